@@ -25,7 +25,6 @@ from gate.model.outcomes import STEPS, Summary
 from gate.model.reasons import Reason
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import Problem
-from gate.model.warnings.setup import AnyLimit
 from gate.report.json import schema
 from gate.writing.sentences import Sentence
 
@@ -51,7 +50,6 @@ UNIONS: Mapping[str, Any] = {
     "Warnings": AnyWarning,
     "Choices of base and head": AnyHow,
     "Problems of a host": Problem,
-    "Limits of an instrument": AnyLimit,
 }
 """What has a kind, by its name on the page."""
 WRITTEN: Mapping[str, frozenset[str]] = {

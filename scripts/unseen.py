@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -69,19 +70,21 @@ def _verdict(folder: Path, what: str, rules: tuple[str, ...]) -> str:
         return f"no report (exit {code}), {minutes:.1f} min"
     finally:
         (folder / "report.json").unlink(missing_ok=True)
-    findings = report["findings"]
-    verdicts, said = {each["verdict"] for each in findings}, report["verdict"]
-    if said == "pass" and "improvement" in verdicts:
+    findings, said = report["findings"], report["verdict"]
+    verdicts = Counter(each["verdict"] for each in findings)
+    if said in ("pass", "inconclusive") and verdicts["improvement"]:
+        # as a regression is one whatever else is open
         said = "improvement"
     elif said == "pass" and all(each["identical"] for each in findings):
         said = "identical"
+    open_ = f" ({verdicts['inconclusive']} of {len(findings)} too noisy)" if verdicts["inconclusive"] else ""
     ratios = [each["ratio"]["estimate"] - 1 for each in findings if each["ratio"] and not each["identical"]]
     largest = max(ratios, key=abs, default=None)
     size = "" if largest is None else f" {100 * largest:+.1f}%"
     # a pass says that there is no sign of a change, and an error that the budget ended before enough was measured
-    open_ = said in ("inconclusive", "error") or (said == "pass" and what != "documentation")
-    right = "right" if said == _EXPECTED[what] else "no verdict" if open_ else "**wrong**"
-    return f"{said}{size}, {minutes:.1f} min{_as_told(folder) if size else ''}, {right}"
+    none = said in ("inconclusive", "error") or (said == "pass" and what != "documentation")
+    right = "right" if said == _EXPECTED[what] else "no verdict" if none else "**wrong**"
+    return f"{said}{size}{open_}, {minutes:.1f} min{_as_told(folder) if size else ''}, {right}"
 
 
 def _as_told(folder: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import difflib
 import math
 import re
@@ -69,49 +68,45 @@ def parse_types(source: Source, *, lenient: bool = False) -> Config:
 def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
     decoder = _Decoder(lenient=lenient)
     config: Config = decoder.struct(Config, source.tables, ())
-    faults = decoder.faults
-    if {"executions", "iterations"} & set(_plan(source)) and "starts" not in _plan(source):
+    # what contradicts what is told of keys that are right by themselves
+    _raise(source, decoder.faults)
+    written = source.tables.get("plan") or {}
+    if {"executions", "iterations"} & set(written) and "starts" not in written:
         # who counts executions and iterations has counted starts
         plan = config.plan
         config = msgspec.structs.replace(
             config, plan=msgspec.structs.replace(plan, starts=plan.executions * plan.iterations)
         )
     if not all(b.traits is not None or b.instrument in KNOWN for b in config.benchmark):
-        benchmarks = [decoder.with_traits(b, ("benchmark", i)) for i, b in enumerate(config.benchmark)]
-        config = msgspec.structs.replace(config, benchmark=benchmarks)
+        config = _with_traits(config, source)
     if checked:
-        if not lenient:
-            decoder.check_formats(config)
-            faults += _unexplained(faults, check_written(config, source.tables))
-        # what a wrong key stands beside is checked as well, and what only follows from the wrong key is not told
-        faults += _unexplained(faults, check(config))
-    if faults:
-        raise source.error(*faults)
+        _raise(source, [*([] if lenient else check_written(config, source.tables)), *check(config)])
     return config
 
 
-def _plan(source: Source) -> dict[str, Any]:
-    plan = source.tables.get("plan")
-    return plan if isinstance(plan, dict) else {}
+def _raise(source: Source, faults: Sequence[Fault]) -> None:
+    if faults:
+        raise source.error(*faults)
 
 
-def _unexplained(faults: Sequence[Fault], more: Iterable[Fault]) -> list[Fault]:
-    return [fault for fault in more if not any(_explains(first, fault) for first in faults)]
-
-
-def _explains(first: Fault, later: Fault) -> bool:
-    """Return whether a wrong key may be all that is behind a contradiction."""
-    if first.path[:1] == later.path[:1] == ("study",):
-        return True
-    # what a benchmark may say depends on its instrument
-    if first.path[2:] == ("instrument",) and first.path[:2] == later.path[:2]:
-        return True
-    shorter = min(len(first.path), len(later.path))
-    return first.path[:shorter] == later.path[:shorter]
+def _with_traits(config: Config, source: Source) -> Config:
+    """Add what an instrument's own file declares, to that of an instrument that the rules do not know."""
+    benchmarks, faults = [], []
+    for index, benchmark in enumerate(config.benchmark):
+        name = benchmark.instrument
+        traits = None if name in KNOWN or benchmark.traits is not None else traits_of(name)
+        if name not in KNOWN and benchmark.traits is None and traits is None:
+            names = instrument_names()
+            near = closest(name, names)
+            instead = f"did you mean {near}?" if near else f"known: {most_alike(name, names, 12)}"
+            faults.append(Fault(("benchmark", index, "instrument"), f'"{name}" is not an instrument; {instead}'))
+        benchmarks.append(benchmark if traits is None else msgspec.structs.replace(benchmark, traits=traits))
+    _raise(source, faults)
+    return msgspec.structs.replace(config, benchmark=benchmarks)
 
 
 class _Decoder:
-    """Tables -> typed tables; what is wrong is kept, and a default or a stand-in takes its place."""
+    """Tables -> typed tables; what is wrong is kept, and _WRONG stands in its place and in that of what it is in."""
 
     def __init__(self, *, lenient: bool) -> None:
         self.faults: list[Fault] = []
@@ -120,43 +115,19 @@ class _Decoder:
     def _fault(self, path: Path, why: str) -> None:
         self.faults.append(Fault(path, why))
 
-    def check_formats(self, config: Config) -> None:
-        """Find formats of values that there are not."""
-        for index, benchmark in enumerate(config.benchmark):
-            if benchmark.format is not None and benchmark.format not in value_formats():
-                why = f'"{benchmark.format}" is not one of {most_alike(benchmark.format, value_formats(), 12)}'
-                self._fault(("benchmark", index, "format"), why)
-
-    def with_traits(self, benchmark: Benchmark, path: Path) -> Benchmark:
-        """Add what an instrument's own file declares, to that of an instrument that the rules do not know."""
-        name = benchmark.instrument
-        if name in KNOWN or benchmark.traits is not None:
-            return benchmark
-        traits = traits_of(name)
-        if traits is None:
-            names = instrument_names()
-            near = closest(name, names)
-            instead = f"did you mean {near}?" if near else f"known: {most_alike(name, names, 12)}"
-            self._fault((*path, "instrument"), f'"{name}" is not an instrument; {instead}')
-        return msgspec.structs.replace(benchmark, traits=traits)
-
     def struct(self, kind: type[Any], raw: dict[str, Any], path: Path) -> Any:
         """Decode a table with fixed keys."""
         fields, hints = _keys(kind)  # type: ignore[arg-type]  # any type can be hashed
+        before = len(self.faults)
         meant = set() if self._lenient else self._unknown(raw, list(fields), path)
         values = {}
         for name, field in fields.items():
             hint = hints[field.name]
-            value: Any = _WRONG
             if name in raw:
-                value = self._value(hint, raw[name], (*path, name), field)
+                values[field.name] = self._value(hint, raw[name], (*path, name), field)
             elif field.required and name not in meant:
                 self._fault(path, f"needs the key {name}; write e.g. {example(hint, name)}")
-            if value is _WRONG and field.required:
-                value = _stand_in(hint, (*path, name))
-            if value is not _WRONG:
-                values[field.name] = value
-        return kind(**values)
+        return kind(**values) if len(self.faults) == before else _WRONG
 
     def _unknown(self, raw: dict[str, Any], fields: list[str], path: Path) -> set[str]:
         """Find unknown keys; returns the known ones that they were probably meant to be."""
@@ -213,12 +184,9 @@ class _Decoder:
             self._fault(path, f"expected [[{dotted(path)}]] tables, got {shown(raw)}")
             return _WRONG
         if isinstance(raw, dict):
-            found = {key: self._value(item, value, (*path, key)) for key, value in raw.items()}
-            return {key: value for key, value in found.items() if value is not _WRONG}
+            return {key: self._value(item, value, (*path, key)) for key, value in raw.items()}
         if tables:
-            decoded = [self._value(item, value, (*path, i)) for i, value in enumerate(raw)]
-            # those behind it keep their numbers
-            return [_stand_in(item, (*path, i)) if v is _WRONG else v for i, v in enumerate(decoded)]
+            return [self._value(item, value, (*path, i)) for i, value in enumerate(raw)]
         return self._converted(hint, raw, path, field)
 
 
@@ -240,15 +208,6 @@ def _default(field: _Field) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _stand_in(hint: Any, path: Path) -> Any:
-    """Return something of a type in place of a key that is wrong or lacking; no name is given twice."""
-    if is_struct(hint):
-        return _Decoder(lenient=False).struct(hint, {}, path)
-    members = (hint, *typing.get_args(hint))
-    values: dict[Any, Any] = {Share: Share(0.5), int: 2, datetime.date: datetime.date.max}
-    return next((value for kind, value in values.items() if kind in members), dotted(path))
-
-
 def _origin(hint: Any) -> Any:
     return typing.get_origin(typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint)
 
@@ -257,10 +216,14 @@ _NO_METRIC = 'names no metric, so nothing would be decided; write e.g. metrics =
 
 
 def check_written(config: Config, tables: Mapping[str, Any]) -> Iterator[Fault]:
-    """Find what no file may hold that somebody writes now; a run line of an older perfgate may."""
+    """Find what no file may hold that somebody writes now; a run line may."""
     # but for globs, which are compared alone: a result file may name a benchmark so
     ours = {key: table for key, table in tables.items() if key not in ("override", "accept")}
     yield from (Fault(path, "holds a NUL character") for path, text in _texts(ours, ()) if "\0" in text)
+    for index, benchmark in enumerate(config.benchmark):
+        if benchmark.format is not None and benchmark.format not in value_formats():
+            why = f'"{benchmark.format}" is not one of {most_alike(benchmark.format, value_formats(), 12)}'
+            yield Fault(("benchmark", index, "format"), why)
     for key in ("setup", "command", "relink"):
         command = getattr(config.build, key)
         if command is not None and not "".join(command).strip():
@@ -442,20 +405,15 @@ def _check_value(value: Setting | None, path: Path) -> Iterator[Fault]:
     later = next((name for name in PLACEHOLDERS if mentions(str(value), name)), None)
     if later is not None:
         yield Fault(path, f'"{value}" holds {{{later}}}, which is replaced in commands, prefix and args only')
-    if "\0" in str(value):
-        yield Fault(path, "holds a NUL character, which no command can hold")
 
 
 def _check_table(table: SettingTable, path: Path) -> Iterator[Fault]:
     yield from _check_value(table.value, (*path, "value"))
-    for key in ("prefix", "args"):
-        if "\0" in "".join(getattr(table, key)):
-            yield Fault((*path, key), "holds a NUL character, which no command can hold")
     if table.prefix and not table.prefix[0].strip():
         yield Fault((*path, "prefix"), "begins with an empty word: name the program to start")
     for key in ("env", "build_env"):
-        for name, value in getattr(table, key).items():
-            if not name or "=" in name or "\0" in name + value:
+        for name in getattr(table, key):
+            if not name or "=" in name or "\0" in name:
                 yield Fault(
                     (*path, key, name), "is not a name of an environment variable: it is empty, or holds = or NUL"
                 )

@@ -10,20 +10,20 @@ import msgspec
 
 from gate.config.types import Gate
 from gate.decide.design import Design, Subject
-from gate.decide.machines import METHOD, SHARED_METHOD, over_its_machines
+from gate.decide.machines import METHOD, SHARED_METHOD, depends
 from gate.model import Sample, Side
 from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import OneSidedSessions
+from gate.model.warnings.estimates import OneSidedSessions, RoundsLeftOut
 from gate.stats import prior as priors
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
-from gate.stats.fixed_sessions import Machine, shared_over_machines, together
+from gate.stats.fixed_sessions import Machine, machine, over_machines, shared_over_machines, stacked, together
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
 from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
 from gate.stats.shared_variance import Shared as SharedVariance
-from gate.stats.subsample import of_rounds, of_shared_sessions
+from gate.stats.subsample import measured_together, of_complete_rounds, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -244,11 +244,40 @@ def _first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]
 
 
 def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Estimated:
-    found = over_its_machines(subject, design, *_first_rounds(subject, rounds))
+    """Judge a subject by each of its machines; in trouble where one of them is."""
+    case, center = subject.case, subject.center
+    base, head = _first_rounds(subject, rounds)
+    # all must have measured it, unless a setting of it is bound to some
+    some = sorted({session for session, _ in (*case.base.builds, *case.head.builds)})
+    sessions = some if design.bound & case.factors.keys() else design.machines
+    warnings: tuple[AnyWarning, ...] = ()
+    nothing = MeanPair(0.0, 0.0, 0.0, 0.0, 0.0, None)
+    ratio: Ratio = nothing
+    if not measured_together(base, head):
+        # no machine has a round; of machines that measured one side each, that is what is wrong
+        machines = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
+        reduced = reduce(base, head, center, exact=case.exact, sessions=True)
+        if reduced.trouble != "apart":
+            reduced = msgspec.structs.replace(reduced, trouble="machine", exact=False)
+    else:
+        left_out = len(set(base.builds) ^ set(head.builds))
+        base, head, lacking = of_complete_rounds(base, head)
+        warnings = (RoundsLeftOut(left_out, lacking),) if lacking else ()
+        machines = tuple(machine(session, base, head, center, exact=case.exact) for session in sessions)
+        counted = case.exact and all(each.rounds for each in machines)
+        whole = reduce(base, head, None, exact=True, sessions=True) if counted else None
+        if whole is not None and whole.exact:
+            # one value a side on every machine, and one ratio on all, 0 or not
+            reduced, ratio = whole, msgspec.structs.replace(nothing, x=whole.x, y=whole.y)
+            warnings = (*reduced.warnings, *warnings)
+        else:
+            reduced, pair = stacked(machines), over_machines(machines)
+            ratio = nothing if pair is None else rounded(pair, *reduced.rounding)
+            warnings = (*reduced.warnings, *warnings, *depends(machines, case))
     return Estimated(
-        subject=subject, base=found.base, head=found.head, reduced=found.reduced, ratio=found.ratio,
-        method="exact" if found.reduced.exact else METHOD, paired=True, moderation=None, hold="", rounds=None,
-        warnings=found.warnings, machines=found.machines,
+        subject=subject, base=base, head=head, reduced=reduced, ratio=ratio,
+        method="exact" if reduced.exact else METHOD, paired=True, moderation=None, hold="", rounds=None,
+        warnings=warnings, machines=machines,
     )  # fmt: skip
 
 

@@ -18,16 +18,15 @@ from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, lab
 from gate.decide.machines import session_ratios
 from gate.decide.sides import limits_of_heads, side_summary
 from gate.decide.views import Role
-from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Variance, Variances, Verdict
+from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import Limit, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.stats import diagnostics
 from gate.stats.diagnostics.rounds import carry_over
-from gate.stats.diagnostics.screen import suspects
-from gate.stats.estimate import all_level_variances
+from gate.stats.estimate import level_variances
 from gate.stats.family import Tested
-from gate.stats.levels import LevelVariance
+from gate.stats.levels import Tops
 from gate.stats.ratio import Limits, Rounded, t_quantile
 from gate.stats.round_ratio import UNKNOWN
 from gate.stats.special import chdtri
@@ -47,21 +46,16 @@ def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
     )  # fmt: skip
 
 
-def variances(found: Sequence[Estimated]) -> list[Variances]:
-    """Describe the variance by level of both sides of each finding."""
-    sides = [(sample, tops) for each in found for sample, tops in (
-        (each.base, each.reduced.base), (each.head, each.reduced.head),
-    )]  # fmt: skip
-    levels = iter(all_level_variances([sample for sample, _ in sides], [tops for _, tops in sides]))
-    return [
-        Variances(
-            base=_variance(each, next(levels), each.reduced.x), head=_variance(each, next(levels), each.reduced.y)
-        )
-        for each in found
-    ]
+def variances(found: Estimated) -> Variances:
+    """Describe the variance by level of both sides of a finding."""
+    reduced = found.reduced
+    return Variances(
+        base=_variance(found, found.base, reduced.base, reduced.x),
+        head=_variance(found, found.head, reduced.head, reduced.y),
+    )
 
 
-def _variance(found: Estimated, levels: tuple[LevelVariance, ...], value: float) -> list[Variance]:
+def _variance(found: Estimated, sample: Sample, tops: Tops, value: float) -> list[Variance]:
     return [
         Variance(
             level=item.level,
@@ -69,7 +63,7 @@ def _variance(found: Estimated, levels: tuple[LevelVariance, ...], value: float)
             t2=None if math.isnan(item.t2) else item.t2,
             relative=math.sqrt(item.s2) / abs(value) if value else None,
         )
-        for item in levels
+        for item in level_variances(sample, tops)
         # of given machines nothing rests on how they differ
         if not (found.machines and item.level == "session")
     ]
@@ -122,13 +116,8 @@ def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "d
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
     """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
-    estimated = [each.estimated for each in judged]
-    suspicious = suspects([(found.base, found.head) for found in estimated])
-    each_of = zip(
-        judged, variances(estimated), suspicious, limits_of_heads(estimated, [each.look for each in judged], design),
-        strict=True,
-    )  # fmt: skip
-    return [_finding(*each, design, comparisons) for each in each_of]
+    limits = limits_of_heads([each.estimated for each in judged], [each.look for each in judged], design)
+    return [_finding(each, limit, design, comparisons) for each, limit in zip(judged, limits, strict=True)]
 
 
 class Answer(NamedTuple):
@@ -181,9 +170,7 @@ def _times(own: Role | None, other: Role | None) -> float | None:
     return other.noise / own.noise
 
 
-def _finding(
-    judged: Judged, variance: Variances, suspicious: bool, limit: Limit | None, design: Design, comparisons: int
-) -> Finding:
+def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     verdict, size, has_sign, by_floor = verdict_of(judged, design)
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
@@ -214,11 +201,11 @@ def _finding(
         p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
         verdict="accepted" if accept else "regression" if broken else verdict, accepted=accept,
-        reason=reasons.finding(facts), warnings=_warnings(judged, verdict, suspicious, design),
+        reason=reasons.finding(facts), warnings=_warnings(judged, verdict, design),
         not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
-        stopped=_stopped(judged, design), detectable=_detectable(found, size, verdict, design), variance=variance,
-        memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit, pairing=_pairing(found, design),
-        top=subject.top,
+        stopped=_stopped(judged, design), detectable=_detectable(found, size, verdict, design),
+        variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
+        pairing=_pairing(found, design), top=subject.top,
     )  # fmt: skip
 
 
@@ -287,7 +274,7 @@ def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] |
     return "futility" if judged.futile and not shown else "settled"
 
 
-def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design) -> list[AnyWarning]:
+def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
     found = judged.estimated
     marked = _beyond_warn(judged) if verdict != "regression" else None
     told = [*judged.subject.case.warnings, *found.warnings, *([marked] if marked is not None else [])]
@@ -307,7 +294,7 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
     if judged.subject.role is not None and judged.subject.sharp:
         carried = carry_over(found.base, found.head)
         told += [carried] if carried is not None else []
-    if suspicious and judged.subject.center is None:
+    if judged.subject.center is None:
         of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
         # fixed sessions may differ in level; whether the change differs between them has a warning of its own
         told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]

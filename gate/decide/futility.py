@@ -68,19 +68,19 @@ def _asked(found: Estimated, look: int, design: Design) -> int:
     return last
 
 
-def is_beyond(found: Estimated, *, floor: bool = True) -> bool:
-    """Return whether the estimate is what a regression would be: worse than threshold and, where asked for, floor."""
-    subject, change = found.subject, found.ratio.y - found.ratio.x
+def is_beyond(found: Estimated, *, floor: bool = True, improvement: bool = False) -> bool:
+    """Return whether the estimate is what would be called: worse, or better, than threshold and floor if asked for."""
+    subject, ratio, factor = found.subject, found.ratio, 1 + found.subject.threshold
     least = subject.floor if floor and subject.floor is not None else -math.inf
-    if subject.lower:
-        return found.ratio.y > edge(found) * found.ratio.x and change > least
-    return found.ratio.y < edge(found) * found.ratio.x and -change > least
+    if subject.lower != improvement:
+        return ratio.y > factor * ratio.x and ratio.y - ratio.x > least
+    return ratio.y < ratio.x / factor and ratio.x - ratio.y > least
 
 
-def in_sight(found: Estimated, alpha: float, *, floor: bool = True) -> bool:
-    """Return whether a slowdown is shown at the plain level, and its estimate is beyond threshold and floor."""
-    p = found.ratio.p(1.0, found.subject.tails[0])
-    return p is not None and p < alpha and is_beyond(found, floor=floor)
+def in_sight(found: Estimated, alpha: float, *, floor: bool = True, improvement: bool = False) -> bool:
+    """Return whether a slowdown is shown at the plain level, and its estimate beyond threshold and floor."""
+    p = found.ratio.p(1.0, found.subject.tails[improvement])
+    return p is not None and p < alpha and is_beyond(found, floor=floor, improvement=improvement)
 
 
 def edge(found: Estimated) -> float:

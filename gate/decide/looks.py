@@ -26,8 +26,8 @@ _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
 class Position(msgspec.Struct, frozen=True):
     """Where the nominal interval lies.
 
-    not_worse, not_better, within_floor: shown to be so. promising: an improvement at the plain level, which the look,
-    min_builds or the family may still forbid.
+    not_worse, not_better, within_floor: shown to be so. promising: an improvement is in sight, which the
+    look, min_builds or the family may still forbid.
     """
 
     not_worse: bool
@@ -288,8 +288,8 @@ def _position(
             not_worse = not_worse or (up if subject.lower else down)
             within_floor = up and down and not (below and above)
             not_better = not_better or within_floor
-    # at the plain level: what a look asks for so early would let every improvement be given up
-    promising = p_improvement is not None and p_improvement < plain
+    # one-sided, at the plain level: what a look asks for so early would let every improvement be given up
+    promising = in_sight(found, 2 * plain, improvement=True)
     return Position(not_worse, not_better, within_floor, promising)
 
 

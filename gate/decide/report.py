@@ -42,7 +42,7 @@ from gate.model.report import (
     Report,
     RunFacts,
 )
-from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import Implausible, Improvement, NoisyHost
 from gate.model.warnings.measured import MissingAllowed, SelectedOnly, WithoutValues
 from gate.model.warnings.setup import ExpiredAccept, MatchesNothing, NothingRemembered, NothingToCompare, ZeroThreshold
@@ -238,7 +238,7 @@ def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walke
     if policy.config.gate.interval == "fieller-moderated" and design.memory is None:
         yield NothingRemembered(design.method)
     if design.memory is not None and design.moderate:
-        yield from typed(design.memory.unused)
+        yield from design.memory.unused
     if walked.factor > _NOISY_HOST:
         yield NoisyHost(walked.factor)
 

@@ -19,7 +19,6 @@ from gate.config.rules import TRIED_STARTS as TRIED
 from gate.config.types import Builds, Config
 from gate.decide.design import subjects_of
 from gate.decide.policy import policy_at
-from gate.evidence.cost import one_by_one
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Execution, Record, Run, Turn, UserError
@@ -130,9 +129,8 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
     plan = config.plan
     made = [each for each in first if isinstance(each, Execution)]
     builds = [each for each in first if isinstance(each, Build)]
-    alone = one_by_one(builds)
     following = sum(each.following or 0.0 for each in builds)
-    once = sum((each.seconds or 0.0) + (each.setup or 0.0) + (each.checked or 0.0) for each in alone)
+    once = sum((each.seconds or 0.0) + (each.setup or 0.0) + (each.checked or 0.0) for each in builds)
     once += sum(each.before or 0.0 for each in made)
     turns = {each.benchmark: each.executions for each in first if isinstance(each, Turn)}
     others = sum(

@@ -11,7 +11,6 @@ import msgspec
 
 from gate.config.rules import FIXED_BUILDS, benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
 from gate.config.types import Builds, Config
-from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
@@ -332,10 +331,11 @@ def slowest_round(records: Sequence[Located]) -> float | None:
     executing: dict[tuple[str, int, int], float] = defaultdict(float)
     for path, located in groupby(sorted(records, key=lambda each: each.path), key=lambda each: each.path):
         own = [each.record for each in located]
-        for build in one_by_one(own):
-            building[path, build.session, build.build] += (build.seconds if build.build else build.following) or 0.0
         for record in own:
-            if isinstance(record, Execution):
+            if isinstance(record, Build):
+                seconds = record.seconds if record.build else record.following
+                building[path, record.session, record.build] += seconds or 0.0
+            elif isinstance(record, Execution):
                 executing[path, record.session, record.build] += record.seconds or 0.0
     later = [seconds for (_, _, number), seconds in building.items() if number > 0]
     most = max(later or building.values(), default=0.0) + max(executing.values(), default=0.0)

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import get_args
 
-import msgspec
-
 from gate.model import PARTS, Aside, Build, Cost, Cut, Execution, Failure, HostState, Look, Record
 from gate.model.case import canonical
 from gate.model.evidence import Pace
@@ -21,7 +19,7 @@ def cost_of(records: Sequence[Record]) -> Cost:
     The total is known where every part of a run that began has also ended, and says how long it took: not after a
     kill, nor of files that an older perfgate has written.
     """
-    builds = one_by_one(records)
+    builds = [r for r in records if isinstance(r, Build)]
     executions = [r for r in records if isinstance(r, Execution)]
     failures = [r for r in records if isinstance(r, Failure)]
     ends = [r for r in records if isinstance(r, HostState) and r.when == "end"]
@@ -56,7 +54,7 @@ def pace_of(records: Sequence[Record]) -> Pace | None:
     None: of no build or execution, or of several jobs, whose rounds are made at the same time.
     """
     executions = [r for r in records if isinstance(r, Execution) and r.seconds is not None]
-    builds = one_by_one(records)
+    builds = [r for r in records if isinstance(r, Build)]
     if not executions or not builds or len({*(b.session for b in builds), *(e.session for e in executions)}) > 1:
         return None
     cost = cost_of(records)
@@ -81,24 +79,6 @@ def _per_round(builds: Sequence[Build]) -> float:
     """Return what the builds of a round took, of both sides, with the check of their links."""
     rounds = len({build.build for build in builds})
     return sum((b.seconds or 0.0) + (b.checked or 0.0) for b in builds) / rounds if rounds else 0.0
-
-
-def one_by_one(records: Iterable[Record]) -> list[Build]:
-    """Return the builds with seconds that add up: of those made at once, each has its share of the longest."""
-    builds = [r for r in records if isinstance(r, Build)]
-    together: dict[tuple[int, int, str], list[float]] = defaultdict(list)
-    for build in builds:
-        if build.at_once:
-            taken = (build.seconds or 0.0) + (build.setup or 0.0) + (build.checked or 0.0)
-            together[build.session, build.build, canonical(build.factors)].append(taken)
-    found = []
-    for build in builds:
-        both = together[build.session, build.build, canonical(build.factors)] if build.at_once else []
-        share = max(both) / sum(both) if sum(both) > 0 else 1.0
-        taken_of = {name: getattr(build, name) for name in ("seconds", "setup", "checked")}
-        scaled = {name: None if seconds is None else seconds * share for name, seconds in taken_of.items()}
-        found.append(msgspec.structs.replace(build, **scaled))
-    return found
 
 
 def spent(cost: Cost) -> float | None:

@@ -78,27 +78,8 @@ def gather(
     budget = float(measured.plan.budget) if measured else None
     ranged = measured.plan.builds if measured and isinstance(measured.plan.builds, Builds) else None
     cut, cost = unfinished(records, budget), cost_of([r.record for r in records])
-    evidence = _gathered(records, run, config, select, measured, one=one, separate=separate, begun=cut is None)
-    explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
-    evidence = msgspec.structs.replace(
-        evidence, most=(ranged.max or (run.looks if run else None)) if ranged else None, budget=budget,
-        seconds=spent(cost), cost=cost, unfinished=cut, states=_of(explaining, HostState),
-        profiles=_of(explaining, Profile), unprofiled=_of(explaining, Unprofiled),
-        aggregates=aggregates(_of(explaining, Unsampled), config),
-        warnings=[*(each for each in figure_warnings(figures) if evidence.cases), *evidence.warnings],
-    )  # fmt: skip
-    if run is not None and run.apart:
-        return apart(evidence)
-    if studied:
-        _refuse_one_side(records)
-    return evidence
-
-
-def _gathered(
-    records: Sequence[Located], run: Run | None, config: Config, select: Sequence[str], measured: Config | None,
-    *, one: bool, separate: bool, begun: bool,
-) -> Evidence:  # fmt: skip
     separate = separate or (run is not None and run.apart)
+    everything = records
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
@@ -106,13 +87,13 @@ def _gathered(
     looks = with_end(planned, rounds.done, whole)
     records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
-    everything = [r.record for r in records]
-    executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
+    own = [r.record for r in records]
+    executions, builds, turns = _of(own, Execution), _of(own, Build), _of(own, Turn)
     same = _same(records, config) if separate and not one else None
-    known, absent = without_absent(_of(everything, Failure), executions)
+    known, absent = without_absent(_of(own, Failure), executions)
     failures = _failures(known, executions, config, measured, one=one or same == "same")
     proofs = [] if one else identical(records, run)
-    found = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
+    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
     # result files of one side alone have nothing that the other lacks
     alone = run is not None and run.apart and (run.base is None or run.head is None)
     gaps = [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
@@ -128,11 +109,12 @@ def _gathered(
     by_build = _pairs(of_made, decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
-    return Evidence(
+    explaining = [r.record for r in everything if not select or _is_selected(r.record, select)]
+    evidence = Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
         failures=[*failures, *pairs.failures, *by_build.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*found.new, *pairs.new, *by_build.new, *_new_figures(run, everything, found.new)],
+        new=[*found.new, *pairs.new, *by_build.new, *_new_figures(run, own, found.new)],
         rounds=rounds,
         looks=looks,
         layouts=layouts_of(measured if says(run, "build") else None, builds),
@@ -142,17 +124,32 @@ def _gathered(
         builds=builds,
         identical=[same for same in proofs if same.benchmark not in named],
         turns=turns,
+        most=(ranged.max or (run.looks if run else None)) if ranged else None,
+        budget=budget,
+        seconds=spent(cost),
+        cost=cost,
+        unfinished=cut,
+        states=_of(explaining, HostState),
+        profiles=_of(explaining, Profile),
+        unprofiled=_of(explaining, Unprofiled),
+        aggregates=aggregates(_of(explaining, Unsampled), config),
         warnings=[
+            *(each for each in figure_warnings(figures) if cases or built),
             *with_machines(typed(run.warnings if run else ()), records),
             *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, measured, config),
-            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
+            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(own), looks, turns),
             *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
             *_of_cases(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
     )  # fmt: skip
+    if run is not None and run.apart:
+        return apart(evidence)
+    if studied:
+        _refuse_one_side(everything)
+    return evidence
 
 
 def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:
@@ -520,46 +517,27 @@ def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, floa
 
 
 def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
-    """Warn of executions that reached no steady state, gave fewer values than asked for, or left work behind.
-
-    executions: of both sides, all with values of the metric. asked: plan.iterations.
-    """
-    found = (
-        steady_warning(executions, metric), short_warning(executions, metric, asked), outlived_warning(executions),
-    )  # fmt: skip
-    return [each for each in found if each]
-
-
-def outlived_warning(executions: Sequence[Execution]) -> warn.Outlived | None:
-    """Count the executions of which something went on after their command; None where there are none."""
-    of = {side: sum(each.outlived for each in executions if each.side == side) for side in SIDES}
-    return warn.Outlived(of["base"], of["head"], len(executions)) if any(of.values()) else None
-
-
-def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> warn.ValuesShort | None:
-    """Count the executions with fewer values than asked for; None where there are none.
+    """Count executions that reached no steady state, gave fewer values than asked for, or left work behind.
 
     plan.iterations is a wish, and a program may measure by the clock. One of which other executions on the same side
     gave exactly what was asked for does not.
+
+    executions: of both sides, all with values of the metric. asked: plan.iterations.
     """
+    found: list[AnyWarning] = []
+    of = {side: [(e, e.metrics[metric]) for e in executions if e.side == side] for side in SIDES}
+    looked = [values for own in of.values() for _, values in own if values.steady is not None]
+    never = {side: sum(values.steady is False for _, values in own) for side, own in of.items()}
+    if any(never.values()):
+        few = all(len(values.values) < FEWEST_FOR_STEADY for values in looked if not values.steady)
+        found.append(warn.NotSteady(never["base"], never["head"], len(looked), FEWEST_FOR_STEADY if few else None))
     short = dict.fromkeys(SIDES, 0)
-    for side in SIDES:
-        found = [each.metrics[metric] for each in executions if each.side == side]
-        counts = [len(each.values) for each in found if each.steady is None]
-        if asked in counts:
-            short[side] = sum(count < asked for count in counts)
-    return warn.ValuesShort(short["base"], short["head"], len(executions), asked) if any(short.values()) else None
-
-
-def steady_warning(executions: Sequence[Execution], metric: str) -> warn.NotSteady | None:
-    """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
-
-    executions: of both sides, all with values of the metric.
-    """
-    measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
-    never = [(side, values) for side, values in measured if not values.steady]
-    if not never:
-        return None
-    of_base = sum(side == "base" for side, _ in never)
-    few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
-    return warn.NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
+    for side, own in of.items():
+        counts = [len(values.values) for _, values in own if values.steady is None]
+        short[side] = sum(count < asked for count in counts) if asked in counts else 0
+    if any(short.values()):
+        found.append(warn.ValuesShort(short["base"], short["head"], len(executions), asked))
+    outlived = {side: sum(e.outlived for e, _ in own) for side, own in of.items()}
+    if any(outlived.values()):
+        found.append(warn.Outlived(outlived["base"], outlived["head"], len(executions)))
+    return found

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from gate.config.rules import most_builds
 from gate.config.types import Builds, Config, Plan
-from gate.evidence.cost import one_by_one
 from gate.model import Build, Execution, HostState, Look, Record, Run
 
 _JUDGED = 2
@@ -58,9 +57,8 @@ def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int
         builds = [r for r in steps if isinstance(r, Build) and r.build == number]
         if number and not builds:
             return 1
-        alone = one_by_one(builds)
-        building = sum((r.seconds or 0.0) + (r.checked or 0.0) for r in alone)
-        left -= sum(r.setup or 0.0 for r in alone) + _OWN * (building + executing)
+        building = sum((r.seconds or 0.0) + (r.checked or 0.0) for r in builds)
+        left -= sum(r.setup or 0.0 for r in builds) + _OWN * (building + executing)
         # later builds may only link, which the first ones have tried
         following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
     if following <= 0:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
-from typing import Literal
-
-import msgspec
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
@@ -37,18 +35,19 @@ def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"]
     coarse timer gives too. Exact metrics do not count, since two measurements agree in them, nor does one of two ticks.
     None: the sides differ in anything, or have exact metrics alone.
     """
+    import numpy as np
+
     common = different = 0
-    for case, both in _by_side(lines).items():
-        # their sums first, which need no order and no room: most sides differ in them
-        if not _close(*(math.fsum(part.sum for part in both[side]) for side in SIDES)):
+    for case, parts in _by_case(lines).items():
+        if not all(parts[side] for side in SIDES):
             return None
-        base, head = (sorted(chain(*both[side])) for side in SIDES)
-        if len(base) != len(head) or not all(map(_close, base, head)):
+        base, head = (np.sort(np.concatenate([part.values for part in parts[side]])) for side in SIDES)
+        if len(base) != len(head) or not np.allclose(base, head, rtol=_ROUNDING, atol=0.0):
             return None
-        exact = all(part.exact for part in both["base"])
+        exact = all(part.exact for part in parts["base"])
         if (exact and base[0] == base[-1]) or is_exact(config, case.benchmark, case.metric):
             continue
-        common, several = common + 1, len(set(base))
+        common, several = common + 1, len(np.unique(base))
         if several > _TICKS or several == len(base):
             different += several
     return None if not common else "same" if different >= FEWEST else "perhaps"
@@ -58,47 +57,36 @@ _TICKS = 2
 """Values between which a coarse timer changes by chance."""
 
 
-class _Part(msgspec.Struct, frozen=True):
-    """The values of one line, in base units as they are asked for: a copy of millions is made only if it must."""
+class _Part(NamedTuple):
+    """Of one line."""
 
-    values: Sequence[float]
-    scale: float
+    values: Any
+    """An array, in base units."""
     exact: bool
     """Whether it may be a count, as it is where it never differs."""
 
-    @property
-    def sum(self) -> float:
-        return math.fsum(self.values) * self.scale
 
-    def __iter__(self) -> Iterator[float]:
-        return map(self.scale.__mul__, self.values)
+def _by_case(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
+    """Collect values by case and side; statistics of another tool, and failures, are cases of their own."""
+    import numpy as np
 
-
-def _by_side(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
-    """Collect values in base units by case and side; statistics of another tool are cases of their own."""
     found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
-        if not isinstance(line, (Execution, Unsampled, Failure)):
-            continue
-        factors = canonical(line.factors)
+        factors = canonical(line.factors) if isinstance(line, (Execution, Unsampled, Failure)) else ""
         if isinstance(line, Failure):
             for side in SIDES if line.side is None else [line.side]:
-                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(_Part([0.0], 1.0, exact=True))
-            continue
-        if isinstance(line, Unsampled):
+                case = CaseId(line.benchmark or "", "", factors, line.kind)
+                found[case][side].append(_Part(np.zeros(1), exact=True))
+        elif isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
-            key = CaseId(line.benchmark, line.metric, factors, line.statistic)
-            found[key][line.side].append(_Part([line.value], scale, unit in COUNTS))
-            continue
-        for name, metric in line.metrics.items():
-            if metric.values:
-                part = _Part(metric.values, to_base(metric.unit)[1], metric.exact)
-                found[CaseId(line.benchmark, name, factors)][line.side].append(part)
+            case = CaseId(line.benchmark, line.metric, factors, line.statistic)
+            found[case][line.side].append(_Part(np.array([line.value * scale]), unit in COUNTS))
+        elif isinstance(line, Execution):
+            for name, metric in line.metrics.items():
+                if metric.values:
+                    values = np.asarray(metric.values, dtype=np.float64) * to_base(metric.unit)[1]
+                    found[CaseId(line.benchmark, name, factors)][line.side].append(_Part(values, metric.exact))
     return found
-
-
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_ROUNDING)
 
 
 def one_measurement() -> Failure:

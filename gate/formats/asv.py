@@ -1,6 +1,6 @@
-"""airspeed velocity's results: one file of results/MACHINE (schema 1 and 2), or the whole folder of results.
+"""airspeed velocity's results: one file of results/MACHINE (of asv since 0.4.2, 2020), or the whole folder of results.
 
-Format: asv/results.py of asv 0.6, which also says what schema 1 was; asv/benchmarks.py for benchmarks.json.
+Format: asv/results.py of asv 0.6; asv/benchmarks.py for benchmarks.json.
 """
 
 from __future__ import annotations
@@ -147,8 +147,7 @@ def _about(file: _File, commit: str | None) -> About:
         host["python_version"] = python
     if file.env_name:
         host["env"] = file.env_name
-    # rows are lists in schema 2
-    rows = list(file.results.values()) if all(isinstance(row, list) for row in file.results.values()) else []
+    rows = [row for row in file.results.values() if isinstance(row, list)]
     at = file.result_columns.index("started_at") if "started_at" in file.result_columns else sys.maxsize
     started = [row[at] for row in rows if len(row) > at]
     times = [each for each in started if isinstance(each, (int, float)) and 0 < each < 1e14]
@@ -159,7 +158,15 @@ def _about(file: _File, commit: str | None) -> About:
 def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -> Iterator[Result]:
     labels = {"commit": file.commit_hash[:8]} | others
     for name, value in file.results.items():
-        results, params, stats, samples = _of(file, value)
+        if not isinstance(value, list):
+            yield Failed(
+                benchmark=name, status="its result is of an older asv: `asv update` brings it up", labels=labels
+            )
+            continue
+        row = dict(zip(file.result_columns, value, strict=False))
+        result = row.get("result")
+        results = result if isinstance(result, list) else [result]
+        params = [[str(v) for v in each] for each in row.get("params") or () if isinstance(each, list)]
         names = known.get(name, _Known()).param_names
         metric, unit, scale = _metric(name, known.get(name))
         combinations = math.prod(map(len, params))
@@ -175,39 +182,12 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
                 # without the quotes of its repr(), as asv's tables do
                 plain = _QUOTED.fullmatch(text)
                 own[names[i] if i < len(names) else f"param{i + 1}"] = plain[1] or plain[2] if plain else text
-            found = (_at(each, place) for each in (results, stats, samples))
-            yield from _one(shown, metric, unit, scale, own | labels, *found)
-
-
-def _of(file: _File, value: Any) -> tuple[list[Any], list[list[str]], list[dict[str, Any]], list[Any]]:
-    """Bring a row of schema 2, an object of schema 1 or a bare number into one form.
-
-    Returns:
-        Results, one for each combination of the parameters, these, statistics by the names of schema 2, and samples.
-    """
-    if isinstance(value, list):
-        row = dict(zip(file.result_columns, value, strict=False))
-        columns = {key.removeprefix("stats_"): each for key, each in row.items() if key.startswith("stats_")}
-        count = max((len(each) for each in columns.values() if isinstance(each, list)), default=0)
-        stats = [{key: _at(each, place) for key, each in columns.items()} for place in range(count)]
-    else:
-        row = value if isinstance(value, dict) else {"result": value}
-        given = row.get("stats")
-        stats = [
-            dict(each) if isinstance(each, dict) else {} for each in (given if isinstance(given, list) else [given])
-        ]
-        for each in stats:
-            interval = each.get("ci_99")
-            if isinstance(interval, list) and len(interval) == 2:
-                each["ci_99_a"], each["ci_99_b"] = interval
-    result, params, samples = row.get("result"), row.get("params"), row.get("samples")
-    usable = [[str(v) for v in each] for each in params if isinstance(each, list)] if isinstance(params, list) else []
-    results = result if isinstance(result, list) else [result]
-    return results, usable, stats, samples if isinstance(samples, list) else []
+            stats = {key.removeprefix("stats_"): _at(each, place) for key, each in row.items() if key != "result"}
+            yield from _one(shown, metric, unit, scale, own | labels, _at(results, place), stats)
 
 
 def _one(
-    name: str, metric: str, unit: str, scale: float, labels: dict[str, str], result: Any, stats: Any, samples: Any
+    name: str, metric: str, unit: str, scale: float, labels: dict[str, str], result: Any, stats: dict[str, Any]
 ) -> Iterator[Result]:
     value = _number(result, scale)
     if value is None:
@@ -216,6 +196,7 @@ def _one(
             what = f"its result is {result!r}" if result is not None else "no result"
             yield Failed(benchmark=name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=labels)
         return
+    samples = stats.get("samples")
     own = samples if isinstance(samples, list) else []
     values = [found for each in own if (found := _number(each, scale)) is not None]
     if len(values) < len(own):
@@ -227,7 +208,6 @@ def _one(
             benchmark=name, metrics={metric: Metric(unit=unit, values=values or [value])}, labels=labels
         )  # fmt: skip
     else:
-        stats = stats if isinstance(stats, dict) else {}
         low, high, *quartiles = (_number(stats.get(key), scale) for key in ("ci_99_a", "ci_99_b", "q_25", "q_75"))
         low, high, confidence = (None, None, None) if low is None or high is None else (low, high, 0.99)
         for statistic, found in zip(("median", "p25", "p75"), (value, *quartiles), strict=True):

@@ -32,7 +32,7 @@ _ALLOCATED = ("Allocated Memory", "Allocated")
 
 class _Measurement(msgspec.Struct):
     IterationMode: str = ""
-    IterationStage: str | None = None
+    IterationStage: str = ""
     LaunchIndex: float = 1
     Operations: float = 0
     Nanoseconds: float = 0
@@ -100,8 +100,6 @@ def _about(environment: Any) -> About:
     host = dict[str, Any]()
     for key, name in _HOST.items():
         value = found.get(key)
-        # 0.9 wrote a lazy value
-        value = value.get("Value") if isinstance(value, dict) else value
         if isinstance(value, (str, int, float)) and value != "":
             host[name] = value
     version = found.get("BenchmarkDotNetVersion")
@@ -147,12 +145,8 @@ def _launches(benchmark: _Benchmark, wanted: str) -> dict[float, list[float]]:
     """Return the times an operation took by launch; wanted: "result", which the tool chose for its own, or "actual"."""
     found: dict[float, list[float]] = {}
     for each in benchmark.Measurements or ():
-        # before 0.11.2 the mode said it all
-        if each.IterationStage is None:
-            stage = {"Result": "result", "MainTarget": "actual"}.get(each.IterationMode)
-        else:
-            stage = each.IterationStage.lower() if each.IterationMode in ("Workload", "Result") else ""
-        if stage == wanted and each.Operations > 0:
+        own = each.IterationMode in ("Workload", "Result") and each.IterationStage.lower() == wanted
+        if own and each.Operations > 0:
             found.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
     return found
 

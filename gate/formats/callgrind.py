@@ -13,7 +13,8 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 
 FORMAT = Format(
-    title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`, callgrind's standard error)"
+    title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`, callgrind's standard error)",
+    again="process",
 )
 _NAMES = {"Ir": "instructions"}
 _KEYS = (b"events:", b"totals:", b"summary:", b"cmd:", b"pid:", b"creator:")
@@ -47,20 +48,18 @@ def read(source: Source) -> Iterator[Result]:
     printed = any(_PRINTED.match(line) for line in source.head.lines[:5000])
     creator, processes = _printed(source) if printed else profiles(source)
     yield About(tool=creator)
-    seen: dict[str, int] = {}
     for process in processes:
         # wherever the program was built
         program, blank, arguments = process.command.partition(" ")
         name = f"{program.rpartition('/')[2]}{blank}{arguments}" or source.name
-        execution = seen[name] = seen.get(name, -1) + 1
         if not process.ended or not process.counts:
-            yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)
+            yield Failed(benchmark=name, status="no totals: the file is cut off")
             continue
         metrics = {
             _NAMES.get(event, event): Metric(unit="", better="lower", values=[float(count)], exact=True)
             for event, count in process.counts.items()
         }
-        yield Measured(benchmark=name, metrics=metrics, execution=execution)
+        yield Measured(benchmark=name, metrics=metrics)
 
 
 def profiles(source: Source) -> tuple[str, list[Process]]:

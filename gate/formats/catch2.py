@@ -16,7 +16,7 @@ from gate.formats.parts.source import Source
 from gate.model.digits import Digits
 from gate.units import to_base
 
-FORMAT = Format(title="Catch2 (standard output, `--reporter xml`)")
+FORMAT = Format(title="Catch2 (standard output, `--reporter xml`)", again="number")
 _VERSION = re.compile(r"^.* is a Catch2? v(\d[\w.]*) host application", re.MULTILINE)
 _ROOT = re.compile(r"<Catch(2TestRun)? [^>]*>")
 _XML_VERSION = re.compile(r'catch2-version="([^"]*)"')
@@ -50,7 +50,6 @@ def read(source: Source) -> Iterator[Result]:
     is_xml = _is_xml(source.head.text)
     version = (_XML_VERSION if is_xml else _VERSION).search(source.head.text)
     yield About(tool=f"Catch2 {version[1]}" if version else "Catch2")
-    seen: dict[str, int] = {}
     broken: set[str] = set()
     for result in _xml(source) if is_xml else _table(source):
         if isinstance(result, str):
@@ -58,17 +57,12 @@ def read(source: Source) -> Iterator[Result]:
             if result.partition("/")[0] not in broken:
                 yield Failed(benchmark=result or None, status="the test case failed")
             continue
-        name = result.benchmark or ""
-        seen[name] = seen.get(name, 0) + 1
-        # a section that runs once for each generated value
-        labels = {"repeat": str(seen[name])} if seen[name] > 1 else {}
         if isinstance(result, Failed):
-            broken.add(name.partition("/")[0])
-            yield Failed(benchmark=result.benchmark, status=result.status, labels=labels)
-        else:
+            broken.add((result.benchmark or "").partition("/")[0])
+        elif result.low == result.high:
             # an interval without a width is none: --benchmark-no-analysis
-            none = dict.fromkeys(("low", "high", "sd", "confidence") if result.low == result.high else ())
-            yield msgspec.structs.replace(result, labels=labels, **none)
+            result = msgspec.structs.replace(result, low=None, high=None, sd=None, confidence=None)
+        yield result
 
 
 _Found = Aggregate | Failed | str

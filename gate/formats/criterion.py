@@ -1,4 +1,4 @@
-"""Criterion.rs (0.2 to 0.8): the folder target/criterion, one above it, or a part of it, and what it prints.
+"""Criterion.rs (0.3.4 to 0.8): the folder target/criterion, one above it, or a part of it, and what it prints.
 
 A printed estimate is a slope or a mean, which the text does not say.
 """
@@ -62,7 +62,7 @@ class _Estimate(msgspec.Struct):
 
 
 class Estimates(msgspec.Struct):
-    """What estimates.json holds; before 0.3 its keys began with capitals."""
+    """What estimates.json holds."""
 
     mean: _Estimate
     median: _Estimate | None = None
@@ -101,10 +101,8 @@ def recognises(source: Source) -> bool:
     found = source.head.json
     if not isinstance(found, dict):
         return any(map(_is_time, source.head.lines))
-    mean = found.get("mean", found.get("Mean"))
-    is_estimates = (
-        isinstance(mean, dict) and "point_estimate" in mean and bool({"median_abs_dev", "MedianAbsDev"} & found.keys())
-    )
+    mean = found.get("mean")
+    is_estimates = isinstance(mean, dict) and "point_estimate" in mean and "median_abs_dev" in found
     return {"iters", "times", "sampling_mode"} <= found.keys() or is_estimates
 
 
@@ -197,7 +195,7 @@ def _one(place: _Place, named: tuple[str, _Amount | None, str | None], labels: d
         if (place.folder / _SAMPLE).is_file():
             yield from _measured(name, _sample(place.data), _unit(place.folder), worked, labels)
         else:
-            yield from aggregates(_estimates(place.data), name, labels, worked)
+            yield from aggregates(read_json(place.data, Estimates, _ESTIMATES), name, labels, worked)
     except (OSError, OutputError) as error:
         yield Failed(benchmark=name, status=str(error), labels=labels)
 
@@ -212,7 +210,7 @@ def _single(source: Source) -> Iterator[Result]:
     if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
         yield from _measured(name, _sample(data), "ns", worked, labels)
     else:
-        yield from aggregates(_estimates(data), name, labels, worked)
+        yield from aggregates(read_json(data, Estimates, _ESTIMATES), name, labels, worked)
 
 
 def _measured(
@@ -262,25 +260,10 @@ def _of_files(directory: str, files: Files) -> Result:
 
 
 def _sample(data: bytes) -> list[float]:
-    found: Any = read_json(data, object, _SAMPLE)  # type: ignore[type-abstract, unused-ignore]
-    # before 0.3.4 a pair
-    shape = {"iters": found[0], "times": found[1]} if isinstance(found, list) and len(found) == 2 else found
-    try:
-        sample = msgspec.convert(shape, _Sample)
-    except msgspec.ValidationError as error:
-        raise OutputError(f"{_SAMPLE} is not as expected: {str(error).replace('`', '')}") from None
+    sample = read_json(data, _Sample, _SAMPLE)
     if len(sample.iters) != len(sample.times) or not all(count > 0 for count in sample.iters):
         raise OutputError(f"the times in {_SAMPLE} have not one number of iterations each")
     return [time / count for time, count in zip(sample.times, sample.iters, strict=True)]
-
-
-def _estimates(data: bytes) -> Estimates:
-    found = read_json(data, dict[str, Any], _ESTIMATES)
-    found = {{"Mean": "mean", "Median": "median", "StdDev": "std_dev"}.get(key, key): v for key, v in found.items()}
-    try:
-        return msgspec.convert(found, Estimates)
-    except msgspec.ValidationError as error:
-        raise OutputError(f"{_ESTIMATES} is not as expected: {str(error).replace('`', '')}") from None
 
 
 def _unit(folder: Path) -> str:

@@ -11,7 +11,7 @@ from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.units import to_base
 
-FORMAT = Format(title="divan (standard output of `cargo bench`)")
+FORMAT = Format(title="divan (standard output of `cargo bench`)", again="process")
 _BRANCH = re.compile(r"(?P<lead>[│ ]*)[├╰]─ (?P<rest>.*)")
 # a name ends where the first column begins, and may hold single spaces itself
 _GAP = re.compile(r"\s{2,}")
@@ -39,16 +39,14 @@ def _is_header(line: str) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the mean, the median and the minimum of each benchmark."""
-    seen: dict[str, int] = {}
     for name, seconds, samples, problem in _rows(source.lines()):
-        execution = seen[name] = seen.get(name, -1) + 1
         if problem:
-            yield Failed(benchmark=name, status=problem, execution=execution)
+            yield Failed(benchmark=name, status=problem)
         for statistic in () if problem else ("mean", "median", "min"):
             if statistic in seconds:
                 yield Aggregate(
                     benchmark=name, metric="time", statistic=statistic, value=seconds[statistic], unit="s",
-                    count=samples, execution=execution,
+                    count=samples,
                 )  # fmt: skip
 
 

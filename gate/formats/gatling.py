@@ -1,4 +1,4 @@
-"""Gatling: the text of simulation.log (up to 3.11), js/stats.json of a report, and the folder of both.
+"""Gatling: the text of simulation.log (3.0 to 3.11), js/stats.json of a report, and the folder of both.
 
 Throughput is of successful requests over the whole run. The percentiles of js/stats.json are taken to be the default
 50, 75, 95 and 99.
@@ -6,6 +6,7 @@ Throughput is of successful requests over the whole run. The percentiles of js/s
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,16 +19,10 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
 
-FORMAT = Format(title="Gatling (`simulation.log` up to 3.11, `js/stats.json`, or the folder of a report)")
+FORMAT = Format(title="Gatling (`simulation.log` 3.0 to 3.11, `js/stats.json`, or the folder of a report)")
 _MS = 1e-3
-# where the name stands, by where the status does: 3.4 and later, 3.0 with the user, 2.x with the scenario, 2.1 and
-# before with four times
-_NAME_AT = {5: 2, 6: 3, 7: 4, 9: 4}
-_GROUP_TIMES = {5: 1, 6: 2, 7: 3, 9: 3}
 _GROUP_SEPARATOR = b","
 """Between the groups of a path; names have none."""
-_STATES = (b"OK", b"KO")
-_KINDS = (b"REQUEST", b"GROUP", b"RUN")
 _GLOBAL = {"numberOfRequests", "minResponseTime", "percentiles1"}
 """Of js/global_stats.json: all requests in one."""
 _FIRST = ("RUN\t", "ASSERTION\t")
@@ -42,10 +37,6 @@ class _Run:
     """A run of one simulation."""
 
     def __init__(self) -> None:
-        self.version = ""
-        """Of Gatling."""
-        self.start = 0
-        """In ms since 1970."""
         self.first, self.last = 1 << 62, 0
         """When the first request began and the last one ended, in ms."""
         self.found: dict[tuple[bytes, ...], tuple[array[float], list[float]]] = {}
@@ -54,28 +45,20 @@ class _Run:
     def take(self, fields: list[bytes]) -> None:
         """Take in a record; a request that never ended has an end before its start, and has failed."""
         is_request = fields[0] == b"REQUEST"
-        for at, name in (_NAME_AT if is_request else _GROUP_TIMES).items():
-            if len(fields) <= at or fields[at] not in _STATES:
-                continue
-            try:
-                start, end = _time(fields[name + 1]), _time(fields[at - 1] if is_request else fields[name + 2])
-                took = end - start if is_request else _time(fields[name + 3])
-            except ValueError:
-                continue
-            key = tuple(fields[name - 1 : name + 1]) if is_request else (fields[name],)
-            own = self.found.get(key) or self.found.setdefault(key, (array("d"), []))
-            own[fields[at] != b"OK" or end < start].append(took * _MS)
-            if is_request:
-                self.first, self.last = min(self.first, start), max(self.last, end)
+        # before 3.4 the user stands in front
+        status = 5 if len(fields) > 5 and fields[5] in (b"OK", b"KO") else 6
+        if len(fields) <= status or fields[status] not in (b"OK", b"KO"):
             return
-
-    def begin(self, fields: list[bytes]) -> None:
-        """Take in what it says of itself."""
-        start = next((int(field) for field in fields if field.isdigit() and len(field) == 13), 0)
-        self.start = self.start or start
-        version = fields[-1].decode("utf-8", "replace").strip() if fields else ""
-        # 2.x wrote the version of the format
-        self.version = version if version not in ("2.0", "") else "2"
+        group, name, *times = fields[status - 4 : status]
+        times = times if is_request else [name, *times]
+        # a number has at most 64 bits, with its sign
+        if not all(re.fullmatch(rb"-?\d{1,19}", time) for time in times):
+            return
+        start, end, *more = map(int, times)
+        own = self.found.setdefault((group, name) if is_request else (group,), (array("d"), []))
+        own[fields[status] != b"OK" or end < start].append((end - start if is_request else more[0]) * _MS)
+        if is_request:
+            self.first, self.last = min(self.first, start), max(self.last, end)
 
     def results(self) -> Iterator[Result]:
         """Yield the requests, then the groups."""
@@ -98,13 +81,6 @@ class _Run:
                 yield Failed(benchmark=name, status=status, labels=labels)
 
 
-def _time(field: bytes) -> int:
-    # a number of 64 bits, with its sign
-    if len(field) > 20:
-        raise ValueError
-    return int(field)
-
-
 def recognises(source: Source) -> bool:
     """Return whether it is a log, the statistics of a report, or a folder with one of them."""
     if source.is_folder:
@@ -112,11 +88,7 @@ def recognises(source: Source) -> bool:
     if _is_statistics(source.head.json):
         return True
     lines = source.head.text.split("\n", 20)
-    if lines[0].startswith(_FIRST) and any(line.startswith("RUN\t") for line in lines):
-        return True
-    # 2.0 wrote the kind of a record behind the simulation
-    fields = lines[0].split("\t")
-    return len(fields) >= 5 and fields[2] == "RUN"
+    return lines[0].startswith(("RUN\t", "ASSERTION\t")) and any(line.startswith("RUN\t") for line in lines)
 
 
 def _inside(folder: Path) -> Path | None:
@@ -145,21 +117,16 @@ def read(source: Source) -> Iterator[Result]:
         else:
             yield from _node(document, [], 0)
     else:
-        run = _Run()
+        run, version, started = _Run(), "", 0
         for line in source.bytes_lines():
             fields = line.split(b"\t")
-            # in 2.0 the scenario and the user stand before the kind
-            is_old = fields[0] not in _KINDS and len(fields) > 3 and fields[2] in _KINDS
-            record = [fields[2], *fields[:2], *fields[3:]] if is_old else fields
-            if record[0] == b"RUN":
-                run.begin(record[3:] if is_old else record[1:])
-            elif record[0] in _KINDS:
-                run.take(record)
-        try:
-            created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
-        except (ValueError, OverflowError, OSError):
-            created = None
-        yield About(tool=f"Gatling {run.version}".strip(), created=created)
+            if fields[0] == b"RUN":
+                version = fields[-1].decode("utf-8", "replace").strip()
+                started = started or next((int(f) for f in fields if f.isdigit() and len(f) == 13), 0)
+            elif fields[0] in (b"REQUEST", b"GROUP"):
+                run.take(fields)
+        created = datetime.fromtimestamp(started / 1000, UTC).isoformat(timespec="seconds") if started else None
+        yield About(tool=f"Gatling {version}".strip(), created=created)
         yield from run.results()
 
 
@@ -216,12 +183,5 @@ def _of_statistics(name: str, statistics: Mapping[str, Any], labels: dict[str, s
 
 
 def _number(statistics: Mapping[str, Any], key: str, which: str) -> float | None:
-    """Read a number, which versions before 3 wrote as text; "-" where there is none."""
     own = statistics.get(key)
-    value = own.get(which) if isinstance(own, dict) else None
-    if isinstance(value, str):
-        try:
-            return float(value) if value.isascii() and "_" not in value else None
-        except ValueError:
-            return None
-    return number(value)
+    return number(own.get(which)) if isinstance(own, dict) else None

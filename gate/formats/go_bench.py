@@ -43,8 +43,6 @@ _CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\
 _FAILS = ("FAIL\t", "--- FAIL: ")
 # one value and its unit, as testing writes them behind a tab
 _PAIR = re.compile(r" *([-+]?(?:\d+(?:\.\d+)?|NaN|Inf)) (\S+)", re.ASCII)
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:NaN|Inf)", re.ASCII)
-_COUNTED = re.compile(r"\d+", re.ASCII)
 _COUNT = 8
 """The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
 _NAME = "Benchmark"
@@ -74,11 +72,11 @@ _Process = tuple[_Labels, int]
 """A configuration, and the process within its package."""
 
 
-class _Event(msgspec.Struct):
-    action: str = msgspec.field(name="Action", default="")
-    package: str = msgspec.field(name="Package", default="")
-    output: str = msgspec.field(name="Output", default="")
-    time: str = msgspec.field(name="Time", default="")
+class _Event(msgspec.Struct, rename="pascal"):
+    action: str = ""
+    package: str = ""
+    output: str = ""
+    time: str = ""
 
 
 class _Found(NamedTuple):
@@ -86,8 +84,6 @@ class _Found(NamedTuple):
 
     name: str
     """As it says."""
-    announced: str
-    """As -v gave it before, without GOMAXPROCS, or ""."""
     values: dict[str, Digits]
     """By unit; empty: no results yet."""
     printed: bool = False
@@ -199,21 +195,30 @@ class _File:
     wrong: str = ""
     """The first thing that a strict reader refuses."""
 
-    def lines_of(self, stream: _Stream) -> dict[bytes, _Lines]:
-        """Return where results go now."""
+    def lines_of(self, stream: _Stream, labels: dict[str, str] | None = None) -> _Process:
+        """Return under which key results go now, and failures: that of the stream, or of its process elsewhere."""
+        own = stream.labels if labels is None else labels
         if stream.ended:
-            package = stream.labels.get("pkg", "")
+            package = own.get("pkg", "")
             stream.process = self.processes.get(package, 0)
             self.processes[package] = stream.process + 1
             stream.ended = False
-        stream.lines = self.groups.setdefault((tuple(sorted(stream.labels.items())), stream.process), {})
-        return stream.lines
+        key = tuple(sorted(own.items())), stream.process
+        stream.lines = self.groups.setdefault(key, {})
+        return key
 
-    def fail(self, stream: _Stream, benchmark: str | None, status: str) -> None:
-        """Keep a failure."""
-        self.lines_of(stream)
-        labels = tuple(sorted(stream.labels.items()))
-        self.failed.setdefault((benchmark, labels, stream.process), status)
+    def fail(self, stream: _Stream, benchmark: str | None, status: str, package: str | None = None) -> None:
+        """Keep a failure; package: the one that failed, if it is not that of the stream."""
+        labels = stream.labels | ({} if package is None else {"pkg": package})
+        self.failed.setdefault((benchmark, *self.lines_of(stream, labels)), status)
+
+    def keep(self, stream: _Stream, found: _Found) -> None:
+        """Keep the results of a line."""
+        lines = self.groups[self.lines_of(stream)]
+        announced = stream.announced if _is_of(found.name, stream.announced) else ""
+        numbers = found.values.values()
+        own = lines.setdefault(found.name.encode(), _Lines(announced))
+        own.add(announced, [unit.encode() for unit in found.values], numbers, numbers)
 
     def leave_out(self, why: str, *, wrong: bool = False) -> None:
         """Keep something that is left out or read in part; wrong: a strict reader refuses it."""
@@ -223,7 +228,7 @@ class _File:
     def read_partly(self, stream: _Stream, name: str, why: str) -> None:
         """Keep what cannot be read of a benchmark that has results."""
         self.left_out.append(f"{name}: {why}")
-        self.partly.setdefault((name, tuple(sorted(stream.labels.items())), stream.process), why)
+        self.partly.setdefault((name, *self.lines_of(stream)), why)
 
 
 def recognises(source: Source) -> bool:
@@ -345,7 +350,7 @@ def _read_events(source: Source, file: _File) -> None:
 
 def _read_line(file: _File, stream: _Stream, line: bytes) -> None:
     """Take a line of results fast, and leave all others to what knows them."""
-    if line.startswith(b"Benchmark") and not stream.pending:
+    if line.startswith(b"Benchmark"):
         words = line.split()
         # what stands between a count and pairs of value and unit
         if len(words) >= 4 and len(words) % 2 == 0 and words[1].isdigit():
@@ -354,7 +359,8 @@ def _read_line(file: _File, stream: _Stream, line: bytes) -> None:
             except ValueError:
                 pass
             else:
-                lines = file.lines_of(stream) if stream.lines is None else stream.lines
+                stream.end_pending()
+                lines = file.groups[file.lines_of(stream)] if stream.lines is None else stream.lines
                 found, announced = lines.get(words[0]), stream.announced
                 if found is None or announced != found.announced:
                     announced = announced if _is_of(words[0].decode("utf-8", "replace"), announced) else ""
@@ -416,14 +422,8 @@ def _package_failed(file: _File, stream: _Stream, package: str, why: str) -> Non
         file.fail(stream, crashed, visible(stream.crash) or "its results did not come")
         stream.pending, stream.crash = "", ""
     elif not stream.named:
-        before = stream.labels.get("pkg")
-        stream.labels["pkg"] = package
         status = visible(stream.crash) or (why if why.startswith("[") else "the package failed")
-        file.fail(stream, None, f"{visible(package)}: {status}")
-        if before is not None:
-            stream.labels["pkg"] = before
-        else:
-            del stream.labels["pkg"]
+        file.fail(stream, None, f"{visible(package)}: {status}", package)
         stream.crash = ""
     _end(file, stream, complete=True)
 
@@ -447,13 +447,13 @@ def _read_mixed(file: _File, stream: _Stream, line: str) -> None:
         _read_behind(file, stream, line)
         return
     try:
-        found = _alone(stream, line) or _named_on(stream, line)
+        found = _named_on(stream, line)
         if found is not None:
             stream.end_pending()
             stream.began = stream.place
         elif stream.pending:
             # what the benchmark printed came between its name and its results
-            found = _Found(stream.pending, stream.announced, _values(line.split("\t"), anything_before=True))
+            found = _Found(stream.pending, _values(line.split("\t"), anything_before=True))
         elif _values(line.split("\t")):
             raise OutputError(f"results without a name: {_quoted(line.strip())}")
         else:
@@ -464,8 +464,7 @@ def _read_mixed(file: _File, stream: _Stream, line: str) -> None:
         return
     stream.pending = "" if found.values else found.name
     if found.values:
-        own = found.announced if _is_of(found.name, found.announced) else ""
-        _keep(file, stream, found._replace(announced=own))
+        file.keep(stream, found)
     if found.printed:
         what = f"something was printed into the results of {found.name}, read without it"
         file.leave_out(f"line {stream.place}: {what}")
@@ -496,17 +495,11 @@ def _read_behind(file: _File, stream: _Stream, line: str) -> None:
         # what somebody may have written into the file
         stream.behind.append((place, found))
     elif found.values:
-        _keep(file, stream, found)
+        file.keep(stream, found)
         file.leave_out(f"line {place}: a result of {found.name} read without what stands before it")
     elif of_testing:
         # its results come behind what the benchmark prints
         stream.pending, stream.began = found.name, place
-
-
-def _keep(file: _File, stream: _Stream, found: _Found) -> None:
-    lines, numbers = file.lines_of(stream), found.values.values()
-    own = lines.setdefault(found.name.encode(), _Lines(found.announced))
-    own.add(found.announced, [unit.encode() for unit in found.values], numbers, numbers)
 
 
 def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
@@ -521,8 +514,7 @@ def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
         stream.pending = ""
     stream.end_pending()
     if stream.unread or stream.torn or stream.behind:
-        lines = file.lines_of(stream)
-        names = {raw.decode("utf-8", "replace") for raw in lines}
+        names = {raw.decode("utf-8", "replace") for raw in file.groups[file.lines_of(stream)]}
         for place, result in stream.behind:
             _end_behind(file, stream, place, result, known=result.name in names)
         for name, why in (stream.torn | stream.unread).items():
@@ -541,7 +533,7 @@ def _end_behind(file: _File, stream: _Stream, place: int, result: _Found, *, kno
         how = "is left out: something stands before its name" if known else "read without what stands before it"
         file.leave_out(f"line {place}: a result of {result.name} {how}")
         if not known:
-            _keep(file, stream, result)
+            file.keep(stream, result)
     else:
         file.fail(stream, result.name, f"line {place}: its results cannot be read: their tabs are lost")
 
@@ -555,46 +547,28 @@ def _apart(line: str, pending: str) -> list[str]:
     return parts if len(parts) > 1 and (pending or _CALLED.search(parts[0])) else [line]
 
 
-def _alone(stream: _Stream, line: str) -> _Found | None:
-    """Read a line of results as the format defines it: words between blanks, and nothing else on the line."""
-    if not line.startswith(_NAME):
-        return None
-    words = line.split()
-    if len(words) < 4 or len(words) % 2 or not _COUNTED.fullmatch(words[1]):
-        return None
-    numbers, units = words[2::2], words[3::2]
-    if not all(map(_NUMBER.fullmatch, numbers)):
-        return None
-    return _Found(words[0], stream.announced, _by_unit(list(zip(units, map(Digits, numbers), strict=True))))
-
-
 def _named_on(stream: _Stream, line: str) -> _Found | None:
     """Find a name at whose results a line begins, also after something that was printed without a newline."""
-    parts = line.split("\t")
-    if stream.announced:
-        for place in range(len(parts) - 2, -1, -1):
-            before = parts[place].rstrip(" ")
-            plain = before if before.endswith(stream.announced) else _PROCS.sub("", before)
-            if plain.endswith(stream.announced):
-                name = stream.announced + before[len(plain) :]
-                return _with_values(name, stream.announced, parts[place + 1 :], alone=before == name)
+    parts, announced = line.split("\t"), stream.announced
+    ends = [part.rstrip(" ") for part in parts[:-1]]
+    name, place = "", -1
+    for at, end in enumerate(ends) if announced else ():
+        plain = end if end.endswith(announced) else _PROCS.sub("", end)
+        if plain.endswith(announced):
+            name, place = announced + end[len(plain) :], at
+    is_own = bool(name)
     # four spaces: what b.Log wrote
-    if line.startswith("    "):
+    if not is_own and not line.startswith("    "):
+        name, place = next(((each, at) for at, end in enumerate(ends) if (each := _last_name(end))), ("", -1))
+    if not name:
         return None
-    for place, part in enumerate(parts[:-1]):
-        name = _last_name(part.rstrip(" "))
-        if name:
-            found = _with_values(name, "", parts[place + 1 :], alone=not place and part.rstrip(" ") == name)
-            # after an announcement, another name without results is what the benchmark prints
-            return found if found.values or not stream.announced else None
-    return None
-
-
-def _with_values(name: str, announced: str, behind: list[str], *, alone: bool) -> _Found:
-    """Read the results behind a name; alone: it begins the line, so what is printed between them is not another's."""
-    values = _values(behind)
-    printed = _values(behind, anything_before=True) if alone and not values else {}
-    return _Found(name, announced, values or printed, printed=bool(printed))
+    values, printed = _values(parts[place + 1 :]), False
+    if not values and ends[place] == name and (is_own or not place):
+        # it begins the line, so what is printed between them is not another's
+        values = _values(parts[place + 1 :], anything_before=True)
+        printed = bool(values)
+    # after an announcement, another name without results is what the benchmark prints
+    return _Found(name, values, printed) if values or is_own or not announced else None
 
 
 def _behind(line: str) -> _Found | None:
@@ -608,13 +582,13 @@ def _behind(line: str) -> _Found | None:
         found = _SPACED.search(line)
         if found is None:
             return None
-        return _Found(found[1] or "", "", {} if found[1] else {found[3]: Digits(found[2])})
+        return _Found(found[1] or "", {} if found[1] else {found[3]: Digits(found[2])})
     for place in range(len(parts) - 2, -1, -1):
         name = _last_name(parts[place].rstrip(" "))
         if _CALLED.fullmatch(name):
-            return _Found(name, "", _values(parts[place + 1 :], anything_before=True))
+            return _Found(name, _values(parts[place + 1 :], anything_before=True))
     values = _values(parts)
-    return _Found("", "", values) if values else None
+    return _Found("", values) if values else None
 
 
 def _values(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
@@ -696,47 +670,42 @@ def _metric_of(raw: bytes) -> tuple[str, str, float]:
 
 def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed]:
     suffixes = _suffixes(file)
-    executions = _executions(suffixes)
-    shared: dict[tuple[_Labels, bytes, str, bool], _Named] = {}
-    for (labels, process), lines in file.groups.items():
-        suffix, execution = suffixes[labels, process], executions[labels, process]
+    # number the processes of each configuration: what a key tells apart are no repetitions
+    counts: Counter[tuple[_Labels, str]] = Counter()
+    executions: dict[_Process, int] = {}
+    for (labels, process), suffix in suffixes.items():
+        executions[labels, process] = counts[labels, suffix]
+        counts[labels, suffix] += 1
+    named = lru_cache(None)(_named)
+    for key, lines in file.groups.items():
         for raw, of in lines.items():
-            key = labels, raw, suffix, bool(of.announced)
-            if key not in shared:
-                shared[key] = _named(raw.decode("utf-8", "replace"), labels, suffix, announced=bool(of.announced))
-            own = shared[key]
+            name = raw.decode("utf-8", "replace")
+            own = named(name, key[0], suffixes[key], announced=bool(of.announced))
             metrics, why = _metrics(file, of, strict=strict)
             if why:
-                yield Failed(
-                    benchmark=own.name, status=why, execution=execution, labels=own.labels, otherwise=own.otherwise
-                )  # fmt: skip
+                yield Failed(status=why, execution=executions[key], **own)
             else:
-                yield Measured(
-                    benchmark=own.name, metrics=metrics, execution=execution, labels=own.labels,
-                    otherwise=own.otherwise,
-                )  # fmt: skip
+                yield Measured(metrics=metrics, execution=executions[key], **own)
     for (benchmark, labels, process), status in (file.failed | file.partly if strict else file.failed).items():
-        execution = executions[labels, process]
-        if benchmark is None:
-            yield Failed(benchmark=None, status=status, execution=execution, labels=dict(labels))
-            continue
-        own = _named(benchmark, labels, suffixes.get((labels, process), ""), announced=False)
-        yield Failed(benchmark=own.name, status=status, execution=execution, labels=own.labels, otherwise=own.otherwise)
+        own = {"benchmark": None, "labels": dict(labels)}
+        if benchmark is not None:
+            own = named(benchmark, labels, suffixes.get((labels, process), ""), announced=False)
+        yield Failed(status=status, execution=executions[labels, process], **own)
 
 
-class _Named(NamedTuple):
-    name: str
-    labels: dict[str, str]
-    otherwise: Otherwise | None
+def _named(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[str, Any]:
+    """Give the names of a benchmark, without the GOMAXPROCS at its end; announced: -v says that it is that."""
 
+    def labelled(name: str, procs: str) -> dict[str, str]:
+        # what a name says of its parameters, "/format=json", as benchstat names them
+        parts = (part.partition("=") for part in name.split("/")[1:])
+        own = dict(labels) | {f"/{key}": value for key, given, value in parts if given}
+        return own | ({"/gomaxprocs": procs[1:]} if procs else {})
 
-def _named(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> _Named:
-    """Name a benchmark without the GOMAXPROCS at its end; announced: -v says that it is that."""
     name = visible(raw.removesuffix(suffix))
-    own = dict(labels) | _parts(name, suffix)
-    if announced or not suffix or not raw.endswith(suffix):
-        return _Named(name, own, None)
-    return _Named(name, own, Otherwise(visible(raw), dict(labels) | _parts(visible(raw), "")))
+    certain = announced or not suffix or not raw.endswith(suffix)
+    otherwise = None if certain else Otherwise(visible(raw), labelled(visible(raw), ""))
+    return {"benchmark": name, "labels": labelled(name, suffix), "otherwise": otherwise}
 
 
 def _suffixes(file: _File) -> dict[_Process, str]:
@@ -753,22 +722,6 @@ def _suffixes(file: _File) -> dict[_Process, str]:
     own = {key: common or _suffix_of(each) for key, each in names.items()}
     usable = all(own.values())
     return {key: own.get(key, common) if usable else "" for key in file.groups}
-
-
-def _executions(suffixes: dict[_Process, str]) -> dict[_Process, int]:
-    """Number the processes of each configuration: what a key tells apart are no repetitions."""
-    counts: Counter[tuple[_Labels, str]] = Counter()
-    numbers: dict[_Process, int] = {}
-    for (labels, process), suffix in suffixes.items():
-        numbers[labels, process] = counts[labels, suffix]
-        counts[labels, suffix] += 1
-    return numbers
-
-
-def _parts(name: str, suffix: str) -> dict[str, str]:
-    """Return what a name says of its parameters, "/format=json", as benchstat names them."""
-    parts = {f"/{key}": value for part in name.split("/")[1:] for key, given, value in [part.partition("=")] if given}
-    return parts | ({"/gomaxprocs": suffix[1:]} if suffix else {})
 
 
 def _metrics(file: _File, of: _Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:

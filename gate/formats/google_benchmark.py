@@ -51,33 +51,8 @@ _TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 _INDICES = ("family_index", "per_family_instance_index")
 
 
-class _Group(msgspec.Struct):
-    """The rows of one name and place, folded: of 1 GB there is no room for all rows."""
-
-    row: _Row
-    """The first of them."""
-    values: dict[str, array[float]] = {}
-    """Of each number of a row, a value for each row; times in seconds."""
-    count: int = 0
-    error: str | None = None
-    is_skipped: bool = False
-
-    def add(self, row: _Row) -> None:
-        """Add a row of a repetition; of an aggregate, whose numbers may be of no time, the row itself is enough."""
-        self.count += 1
-        if row.get("skipped"):
-            self.is_skipped = True
-        if self.is_skipped or row.get("run_type", "iteration") != "iteration":
-            return
-        try:
-            for key, value in _numbers(row).items():
-                self.values.setdefault(key, array("d")).append(value)
-        except OutputError as error:
-            self.error = self.error or str(error)
-
-
 _Key = tuple[str, str, str]
-_Groups = dict[_Key, _Group]
+"""The name of a row, and its indices."""
 
 
 def recognises(source: Source) -> bool:
@@ -100,67 +75,76 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
     if isinstance(source.head.json, dict):
         context = source.head.json.get("context")
-        yield _about(context if isinstance(context, dict) else {})
-        groups, cut = _document(source)
+        rows, is_cut = _document(source)
     else:
-        yield _about(_printed_context(source.head.lines[:20]))
+        context, is_cut = _printed_context(source.head.lines[:20]), False
         is_csv = any(_is_header(line) for line in source.head.lines[:2000])
-        groups, cut = _folded({}, _csv_rows(source) if is_csv else _printed_rows(source)), False
+        rows = list(_csv_rows(source) if is_csv else _printed_rows(source))
+    yield _about(context if isinstance(context, dict) else {})
+    groups: dict[_Key, list[_Row]] = {}
+    for place, row in enumerate(rows):
+        name = row.get("name") if isinstance(row, dict) else None
+        if isinstance(name, str):
+            first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
+            groups.setdefault((name, first, second), []).append(row)
+        else:
+            groups["", str(place), ""] = []
     names = {name for name, *_ in groups}
-    summaries = [group.row for group in groups.values() if _is_summary(group.row, names)]
+    summaries = [own[0] for own in groups.values() if own and _is_summary(own[0], names)]
     measured = names - {row["name"] for row in summaries}
     times = Counter(name for name, *_ in groups)
-    for (name, *indices), group in groups.items():
-        # two benchmarks of one name
-        labels = dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 else {}
-        if name not in measured or group.is_skipped:
-            continue
-        if group.error is not None:
-            yield Failed(benchmark=name or None, status=group.error, labels=labels if name else {})
-        else:
-            yield Measured(benchmark=name, metrics=_metrics(group), labels=labels)
+    for (name, *indices), own in groups.items():
+        if name in measured and not any(row.get("skipped") for row in own):
+            # two benchmarks of one name
+            yield _one(name, own, dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 or not own else {})
     for owner, statistics in _by_owner(summaries).items():
         if owner not in measured:
             yield from _aggregates(owner, statistics)
-    if cut:
+    if is_cut:
         yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
 
 
-def _document(source: Source) -> tuple[_Groups, bool]:
-    """Read the JSON; where a crash cut it off, the rows before that."""
-    groups: _Groups = {}
+def _document(source: Source) -> tuple[list[Any], bool]:
+    """Read the rows of the JSON, and whether it is cut off; where a crash did that, the rows before it."""
     try:
-        return _folded(groups, source.items("benchmarks", "Google Benchmark's JSON")), False
+        return list(source.items("benchmarks", "Google Benchmark's JSON")), False
     except OutputError as error:
-        if groups:
-            return groups, True
         # a row is an object without others in it
         text = source.text()
-        text = text[: text.rfind("}") + 1]
         try:
-            rows = msgspec.convert(parse_json(f"{text}]}}")["benchmarks"], list[_Row])
+            found = parse_json(f"{text[: text.rfind('}') + 1]}]}}")
+            return msgspec.convert(found["benchmarks"], list[_Row]), True
         except (KeyError, TypeError, ValueError, RecursionError):
             raise error from None
-        return _folded(groups, iter(rows)), True
 
 
-def _folded(groups: _Groups, rows: Iterator[Any]) -> _Groups:
-    for place, row in enumerate(rows):
-        name = row.get("name") if isinstance(row, dict) else None
-        if not isinstance(name, str):
-            groups["", str(place), ""] = _Group({"name": ""}, error=f"benchmarks[{place}] has no name")
-            continue
-        first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
-        key = name, first, second
-        group = groups.get(key)
-        if group is None:
-            group = groups[key] = _Group(row)
-        group.add(row)
-    return groups
+def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> Measured | Failed:
+    """Give the repetitions of a benchmark; of what has no name there are none, and its labels say where it stands."""
+    if not rows:
+        return Failed(benchmark=None, status=f"benchmarks[{labels[_INDICES[0]]}] has no name")
+    try:
+        numbers = list(map(_numbers, rows))
+    except OutputError as error:
+        return Failed(benchmark=name or None, status=str(error), labels=labels if name else {})
+    # a counter of some repetitions only would shift the others
+    whole = set(numbers[0]).intersection(*numbers)
+    sharp = is_sharp(name)
+    metrics = {
+        _TIMES.get(key) or key: Metric(
+            unit="s" if key in _TIMES else UNITS.get(key, ""),
+            values=array("d", (row[key] for row in numbers)),
+            view_of="time" if key == "cpu_time" else None,
+            sharp=sharp and key == "cpu_time",
+        )
+        for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
+    }
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _about(context: dict[str, Any]) -> About:
-    host = {k: _plain(v) for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))}
+    plain = {k: v for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))}
+    # where a file holds NaN, all of its numbers are read as fractions
+    host = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in plain.items()}
     if isinstance(name := context.get("host_name"), str):
         host = {"hostname": name, **host}
     # write the caches in a line: "L1 Data 32 KiB, L2 Unified 1024 KiB"
@@ -189,26 +173,6 @@ def _printed_context(lines: list[str]) -> dict[str, Any]:
         host["caches"] = [{"level": f[1], "type": f[2], "size": 1024 * int(f[3])} for f in caches]
     dates = [line for line in lines if _DATE.match(line)]
     return {**host, **({"date": dates[0]} if dates else {})}
-
-
-def _plain(value: Any) -> Any:
-    """Give a whole number as one: where a file holds NaN, all of its numbers are read as fractions."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _metrics(group: _Group) -> dict[str, Metric]:
-    # a counter of some repetitions only would shift the others
-    whole = [key for key, values in group.values.items() if len(values) == group.count]
-    sharp = is_sharp(group.row["name"])
-    return {
-        _TIMES.get(key) or key: Metric(
-            unit="s" if key in _TIMES else UNITS.get(key, ""),
-            values=group.values[key],
-            view_of="time" if key == "cpu_time" else None,
-            sharp=sharp and key == "cpu_time",
-        )
-        for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
-    }
 
 
 def _is_summary(row: _Row, names: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Gungraun, which was Iai-Callgrind (0.7 to 0.20, schemas 1 to 7): summaries, folder, what it and Iai print."""
+"""Gungraun, which was Iai-Callgrind (schemas 4 to 7, since 0.15): summaries, folder, what it and Iai print."""
 
 from __future__ import annotations
 
@@ -54,9 +54,6 @@ class _Summary(msgspec.Struct):
     package_dir: str = ""
     baselines: list[str | None] = []
     profiles: list[dict[str, Any]] = []
-    """Since schema 4."""
-    callgrind_summary: dict[str, Any] | None = None
-    tool_summaries: list[dict[str, Any]] = []
 
 
 class _Side(NamedTuple):
@@ -78,7 +75,7 @@ def recognises(source: Source) -> bool:
         return next(_files(source.path), None) is not None
     text, lines = source.head.text, source.head.lines[:5000]
     if '"module_path"' in text and any(kind in text for kind in _KINDS):
-        return '"profiles"' in text or "_summar" in text
+        return '"profiles"' in text
     return any(_PAIR.fullmatch(line) for line in lines) or (
         sum(_IAI.fullmatch(line) is not None for line in lines) > 1 and any("Accesses:" in line for line in lines)
     )
@@ -131,7 +128,7 @@ def _files(root: Path) -> Iterator[Path]:
             return
         inner[:] = sorted(name for name in inner if not name.startswith(".") and name != "node_modules")
         summary = Path(folder) / _SUMMARY
-        if _SUMMARY in files and b'"module_path"' in Source("", summary).head.data[: 1 << 14]:
+        if _SUMMARY in files and b'"profiles"' in Source("", summary).head.data[: 1 << 14]:
             yield summary
         else:
             yield from (Path(folder) / name for name in sorted(files) if _PROFILE.fullmatch(name))
@@ -210,52 +207,31 @@ def _of_summary(summary: _Summary) -> list[_Side]:
                 if found is not None:
                     side[event] = found
     called = [*summary.baselines, None, None]
-    # before schema 4 the name of the baseline stands with each run
-    kinds = (_at(run, "baseline", "kind", "Name") for run in _runs(summary.callgrind_summary))
-    before = called[1] or next((kind for kind in kinds if isinstance(kind, str)), "old")
-    package = summary.package_dir
     sides = [
-        _Side(name, package, (called[0] or "new"), True, new),  # named by the type
-        _Side(name, package, before, False, old),
+        _Side(name, summary.package_dir, called[0] or "new", True, new),  # named by the type
+        _Side(name, summary.package_dir, called[1] or "old", False, old),
     ]
     return [side for side in sides if side.metrics]
 
 
-def _runs(summary: Any) -> list[Any]:
-    found = _at(summary, "callgrind_run", "segments") or _at(summary, "summaries")
-    return found if isinstance(found, list) else []
-
-
 def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the tools with their metrics, each of the whole run of a benchmark."""
-    for profile in [*summary.profiles, *summary.tool_summaries]:
-        tool = str(profile.get("tool", ""))
+    for profile in summary.profiles:
         data = profile.get("data", profile.get("summaries"))
-        total = _at(data, "total")
-        parts = _at(data, "parts")
+        total, parts = _at(data, "total"), _at(data, "parts")
         table = _at(total, "metrics") or _at(total, "summary")
         if not table and isinstance(parts, list) and len(parts) == 1:
             table = _at(parts[0], "metrics")
-        # in schema 3 nothing is between
-        table = table or total
         if isinstance(table, dict) and len(table) == 1 and all(key[:1].isupper() for key in table):
+            # before schema 7 the tool is named once more
             inner = next(iter(table.values()))
             table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table
         if isinstance(table, dict):
-            yield tool, table
-        elif isinstance(data, list) and len(data) == 1 and isinstance(costs := _at(data[0], "costs_summary"), dict):
-            yield tool, costs
-    total = _at(summary.callgrind_summary, "callgrind_run", "total", "summary")
-    if isinstance(total, dict):
-        yield "Callgrind", total
-    elif len(runs := _runs(summary.callgrind_summary)) == 1 and isinstance(events := _at(runs[0], "events"), dict):
-        yield "Callgrind", events
+            yield str(profile.get("tool", "")), table
 
 
 def _new_and_old(value: Any) -> tuple[float | None, float | None]:
-    if not isinstance(value, dict):
-        return None, None
-    found = value.get("values", value.get("metrics", value))
+    found = value.get("values", value.get("metrics")) if isinstance(value, dict) else None
     if not isinstance(found, dict):
         return None, None
     if isinstance(both := found.get("Both"), list) and len(both) == 2:
@@ -270,10 +246,8 @@ def _number(value: Any) -> float | None:
     return number(value)
 
 
-def _at(value: Any, *keys: str) -> Any:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+def _at(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
 
 
 def _printed(source: Source, sides: list[_Side]) -> list[Failed]:

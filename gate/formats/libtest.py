@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import msgspec
 
@@ -21,7 +20,8 @@ from gate.model import Better
 from gate.model.digits import Digits
 
 FORMAT = Format(
-    title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)"
+    title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)",
+    again="process",
 )
 _RESULT = re.compile(
     r"bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) (?P<unit>[^\s\d(][^\s(]*(?: [^\s\d(][^\s(]*)*)"
@@ -34,8 +34,6 @@ _BEHIND = re.compile(r"test ")
 """The same, where something else was printed before it without a blank."""
 _ENDED = ("ok", "FAILED", "ignored")
 _EACH = "/iter"
-_BESIDE = {"beside": "the time"}
-"""Labels of what belongs to the result before it, until that is numbered."""
 
 
 class _Event(msgspec.Struct):
@@ -58,21 +56,13 @@ def _is_event(line: str) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the median of each benchmark; other lines are passed over."""
-    seen: dict[str, int] = {}
-    events = _events(source) if any(map(_is_event, source.head.lines)) else ()
-    for each in chain(_printed(source.lines()), events):
-        if isinstance(each, LeftOut):
-            yield each
-            continue
-        name = each.benchmark or ""
-        # the throughput stands beside the time
-        again = isinstance(each, Failed) or not each.labels
-        execution = seen[name] = seen.get(name, -1) + again
-        yield msgspec.structs.replace(each, execution=execution, labels={})
+    yield from _printed(source.lines())
+    if any(map(_is_event, source.head.lines)):
+        yield from _events(source)
 
 
 def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[Aggregate]:
-    """Yield what is given of a benchmark: a value in a unit as printed, and megabytes a second, labelled."""
+    """Yield what is given of a benchmark: a value in a unit as printed, and megabytes a second."""
     own = written(printed)
     # a unit of one's own is a metric of its own
     metric = own.unit if own.metric == "value" else own.metric
@@ -82,9 +72,8 @@ def _median(name: str, value: float, printed: str, rate: float | None) -> Iterat
     )
     if rate:
         yield Aggregate(
-            benchmark=name, metric="throughput", statistic="median", value=rate * 1e6, unit="B/s", better="higher",
-            labels=_BESIDE,
-        )  # fmt: skip
+            benchmark=name, metric="throughput", statistic="median", value=rate * 1e6, unit="B/s", better="higher"
+        )
 
 
 def _events(source: Source) -> Iterator[Aggregate | Failed | LeftOut]:

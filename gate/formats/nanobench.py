@@ -21,7 +21,7 @@ from gate.model.bounds import number
 from gate.model.digits import Digits
 from gate.units import to_base
 
-FORMAT = Format(title="nanobench (`templates::json()`, `templates::csv()`, standard output)")
+FORMAT = Format(title="nanobench (`templates::json()`, `templates::csv()`, standard output)", again="number")
 _COUNTERS = ("instructions", "cpucycles", "branchinstructions", "branchmisses", "pagefaults", "contextswitches")
 _CSV = '"title";"name";"unit";"batch";"elapsed"'
 _CSV_ROW = re.compile(r'"(?P<title>.*?)";"(?P<name>.*)";"(?P<unit>[^"]*)";(?P<batch>[^;]*);(?P<elapsed>[^;]*);.*')
@@ -67,16 +67,11 @@ def _is_epochs(first: dict[str, Any]) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the epochs of each benchmark, or its median."""
-    seen: dict[tuple[str, str], int] = {}
     for found in _results(source):
         name = _full_name(found.title, found.name)
         labels = {"unit": found.unit} if found.unit not in ("op", "") else {}
         if found.complexity > 0:
             labels["complexityN"] = f"{found.complexity:.12g}"
-        key = name, str(labels)
-        seen[key] = seen.get(key, 0) + 1
-        if seen[key] > 1:
-            labels["repeat"] = str(seen[key])
         yield _one(found, name, labels)
 
 

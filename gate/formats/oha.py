@@ -19,7 +19,7 @@ from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(title="oha (`--output-format json` or csv, or its printed summary)")
+FORMAT = Format(title="oha (`--output-format json` or csv, or its printed summary)", again="process")
 _HEADER = ("request-start", "request-duration", "status")
 _OTHERS = {"connect": "DNS+dialup", "latency": "Response-delay", "bytes": "bytes"}
 """Further metrics of a request, and their columns."""
@@ -72,12 +72,12 @@ def read(source: Source) -> Iterator[Result]:
         }
         why = "no times in the file" if load.are_no_times(times) else ""
         rate = numbers.requestsPerSec
-        yield from _all(found.statusCodeDistribution, found.errorDistribution, times, rate, why, 0)
+        yield from _all(found.statusCodeDistribution, found.errorDistribution, times, rate, why)
     elif set(_HEADER) <= set(source.head.first.split(",")):
         yield from _rows(source)
     else:
-        for execution, each in enumerate(_summaries(source.lines())):
-            yield from _printed(each, execution)
+        for each in _summaries(source.lines()):
+            yield from _printed(each)
 
 
 def _rows(source: Source) -> Iterator[Result]:
@@ -152,7 +152,7 @@ def _take(found: _Summary, title: str, line: str) -> None:
         found.figures.setdefault(match[1], match[2])
 
 
-def _printed(each: _Summary, execution: int) -> Iterator[Result]:
+def _printed(each: _Summary) -> Iterator[Result]:
     times = {
         _MEANT[name]: load.seconds(text) for name, text in each.figures.items() if name in _MEANT
     } | each.percentiles
@@ -160,24 +160,21 @@ def _printed(each: _Summary, execution: int) -> Iterator[Result]:
     said = {"mean": None, "Requests/sec": rate, **times}
     unread = ", ".join(name for name, value in said.items() if value is None)
     why = f"{unread} cannot be read: was its output cut off?" if unread else ""
-    yield from _all(each.statuses, each.errors, times, rate, why, execution)
+    yield from _all(each.statuses, each.errors, times, rate, why)
 
 
 def _all(
-    statuses: dict[str, int], errors: dict[str, int], times: dict[str, float | None], rate: float | None, why: str,
-    execution: int,
+    statuses: dict[str, int], errors: dict[str, int], times: dict[str, float | None], rate: float | None, why: str
 ) -> Iterator[Result]:  # fmt: skip
     """Yield the aggregates of a run, and why it has failed, if it has."""
     answered = sum(statuses.values())
     good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
     total = answered + sum(count for error, count in errors.items() if error != _ABORTED)
     if total and not good:
-        yield Failed(benchmark=load.UNNAMED, status=load.all_failed(total), execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status=load.all_failed(total))
         return
     if why:
-        yield Failed(benchmark=load.UNNAMED, status=why, execution=execution)
-    yield from load.aggregates(load.UNNAMED, "time", times, count=answered, execution=execution)
-    yield from load.error_rate(load.UNNAMED, total - good, total, execution=execution)
-    yield from load.aggregates(
-        load.UNNAMED, "throughput", {"value": rate}, unit="1/s", better="higher", execution=execution
-    )
+        yield Failed(benchmark=load.UNNAMED, status=why)
+    yield from load.aggregates(load.UNNAMED, "time", times, count=answered)
+    yield from load.error_rate(load.UNNAMED, total - good, total)
+    yield from load.aggregates(load.UNNAMED, "throughput", {"value": rate}, unit="1/s", better="higher")

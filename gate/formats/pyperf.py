@@ -1,4 +1,4 @@
-"""pyperf's JSON (`-o FILE`, also packed), and that of its predecessor perf from version 6 of the format on."""
+"""pyperf's JSON (`-o FILE`, also packed)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ _HOST = {
 }  # fmt: skip
 # by the unit in the metadata: the metric and its unit
 _METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}
-_VERSIONS = ("1.0", 6)
-_TOOLS = {"pyperf_version": "pyperf", "perf_version": "pyperf"}
+_VERSION = "1.0"
 
 
 class _Run(msgspec.Struct):
@@ -56,10 +55,8 @@ def read(source: Source) -> Iterator[Result]:
         OutputError: not such a file, or of another version.
     """
     suite = source.document(_Suite, "pyperf's JSON")
-    if suite.version not in _VERSIONS:
-        raise OutputError(
-            f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {_VERSIONS[0]} and {_VERSIONS[1]}"
-        )
+    if suite.version != _VERSION:
+        raise OutputError(f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {_VERSION}")
     about = None
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
@@ -72,14 +69,13 @@ def read(source: Source) -> Iterator[Result]:
         if about is None:
             host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
             date = metadata.get("date")
-            tools = [f"{name} {metadata[key]!s}" for key, name in _TOOLS.items() if key in metadata]
             # pyperformance compile writes it
             commit = metadata.get("commit_id")
             about = About(
                 host=host,
                 commit=commit if isinstance(commit, str) else None,
                 created=str(date).replace(" ", "T", 1) if date else None,
-                tool=tools[0] if tools else "pyperf",
+                tool=f"pyperf {metadata.get('perf_version', '')}".rstrip(),
             )
             yield about
         yield from _results(benchmark, metadata)

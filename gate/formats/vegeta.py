@@ -18,7 +18,7 @@ from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Head, Source
 
-FORMAT = Format(title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)")
+FORMAT = Format(title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)", again="process")
 _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _SEARCHED = 200
 _OWN = frozenset({"latency", "latencies"})
@@ -96,10 +96,10 @@ def read(source: Source) -> Iterator[Result]:
     head = source.head
     first = _first(head)
     if first is not None and "latencies" in first and isinstance(head.json, dict):
-        yield from _report(source.document(_Report, "vegeta's report"), 0)
+        yield from _report(source.document(_Report, "vegeta's report"))
     elif first is not None and "latencies" in first:
-        for execution, line in enumerate(_objects(source, _REPORT)):
-            yield from _report(line, execution)
+        for line in _objects(source, _REPORT):
+            yield from _report(line)
     elif first is not None or head.text.lstrip().startswith("{"):
         yield from _requests(_objects(source, _DECODER))
     elif _CSV.match(head.text.lstrip()):
@@ -173,7 +173,7 @@ def _moment(text: str) -> float | None:
         return None
 
 
-def _report(found: _Report, execution: int) -> Iterator[Result]:
+def _report(found: _Report) -> Iterator[Result]:
     times: dict[str, float | None] = {}
     for name, value in found.latencies.items():
         statistic = _MEANT.get(name) or (
@@ -181,28 +181,27 @@ def _report(found: _Report, execution: int) -> Iterator[Result]:
         )
         if statistic and value is not None:
             times[statistic] = value * 1e-9
-    yield from _all(times, found.success, found.requests, found.throughput or found.rate, execution)
+    yield from _all(times, found.success, found.requests, found.throughput or found.rate)
 
 
 def _text(lines: Iterator[str]) -> Iterator[Result]:
     """Yield the aggregates of each report of a text."""
     found: dict[str, dict[str, str]] = {}
-    execution = 0
     for place, line in enumerate(lines, 1):
         if match := _TEXT.fullmatch(line.strip()):
             if match[1] == "Requests" and found:
-                yield from _printed(found, execution)
-                found, execution = {}, execution + 1
+                yield from _printed(found)
+                found = {}
             names = [name.strip() for name in match[2].split(",")]
             found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
         elif _TORN.match(line):
             why = f"line {place}: it cannot be read: {shown(line.strip().encode())}"
-            yield Failed(benchmark=load.UNNAMED, status=why, execution=execution)
+            yield Failed(benchmark=load.UNNAMED, status=why)
     if found:
-        yield from _printed(found, execution)
+        yield from _printed(found)
 
 
-def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Result]:
+def _printed(found: dict[str, dict[str, str]]) -> Iterator[Result]:
     times = {
         _MEANT.get(name) or load.percentile(name): load.seconds(value)
         for name, value in found.get("Latencies", {}).items()
@@ -210,29 +209,29 @@ def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Resul
     }
     if None in times.values() or "mean" not in times:
         why = "latencies cannot be read: was its output cut off?"
-        yield Failed(benchmark=load.UNNAMED, status=why, execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status=why)
     share = load.float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
     requests = {name: load.float_of(value) for name, value in found.get("Requests", {}).items()}
     total = requests.get("total")
     yield from _all(
         times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
-        requests.get("throughput") or requests.get("rate"), execution,
+        requests.get("throughput") or requests.get("rate"),
     )  # fmt: skip
 
 
 def _all(
-    times: dict[str, float | None], success: float | None, count: int, throughput: float | None, execution: int
+    times: dict[str, float | None], success: float | None, count: int, throughput: float | None
 ) -> Iterator[Result]:
     if success == 0 and count:
-        yield Failed(benchmark=load.UNNAMED, status=load.all_failed(count), execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status=load.all_failed(count))
         return
     if load.are_no_times(times):
-        yield Failed(benchmark=load.UNNAMED, status="no latencies in the report", execution=execution)
-    yield from load.aggregates(load.UNNAMED, "time", times, count=count or None, execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status="no latencies in the report")
+    yield from load.aggregates(load.UNNAMED, "time", times, count=count or None)
     if success is not None and 0 <= success <= 1:
-        yield from load.error_rate(load.UNNAMED, 1 - success, 1, execution=execution)
+        yield from load.error_rate(load.UNNAMED, 1 - success, 1)
     rate = {"value": throughput}
-    yield from load.aggregates(load.UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
+    yield from load.aggregates(load.UNNAMED, "throughput", rate, unit="1/s", better="higher")
 
 
 def _histogram(lines: Iterator[str]) -> Iterator[Result]:

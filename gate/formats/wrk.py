@@ -7,7 +7,6 @@ omission). wrk2 corrects for it, and its second table, of uncorrected latencies,
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -17,7 +16,7 @@ from gate.formats.parts.requests import aggregates, all_failed, error_rate, floa
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(title="wrk and wrk2 (what they print)")
+FORMAT = Format(title="wrk and wrk2 (what they print)", again="process")
 _RUN = re.compile(r"Running \S+ test @ (\S+)")
 _LOAD = re.compile(r"(\d+) threads? and (\d+) connections?")
 _THREADS = re.compile(r"(Latency|Req/Sec)\s+(\S+)\s+(\S+)\s+(\S+)\s+\S+%")
@@ -58,13 +57,12 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield the aggregates of each run; one of the same URL and connections again is a further execution."""
+    """Yield the aggregates of each run."""
     run: _Run | None = None
-    seen: Counter[str] = Counter()
     for place, line in enumerate(source.lines(), 1):
         if begins := _RUN.search(line):
             if run is not None:
-                yield from _results(run, seen)
+                yield from _results(run)
             path, host = place_of(begins[1])
             run = _Run(path, {"host": host})
         elif run is not None:
@@ -75,7 +73,7 @@ def read(source: Source) -> Iterator[Result]:
         # the rate is not the last that is printed
         if source.unended and "Transfer/sec" not in run.figures:
             run.unread = run.unread or "its output is cut off"
-        yield from _results(run, seen)
+        yield from _results(run)
 
 
 def _take(run: _Run, line: str) -> None:
@@ -127,40 +125,33 @@ def _size(text: str) -> float | None:
     return None if match is None or number is None else number * 1024.0 ** " KMGTP".index(match[2] or " ")
 
 
-def _results(run: _Run, seen: Counter[str]) -> Iterator[Result]:
-    key = str((run.url, run.labels))
-    execution = seen[key]
-    seen[key] += 1
+def _results(run: _Run) -> Iterator[Result]:
     bad = run.refused + run.unanswered
     total = None if run.requests is None else run.requests + run.unanswered
     if total is not None and bad >= total:
         why = all_failed(total) if total else "no request was answered"
-        yield Failed(benchmark=run.url, status=why, execution=execution, labels=run.labels)
+        yield Failed(benchmark=run.url, status=why, labels=run.labels)
         return
     if run.unread or run.requests is None:
         why = run.unread or "no requests are counted: was its output cut off?"
-        yield Failed(benchmark=run.url, status=why, execution=execution, labels=run.labels)
+        yield Failed(benchmark=run.url, status=why, labels=run.labels)
     for metric, table in _tables(run).items():
         yield from aggregates(
-            run.url, metric, table, count=run.requests if metric == "time" else None, execution=execution,
+            run.url, metric, table, count=run.requests if metric == "time" else None,
             labels=run.labels, sd=run.sd if metric == "time" else None,
         )  # fmt: skip
     rate = {"value": float_of(run.figures.get("Requests/sec", ""))}
-    yield from aggregates(
-        run.url, "throughput", rate, unit="1/s", better="higher", execution=execution, labels=run.labels
-    )
+    yield from aggregates(run.url, "throughput", rate, unit="1/s", better="higher", labels=run.labels)
     transfer = {"value": _size(run.figures.get("Transfer/sec", ""))}
-    yield from aggregates(
-        run.url, "transfer", transfer, unit="B/s", better="higher", execution=execution, labels=run.labels
-    )
+    yield from aggregates(run.url, "transfer", transfer, unit="B/s", better="higher", labels=run.labels)
     if run.thread_rate is not None:
         mean, sd, most = run.thread_rate
         yield from aggregates(
             run.url, "thread_throughput", {"mean": mean, "max": most}, unit="1/s", better="higher", sd=sd,
-            execution=execution, labels=run.labels,
+            labels=run.labels,
         )  # fmt: skip
     if total is not None:
-        yield from error_rate(run.url, bad, total, run.labels, execution=execution)
+        yield from error_rate(run.url, bad, total, run.labels)
 
 
 def _tables(run: _Run) -> dict[str, dict[str, float | None]]:

@@ -34,23 +34,39 @@ class _Repository(msgspec.Struct):
     pushed_at: str | None = None
 
 
-class _Side(msgspec.Struct):
+class PullSide(msgspec.Struct):
+    """Head or base of a pull request; what head names is its author's choice."""
+
     ref: str
     sha: str
     repo: _Repository | None = None
+
+    @property
+    def repository(self) -> str:
+        """Such as "owner/name", "" when it was deleted."""
+        return self.repo.full_name if self.repo else ""
 
 
 class _Label(msgspec.Struct):
     name: str
 
 
-class _Pull(msgspec.Struct):
+class PullFacts(msgspec.Struct, rename={"merge_sha": "merge_commit_sha"}):
+    """A pull request as it is now."""
+
     number: int
     state: str
-    head: _Side
-    base: _Side
-    merge_commit_sha: str | None = None
+    """Open or closed."""
+    head: PullSide
+    base: PullSide
+    merge_sha: str | None = None
+    """The commit that GitHub tries the merge with, or the one that was merged."""
     labels: list[_Label] = []
+
+    @property
+    def pushed(self) -> str:
+        """When the head's repository was last pushed to, by the forge's clock (ISO 8601), "" where it does not say."""
+        return (self.head.repo.pushed_at if self.head.repo else None) or ""
 
 
 class _Origin(msgspec.Struct):
@@ -74,21 +90,25 @@ class _Number(msgspec.Struct):
     number: int
 
 
-class _Run(msgspec.Struct):
+class RunFacts(msgspec.Struct, rename={"attempt": "run_attempt", "began": "run_started_at", "pulls": "pull_requests"}):
+    """A run of a workflow, and what started it; None where GitHub does not say."""
+
     id: int
     head_sha: str
-    run_attempt: int | None = None
-    run_started_at: str | None = None
-    """Of that attempt."""
+    attempt: int | None = None
+    began: str | None = None
+    """When that attempt did."""
     event: str = ""
     path: str | None = None
+    """Of the workflow's file in the repository."""
     head_branch: str | None = None
     head_repository: _Repository | None = None
-    pull_requests: list[_Number] | None = None
+    pulls: list[_Number] | None = None
+    """The open pull requests that have this head by now, none for a fork's."""
 
 
 class _Runs(msgspec.Struct):
-    workflow_runs: list[_Run]
+    workflow_runs: list[RunFacts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +129,6 @@ class ArtifactFacts:
     """ISO 8601 in UTC, or ""."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """A run of a workflow, and what started it."""
-
-    id: int
-    attempt: int | None
-    began: str
-    """When that attempt did, "" where GitHub does not say."""
-    event: str
-    path: str
-    """Of the workflow's file in the repository, "" where GitHub does not say."""
-    head_branch: str
-    head_repository: str
-    """Such as "owner/name", "" when it was deleted."""
-    pulls: tuple[int, ...]
-    """The open pull requests that have this head by now, none for a fork's."""
-
-
 class _Content(msgspec.Struct):
     type: str
     size: int
@@ -144,27 +146,6 @@ class _Commit(msgspec.Struct):
 
 class _Comparison(msgspec.Struct):
     merge_base_commit: _Parent
-
-
-@dataclass(frozen=True, slots=True)
-class PullFacts:
-    """A pull request as it is now; refs, labels and the head's repository are what its author chose."""
-
-    number: int
-    state: str
-    """Open or closed."""
-    head_sha: str
-    head_repository: str | None
-    """Such as "owner/name", None when it was deleted."""
-    head_ref: str
-    base_ref: str
-    base_sha: str
-    merge_sha: str | None
-    """The commit that GitHub tries the merge with, or the one that was merged."""
-    labels: tuple[str, ...]
-    base_repository: str | None
-    pushed: str
-    """When the head's repository was last pushed to, by the forge's clock (ISO 8601), "" where it does not say."""
 
 
 class Forge:
@@ -187,22 +168,17 @@ class Forge:
     def pull(self, number: int, permission: str = _PULLS) -> PullFacts:
         """Read a pull request; permission: what a refusal says is missing, no more than the job has use for."""
         task = Task(f"read pull request #{number}", permission)
-        return _pull_facts(self.transport.get(task, f"{self._here}/pulls/{number}", _Pull))
+        return self.transport.get(task, f"{self._here}/pulls/{number}", PullFacts)
 
     def pulls_of(self, head_repository: str, branch: str) -> list[PullFacts]:
         """Read the open pull requests of a branch of "owner/name"."""
         task = Task(f"find the pull requests of a branch of {head_repository}", _PULLS)
         head = f"{head_repository.partition('/')[0]}:{branch}"
-        found = self.transport.listed(task, f"{self._here}/pulls", list[_Pull], list, head=head, state="open")
+        found = self.transport.listed(task, f"{self._here}/pulls", list[PullFacts], list, head=head, state="open")
         # GitHub takes a filter that it cannot read for none, and an owner may have several forks
-        facts = {one.number: _pull_facts(one) for one in found}
-        return [
-            one
-            for one in facts.values()
-            if one.state == "open"
-            and one.head_ref == branch
-            and (one.head_repository or "").casefold() == head_repository.casefold()
-        ]
+        wanted = ("open", branch, head_repository.casefold())
+        each = {one.number: one for one in found}.values()
+        return [one for one in each if (one.state, one.head.ref, one.head.repository.casefold()) == wanted]
 
     def file_at(self, path: str, ref: str) -> str | None:
         """Read a text file at a commit, branch or tag; None when it has none; a link to a file is read as the file."""
@@ -259,7 +235,7 @@ class Forge:
         return found.merge_base_commit.sha if found is not None else None
 
     def artifacts_of_run(
-        self, run_id: int, attempt: int | None = None, head_sha: str = "", began: str = ""
+        self, run_id: int, attempt: int | None = None, head_sha: str = "", began: str | None = None
     ) -> list[ArtifactFacts]:
         """List the artifacts of a run, the newest first, by what is known of its newest attempt and when that began."""
         task = Task(f"list the artifacts of run {run_id}", _ACTIONS)
@@ -269,7 +245,7 @@ class Forge:
             ArtifactFacts(
                 one.id, one.name, one.size_in_bytes, one.expired, run_id,
                 # what is there longer than the newest attempt is of one before, at the latest the last
-                attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < began else attempt,
+                attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < (began or "") else attempt,
                 (one.workflow_run and one.workflow_run.head_sha) or head_sha, one.created_at or "",
             )
             for one in {one.id: one for one in found}.values()
@@ -287,30 +263,12 @@ class Forge:
         task = Task(f"list the runs of {one_line(head_sha)[:12]}", _ACTIONS)
         where = f"{self._here}/actions/runs"
         runs = self.transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
-        found = {
-            run.id: RunFacts(
-                run.id, run.run_attempt, run.run_started_at or "", run.event, run.path or "", run.head_branch or "",
-                run.head_repository.full_name if run.head_repository else "",
-                tuple(one.number for one in run.pull_requests or ()),
-            )
-            for run in runs
-            if run.head_sha == head_sha
-        }  # fmt: skip
+        found = {run.id: run for run in runs if run.head_sha == head_sha}
         return [found[number] for number in sorted(found)]
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as a zip file of at most so many bytes; no file is left when that fails."""
         download(self.transport, self.repository, artifact_id, file, limit)
-
-
-def _pull_facts(said: _Pull) -> PullFacts:
-    head, base = said.head, said.base
-    return PullFacts(
-        number=said.number, state=said.state, head_sha=head.sha, head_ref=head.ref, base_ref=base.ref,
-        base_sha=base.sha, merge_sha=said.merge_commit_sha, head_repository=head.repo.full_name if head.repo else None,
-        labels=tuple(label.name for label in said.labels), base_repository=base.repo.full_name if base.repo else None,
-        pushed=(head.repo.pushed_at if head.repo else None) or "",
-    )  # fmt: skip
 
 
 PATIENCE = 600.0

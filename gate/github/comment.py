@@ -200,41 +200,36 @@ class _Settling:
         if taken and not any(
             one.marker.stamp == self._marker.stamp and one.comment.id < taken[0].comment.id for one in own
         ):
-            return self._leave(taken[0], own)
+            # left as it is; what we wrote beside it is taken away
+            self._did, self._by, self._url = "taken", taken[0].marker.stamp, taken[0].comment.url
+            self._retire([one.comment for one in own if one.marker.stamp == self._marker.stamp])
+            return True
         own = [one for one in own if one not in taken]
         if not own:
             return self._create()
         first, newest = own[0], max(own, key=lambda one: one.marker.stamp.order)
         ours = newest.marker.stamp.order <= self._marker.stamp.order
-        wanted = self._wanted(newest) if ours else newest.comment.body
-        if self._problem and _same(first.comment.body, self._text):
+        wanted = self._text if ours else newest.comment.text
+        if ours and not self._result:
+            # it keeps the result of the newest comment, and finds it there again
+            shown = earlier_result(newest.marker.head, newest.comment.text)
+            wanted = keeping(self._text, self._marker.head, shown)
+        if self._problem and _same(first.comment.text, self._text):
             self._did, self._problem = "created", None  # the answer was lost, the comment was not
         if not ours:
             self._did = "older"
-        if not _same(first.comment.body, wanted):
+        if not _same(first.comment.text, wanted):
             return self._update(first.comment, wanted, ours)
         self._url = first.comment.url
         return not self._retire([one.comment for one in own[1:]])
 
-    def _wanted(self, newest: _Own) -> str:
-        """Return our text; one without a result keeps that of the newest comment, and finds it there again."""
-        if self._result:
-            return self._text
-        return keeping(self._text, self._marker.head, earlier_result(newest.marker.head, newest.comment.body))
-
     def _own(self) -> list[_Own]:
         found = []
         for comment in self._talk.comments():
-            marker = Marker.parse(comment.body)
+            marker = Marker.parse(comment.text)
             if marker and marker.id == self._marker.id and self._talk.is_mine(comment):
                 found.append(_Own(comment, marker))
         return found
-
-    def _leave(self, taken: _Own, own: list[_Own]) -> bool:
-        """Leave another job's comment as it is, and take away what we wrote beside it."""
-        self._did, self._by, self._url = "taken", taken.marker.stamp, taken.comment.url
-        self._retire([one.comment for one in own if one.marker.stamp == self._marker.stamp])
-        return True
 
     def _create(self) -> bool:
         """Write the first comment; when it is unknown whether that worked, the next step looks before it writes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,36 +18,32 @@ LONGEST_COMMENT = 65_536
 _ACTIONS = "github-actions[bot]"
 
 
-class _User(msgspec.Struct):
-    login: str
+class User(msgspec.Struct):
+    """Who wrote a comment, or whose token it is."""
+
+    login: str = ""
     type: str = "User"
 
 
-class _Comment(msgspec.Struct):
-    id: int
-    html_url: str
-    node_id: str = ""
-    body: str | None = None
-    user: _User | None = None
-
-
-class _Viewer(msgspec.Struct):
-    viewer: _User
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, rename={"url": "html_url", "node": "node_id"}):
     """A comment."""
 
     id: int
     url: str
-    body: str
-    author: str
-    """The login, "" of a deleted account."""
-    bot: bool
-    """An app wrote it."""
-    node: str
+    node: str = ""
     """Its id in GraphQL."""
+    body: str | None = None
+    user: User | None = None
+    """None: of a deleted account."""
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self.body or ""
+
+
+class _Viewer(msgspec.Struct):
+    viewer: User
 
 
 class Conversation:
@@ -63,28 +58,27 @@ class Conversation:
     def comments(self) -> list[Comment]:
         """Read all comments, the oldest first, each once."""
         path = f"{self._issues}/{self._number}/comments"
-        found = self._transport.listed(self._task("read the comments on"), path, list[_Comment], list)
-        return sorted({one.id: _comment(one) for one in found}.values(), key=lambda one: one.id)
+        found = self._transport.listed(self._task("read the comments on"), path, list[Comment], list)
+        return sorted({one.id: one for one in found}.values(), key=lambda one: one.id)
 
     def comment(self, number: int) -> Comment | None:
         """Read a comment again; None when it is no longer there."""
         task, path = self._task("read perfgate's comment on"), f"{self._issues}/comments/{number}"
-        found = _unless_gone(lambda: self._transport.get(task, path, _Comment))
-        return _comment(found) if found is not None else None
+        return _unless_gone(lambda: self._transport.get(task, path, Comment))
 
     def create(self, body: str) -> Comment:
         """Write a comment; a Problem is unsure when it may stand there all the same."""
         task = fitting(self._task("write a comment on"), body)
         path = f"{self._issues}/{self._number}/comments"
-        made = _comment(self._transport.send(task, "POST", path, {"body": body}, _Comment))
+        made = self._transport.send(task, "POST", path, {"body": body}, Comment)
         # GraphQL and REST call apps by different names: this is the one that the comments have
-        self._me = made.author or self._me
+        self._me = (made.user.login if made.user else "") or self._me
         return made
 
     def edit(self, number: int, body: str) -> bool:
         """Replace the text of a comment; False when it is no longer there."""
         task, path = fitting(self._task("update the comment on"), body), f"{self._issues}/comments/{number}"
-        sent = _unless_gone(lambda: self._transport.send(task, "PATCH", path, {"body": body}, _Comment))
+        sent = _unless_gone(lambda: self._transport.send(task, "PATCH", path, {"body": body}, Comment))
         return sent is not None
 
     def hide(self, comment: Comment) -> None:
@@ -101,8 +95,8 @@ class Conversation:
         """Say whether we wrote a comment; who we are is asked once."""
         if self._me is None:
             self._me = login(self._transport, self._task("find out whose token it is, for the comment on"))
-        me = self._me.casefold()
-        return comment.author.casefold() in ({me, f"{me}[bot]"} if comment.bot else {me})
+        me, user = self._me.casefold(), comment.user or User()
+        return user.login.casefold() in ({me, f"{me}[bot]"} if user.type == "Bot" else {me})
 
     def _task(self, doing: str) -> Task:
         return Task(f"{doing} #{self._number}", "pull-requests: write")
@@ -128,7 +122,7 @@ def fitting(task: Task, body: str) -> Task:
 def login(transport: Transport, task: Task) -> str:
     """Find out whose token it is. Raises Problem: it cannot be asked."""
     try:
-        return transport.get(task, "/user", _User).login
+        return transport.get(task, "/user", User).login
     except Problem as problem:
         # the token of a workflow is no user's
         if problem.status not in (403, 404):
@@ -137,8 +131,3 @@ def login(transport: Transport, task: Task) -> str:
         return transport.graphql(task, "query { viewer { login } }", {}, _Viewer).viewer.login
     except Problem:
         return _ACTIONS
-
-
-def _comment(said: _Comment) -> Comment:
-    user = said.user or _User("")
-    return Comment(said.id, said.html_url, said.body or "", user.login, user.type == "Bot", said.node_id)

@@ -135,7 +135,10 @@ def publish_issue(forge: Forge, wanted: Wanted) -> Told:
     crept = frozenset(digest_of(case) for case in wanted.creep.cases if case.verdict == "crept")
     for issue, marker in found:
         if marker.pin != wanted.creep.pin.sha and marker.state == "crept" and issue.state == "open":
-            _move(issues, issue, marker, wanted)
+            # of an earlier pin: it is left as it is, and that is said once
+            moved = IssueMarker(marker.id, marker.pin, "moved", marker.cases, wanted.run, wanted.attempt)
+            issues.edit(issue.number, f"{moved.text}\n{(issue.body or '').partition(chr(10))[2]}")
+            issues.comment(issue.number, wanted.said("moved"))
     own = [each for each in found if each[1].pin == wanted.creep.pin.sha]
     if not own:
         return _create(issues, wanted, crept)
@@ -167,14 +170,6 @@ def _create(issues: _Issues, wanted: Wanted, crept: frozenset[str]) -> Told:
     if not crept:
         return Told(None, "nothing")
     return Told(issues.create(wanted.title, _text(wanted, "crept", crept)), "created")
-
-
-def _move(issues: _Issues, issue: _Issue, marker: IssueMarker, wanted: Wanted) -> None:
-    """Leave an issue of an earlier pin as it is, and say so once."""
-    moved = IssueMarker(marker.id, marker.pin, "moved", marker.cases, wanted.run, wanted.attempt)
-    rest = (issue.body or "").partition("\n")[2]
-    issues.edit(issue.number, f"{moved.text}\n{rest}")
-    issues.comment(issue.number, wanted.said("moved"))
 
 
 def _text(wanted: Wanted, state: State, cases: Collection[str]) -> str:

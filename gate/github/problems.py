@@ -72,7 +72,9 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
     """Say what an answer from 400 means; headers: names in small letters."""
     said = _message(body)
     wait = _wait(headers)
-    if status == 429 or (status == 403 and _limited(said, headers)):
+    used_up = "rate limit" in said.lower() or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    # a permission that is missing is missing also when the limit is used up
+    if status == 429 or (status == 403 and used_up and "not accessible by" not in said):
         limit = task.failed(f"GitHub's rate limit is reached ({status})", status=status)
         return Trouble(limit, again=True, wait=wait, limited=True)
     if status >= 500:
@@ -132,13 +134,6 @@ def _detail(error: object) -> str:
     if isinstance(error, dict):
         return str(error.get("message") or " ".join(str(error[key]) for key in ("field", "code") if key in error))
     return error if isinstance(error, str) else ""
-
-
-def _limited(said: str, headers: Mapping[str, str]) -> bool:
-    """Tell a rate limit from a missing permission, as both are 403."""
-    if "not accessible by" in said:
-        return False
-    return "rate limit" in said.lower() or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:

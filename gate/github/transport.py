@@ -212,7 +212,11 @@ class Transport:
             if wait is None:
                 wait = limited if result.limited else pause
             if wait >= self.patience.left:
-                raise self._too_long(result, wait)
+                if result.wait is None and not result.limited:
+                    raise problem
+                left, asked = Duration(round(self.patience.left)), Duration(math.ceil(wait))
+                what = f"{problem.what}; GitHub allows a retry in {asked}, and perfgate waits {left} at most"
+                raise Problem(what, status=problem.status, unsure=problem.unsure)
             if result.limited:
                 self.patience.sleep(max(wait, _LEAST_LIMITED))
                 limited *= 2
@@ -294,14 +298,6 @@ class Transport:
             return Trouble(task.failed(why, unsure=True), again=True)
         except Exception as error:  # noqa: BLE001  # whatever the libraries raise, publishing goes on
             return of_error(task, error, self.host)
-
-    def _too_long(self, trouble: Trouble, wait: float) -> Problem:
-        problem = trouble.problem
-        if trouble.wait is None and not trouble.limited:
-            return problem
-        left, asked = Duration(round(self.patience.left)), Duration(math.ceil(wait))
-        what = f"{problem.what}; GitHub allows a retry in {asked}, and perfgate waits {left} at most"
-        return Problem(what, status=problem.status, unsure=problem.unsure)
 
     def _connect(self) -> Session:
         if self._session is None:

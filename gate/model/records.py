@@ -80,8 +80,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     many."""
     build_nu: float | None
     """The same of variances of builds; None: infinitely many."""
-    unused: list[AnyWarning | str]
-    """What was remembered and does not match, and why; a text is of an older perfgate."""
+    unused: list[AnyWarning]
+    """What was remembered and does not match, and why."""
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,8 +245,6 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Whether its tree has a .git because the first build of its side failed without one."""
     cached: bool = False
     """Whether its tree was built by an earlier run, and is linked or built again from there."""
-    at_once: bool = False
-    """Whether it was made while the other side was, so that their seconds are partly the same ones."""
     relinked: bool = False
     """Whether it linked again the objects of an earlier build, or ran [build] relink, instead of the build command."""
     checked: float | None = None

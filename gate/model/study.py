@@ -68,8 +68,6 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     p: float | None
-    against: dict[str, Setting] = {}
-    """Where combinations are lacking: the settings that these alone are compared with, as if factors had these two."""
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,6 @@ from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
-from gate.model.warnings import typed
 from gate.planning.known import Known, Spending, about_costs, planned_costs, spent_once
 from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
@@ -203,7 +202,7 @@ def from_memory(
     ]  # fmt: skip
     known = {_owner(config, each.benchmark) for each in findings}
     unknown = [name for name in benchmarks if name not in known]
-    unused = typed(memory.unused)
+    unused = memory.unused
     if not findings:
         why = unused[0].sentence() if unused else "measure with `perfgate calibrate` first"
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")

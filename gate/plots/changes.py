@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, product
+from typing import cast
 
 import msgspec
 
 from gate.model import Finding, QuantileCurve, QuantileEffect
-from gate.plots.picture import LETTERS, LETTERS_NARROW, SETTINGS, Picture, Shape, Sheet, room
+from gate.plots.picture import LETTERS, SETTINGS, Picture, Shape, Sheet, room
 from gate.plots.scales import Axis, change_ticks, minus, ticks
 from gate.units import plural
 from gate.words import numbers
@@ -17,11 +18,8 @@ from gate.writing import amounts
 from gate.writing.plain import distinct
 
 _WIDTH = 720
-_LEFT = 240
-_RIGHT, _CHANGE = 504, 578
-_LINE = 22
-_BETWEEN = 8
-_LEGEND = 26
+_LEFT, _RIGHT, _CHANGE = 240, 504, 578
+_LINE, _BETWEEN, _LEGEND = 22, 8, 26
 ROWS = 60
 """Rows that a picture has at most."""
 _SHAPES: tuple[Shape, ...] = ("square", "diamond", "triangle", "star", "cross")
@@ -37,6 +35,11 @@ class Drawn(msgspec.Struct, frozen=True):
     shows: bool
     """Whether the interval excludes no change."""
 
+    @property
+    def logs(self) -> list[float]:
+        """The logarithms of the estimate and the ends, of those that have one."""
+        return [own for each in (self.estimate, self.low, self.high) if (own := _log(each)) is not None]
+
 
 class DrawnRow(msgspec.Struct, frozen=True):
     """A row: its name, and the changes of all columns but the base; None: a column has none."""
@@ -51,83 +54,64 @@ def changes(rows: Sequence[DrawnRow], columns: Sequence[str], base: str, prefix:
     Args:
         columns: what they are called, but for the base, made visible.
     """
-    with_any = [
-        row for row in rows if any(change is not None and _log(change.estimate) is not None for change in row.changes)
-    ]
-    shown = with_any[:ROWS]
-    if all(change.estimate == 1 and change.low is None for row in shown for _, change in _of(row)):
+    of = {
+        k: [(p, c) for p, c in enumerate(row.changes) if c is not None and _log(c.estimate) is not None]
+        for k, row in enumerate(rows)
+    }
+    known = [k for k, own in of.items() if own]
+    shown = known[:ROWS]
+    every = [change for k in shown for _, change in of[k]]
+    if all(change.estimate == 1 and change.low is None for change in every):
         return None
-    legend = _LEGEND if len(columns) > 1 else 0
-    names, lines = distinct(columns, 24), 0
-    if legend:
-        lines = 1 + max(_places(names, letters)[-1][1] for letters in (LETTERS, LETTERS_NARROW))
-    top = legend * lines + 36
-    heights = [_LINE * len(_of(row)) + _BETWEEN for row in shown]
+    heights = [_LINE * len(of[k]) + _BETWEEN for k in shown]
+    names, places, at, line = distinct(columns, 24), list[tuple[float, int]](), 14.0, 0
+    for name in names:
+        width = 1.1 * room(name, LETTERS)
+        if at + 13 + width > _WIDTH and at > 14:
+            at, line = 14.0, line + 1
+        places.append((at, line))
+        at += width + 40
+    top = 36 + (_LEGEND * (line + 1) if len(columns) > 1 else 0)
     end = top + sum(heights)
-    sheet = Sheet(_WIDTH, end + 34)
-    x = Axis(*_limits(shown), _LEFT, _RIGHT)
-    for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)) if legend else ():
-        for place, (name, (at, line)) in enumerate(zip(names, _places(names, letters), strict=True)):
-            level = 15 + _LEGEND * line
-            _mark(sheet, place, at, level, f" {layout}")
-            classes = f"say-s{place % SETTINGS} other middle {layout}"
-            sheet.text(at + 13, level, name, classes, full=columns[place])
-    _grid(sheet, x, heights, top)
-    for layout, at, width in (("wide", 8, 29), ("narrow", 4, 17)):
-        y = top
-        for row, name, height in zip(shown, distinct([row.name for row in shown], width), heights, strict=True):
-            sheet.text(at, y + height / 2, name, f"name middle {layout}", full=row.name)
-            y += height
-    y = top
-    for row, height in zip(shown, heights, strict=True):
-        for number, (place, change) in enumerate(_of(row)):
+    sheet = Sheet(_WIDTH, end + 34, phone=False)
+    # most rows are held: one far out is left beyond the edge, with an arrow
+    ends = [end for change in every for end in change.logs]
+    usual = sorted(max(map(abs, change.logs)) for change in every)
+    cut = max(5 * usual[(3 * (len(usual) - 1)) // 4], 2 * _LEAST)
+    low, high = (min(max([*sizes, _LEAST]), cut) for sizes in ([-end for end in ends], ends))
+    x = Axis(-1.08 * low, 1.08 * high, _LEFT, _RIGHT)
+    for place, (name, (at, line)) in enumerate(zip(names, places, strict=True)) if len(columns) > 1 else ():
+        level = 15 + _LEGEND * line
+        _mark(sheet, place, at, level)
+        sheet.text(at + 13, level, name, f"say-s{place % SETTINGS} other middle", full=columns[place])
+    tops = [top + sum(heights[:number]) for number in range(len(heights))]
+    bounds = list(zip(tops, heights, strict=True))[1::2]
+    wide = float(_WIDTH)
+    sheet.lines("stripe", [[(0.0, y), (wide, y), (wide, y + h), (0.0, y + h)] for y, h in bounds], closed=True)
+    marks = change_ticks(x, lambda label: room(label, LETTERS) + 22)
+    sheet.lines("grid", [[(x.at(t.at), top - 4), (x.at(t.at), end + 4)] for t in marks if t.at != 0])
+    sheet.lines("zero", [[(x.at(0), top - 4), (x.at(0), end + 4)]])
+    for tick, y in product(marks, (top - 10, end + 23)):
+        sheet.text(x.at(tick.at), y, tick.label, "soft", "middle")
+    sheet.text(_CHANGE, top - 10, "change", "soft", "end")
+    sheet.text(_WIDTH - 6, top - 10, "interval", "soft", "end")
+    for k, name, y, height in zip(shown, distinct([rows[k].name for k in shown], 29), tops, heights, strict=True):
+        sheet.text(8, y + height / 2, name, "name middle", full=rows[k].name)
+        for number, (place, change) in enumerate(of[k]):
             _line(sheet, x, change, place, y + _BETWEEN / 2 + _LINE * (number + 0.5))
-        y += height
-    title = f"Changes against {base}"
-    return sheet.picture(prefix, title, f"{plural(len(shown), 'row')}.", _caption(shown, len(with_any), base, x))
-
-
-def _of(row: DrawnRow) -> list[tuple[int, Drawn]]:
-    return [
-        (p, change) for p, change in enumerate(row.changes) if change is not None and _log(change.estimate) is not None
+    caption = [
+        f"Each mark is the change against {base}; its line is the confidence interval.",
+        "An outline is an estimate without an interval." if any(c.low is None for c in every) else "",
+        "" if all(x.low <= end <= x.high for end in ends) else "An arrow marks what continues beyond the axis.",
+        f"The first {len(shown)} of {len(known):,} rows are drawn." if len(known) > len(shown) else "",
     ]
+    return sheet.picture(
+        prefix, f"Changes against {base}", f"{plural(len(shown), 'row')}.", " ".join(filter(None, caption))
+    )
 
 
 def _log(ratio: float | None) -> float | None:
     return math.log(ratio) if ratio is not None and math.isfinite(ratio) and ratio > 0 else None
-
-
-def _limits(rows: Sequence[DrawnRow]) -> tuple[float, float]:
-    """Choose ends that hold most rows: one far out is left beyond the edge, with an arrow."""
-    drawn = [change for row in rows for _, change in _of(row)]
-    ends = [end for c in drawn for each in (c.estimate, c.low, c.high) if (end := _log(each)) is not None]
-    usual = sorted(
-        max(abs(end) for each in (c.estimate, c.low, c.high) if (end := _log(each)) is not None) for c in drawn
-    )
-    cut = max(5 * usual[(3 * (len(usual) - 1)) // 4], 2 * _LEAST)
-    low, high = (min(max([*sizes, _LEAST]), cut) for sizes in ([-end for end in ends], ends))
-    return -1.08 * low, 1.08 * high
-
-
-def _grid(sheet: Sheet, x: Axis, heights: Sequence[float], top: float) -> None:
-    end = top + sum(heights)
-    y, stripes = top, []
-    for number, height in enumerate(heights):
-        if number % 2:
-            stripes.append([(0.0, y), (float(_WIDTH), y), (float(_WIDTH), y + height), (0.0, y + height)])
-        y += height
-    sheet.lines("stripe", stripes, closed=True)
-    wide = change_ticks(x, lambda label: room(label, LETTERS) + 22)
-    narrow = change_ticks(x, lambda label: room(label, LETTERS_NARROW) + 14)
-    sheet.lines("grid", [[(x.at(t.at), top - 4), (x.at(t.at), end + 4)] for t in wide if t.at != 0])
-    sheet.lines("zero", [[(x.at(0), top - 4), (x.at(0), end + 4)]])
-    for tick in dict.fromkeys([*wide, *narrow]):
-        layout = "" if tick in wide and tick in narrow else " wide" if tick in wide else " narrow"
-        for at in (top - 10, end + 23):
-            sheet.text(x.at(tick.at), at, tick.label, f"soft{layout}", "middle")
-    sheet.text(_CHANGE, top - 10, "change", "soft wide", "end")
-    sheet.text(_WIDTH - 6, top - 10, "interval", "soft wide", "end")
-    sheet.text(_WIDTH - 8, top - 10, "change", "soft narrow", "end")
 
 
 def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
@@ -138,58 +122,27 @@ def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
     estimate = _log(change.estimate)
     if low is not None and high is not None:
         sheet.lines(f"bar-{colour}", [[(x.at(max(low, x.low)), y), (x.at(min(high, x.high)), y)]])
-        if low < x.low:
-            sheet.marks(f"mark-{colour}", "left", [(x.start - 3, y)], 5)
-        if high > x.high:
-            sheet.marks(f"mark-{colour}", "right", [(x.end + 3, y)], 5)
     if estimate is None or change.estimate is None:
         return
-    if estimate < x.low or estimate > x.high:
-        side: Shape = "left" if estimate < x.low else "right"
-        sheet.marks(f"mark-{colour}", side, [((x.start - 3) if side == "left" else (x.end + 3), y)], 5)
-    elif low is None:
+    reached = [estimate] if low is None or high is None else [estimate, low, high]
+    for side, at, beyond in (("left", x.start - 3, min(reached) < x.low), ("right", x.end + 3, max(reached) > x.high)):
+        sheet.marks(f"mark-{colour}", cast("Shape", side), [(at, y)] if beyond else [], 5)
+    if x.low <= estimate <= x.high and low is None:
         # without an interval only an outline
         sheet.marks(f"hollow-{colour}", "diamond", [(x.at(estimate), y)], 5)
-    else:
+    elif x.low <= estimate <= x.high:
         _mark(sheet, place, x.at(estimate), y)
-    said = f"say-{colour}" if change.shows else "soft"
     text = minus(amounts.drawn(change.estimate))
-    for layout, at in (("wide", _CHANGE), ("narrow", _WIDTH - 8)):
-        sheet.text(at, y, text, f"{said} middle {layout}", "end")
+    sheet.text(_CHANGE, y, text, f"{f'say-{colour}' if change.shows else 'soft'} middle", "end")
     interval = "no interval"
     if ends[0] is not None and ends[1] is not None:
         interval = f"{minus(amounts.drawn(ends[0]))} to {minus(amounts.drawn(ends[1]))}"
-    sheet.text(_WIDTH - 6, y, interval, "soft small middle wide", "end")
+    sheet.text(_WIDTH - 6, y, interval, "soft small middle", "end")
 
 
-def _mark(sheet: Sheet, place: int, x: float, y: float, extra: str = "") -> None:
+def _mark(sheet: Sheet, place: int, x: float, y: float) -> None:
     shape = _SHAPES[place % len(_SHAPES)]
-    kind = "cross" if shape == "cross" else "mark"
-    sheet.marks(f"{kind}-s{place % SETTINGS}{extra}", shape, [(x, y)], 5.5)
-
-
-def _places(columns: Sequence[str], letters: int) -> list[tuple[float, int]]:
-    x, line, found = 14.0, 0, []
-    for name in columns:
-        width = 1.1 * room(name, letters)
-        if x + 13 + width > _WIDTH and x > 14:
-            x, line = 14.0, line + 1
-        found.append((x, line))
-        x += width + 40
-    return found
-
-
-def _caption(rows: Sequence[DrawnRow], every: int, base: str, x: Axis) -> str:
-    drawn = [change for row in rows for _, change in _of(row)]
-    parts = [f"Each mark is the change against {base}; its line is the confidence interval."]
-    if any(change.low is None for change in drawn):
-        parts.append("An outline is an estimate without an interval.")
-    ends = [end for c in drawn for each in (c.estimate, c.low, c.high) if (end := _log(each)) is not None]
-    if any(not x.low <= end <= x.high for end in ends):
-        parts.append("An arrow marks what continues beyond the axis.")
-    if every > len(rows):
-        parts.append(f"The first {len(rows)} of {every:,} rows are drawn.")
-    return " ".join(parts)
+    sheet.marks(f"{'cross' if shape == 'cross' else 'mark'}-s{place % SETTINGS}", shape, [(x, y)], 5.5)
 
 
 _SHEET, _HEIGHT = 640, 298

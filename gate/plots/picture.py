@@ -91,22 +91,25 @@ def marked(classes: str) -> str:
     return f' class="{names}"' if names else ""
 
 
-def style(root: str, classes: Iterable[str], width: float) -> str:
+def style(root: str, classes: Iterable[str], width: float, *, phone: bool = True) -> str:
     """Write the rules that classes need, for the element with an id only.
 
     Classes are names of rules, or a rule and a colour: "dot-base", "mark-regression". A phone gets larger letters, and
-    "narrow" texts in place of "wide" ones.
+    "narrow" texts in place of "wide" ones; phone False: it does not, and the page lets the picture scroll.
     """
     used = dict.fromkeys(classes)
     small = "(max-width:640px),print" if width <= _HALF_WIDTH else "(max-width:640px)"
     rules = [
         f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}",
-        f"#{root} .p-narrow{{display:none}}",
         *(f"#{root} .p-{name}{{{rule}}}" for name in used if (rule := _rule(name))),
-        f"@media{small}{{#{root} text{{font-size:{LETTERS_NARROW}px}}",
-        *(f"#{root} .p-{name}{{font-size:{LETTERS_NARROW}px}}" for name in ("small", "name") if name in used),
-        f"#{root} .p-wide{{display:none}}#{root} .p-narrow{{display:inline}}}}",
     ]
+    if phone:
+        rules += [
+            f"#{root} .p-narrow{{display:none}}",
+            f"@media{small}{{#{root} text{{font-size:{LETTERS_NARROW}px}}",
+            *(f"#{root} .p-{name}{{font-size:{LETTERS_NARROW}px}}" for name in ("small", "name") if name in used),
+            f"#{root} .p-wide{{display:none}}#{root} .p-narrow{{display:inline}}}}",
+        ]
     return "".join(rules)
 
 
@@ -192,11 +195,15 @@ class Tip(msgspec.Struct, frozen=True):
 
 
 class Sheet:
-    """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above."""
+    """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above.
 
-    def __init__(self, width: float, height: float) -> None:
+    phone: a phone gets larger letters and texts of its own; without, the page lets the picture scroll there.
+    """
+
+    def __init__(self, width: float, height: float, *, phone: bool = True) -> None:
         self.width = width
         self.height = height
+        self._phone = phone
         self._shapes: list[_Shape] = []
         self._texts: list[_Text] = []
         self._tips: dict[str, list[Tip]] = {}
@@ -237,7 +244,8 @@ class Sheet:
         Args:
             labels: from left to right.
         """
-        wide, narrow = (_stride(labels, letters) for letters in (LETTERS, LETTERS_NARROW))
+        wide = _stride(labels, LETTERS)
+        narrow = _stride(labels, LETTERS_NARROW) if self._phone else wide
         for index, (x, text) in enumerate(labels):
             if not (index % wide and index % narrow):
                 layout = " narrow" if index % wide else " wide" if index % narrow else ""
@@ -256,7 +264,7 @@ class Sheet:
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
-            f"<style>{style(ids[0], used, self.width)}</style>\n{body}\n</svg>",
+            f"<style>{style(ids[0], used, self.width, phone=self._phone)}</style>\n{body}\n</svg>",
             caption.strip(),
             tuple(reading),
         )

@@ -111,9 +111,10 @@ def _started(
             if own:
                 repeated = _start(made, executions, benchmarks[name], each, share)
                 alike = repeated.failure is not None and not repeated.ended and repeated.fault == ran.fault
-            if alike and benchmarks[name].measured.suite and _gives_some(made, executions, benchmarks[name], each):
+            if alike and benchmarks[name].measured.suite:
+                directory = made.builder.directory(each.side, each.building)
                 # one case of it fails: the others can be compared
-                runs.add(name)
+                runs |= {name} if executions.make(benchmarks[name], each, directory).executions else set()
             failures.append(_flaky(failure) if own and not alike else failure)
             broken, unstarted = broken and alike, unstarted and ran.fault in NOT_STARTED
     # what the first starts have left there the other side's tree does not have
@@ -134,10 +135,6 @@ def _start(
     made: Workshop, executions: Executions, benchmark: Benchmark, step: ExecutionStep, seconds: float
 ) -> Unmeasured:
     return executions.unmeasured(benchmark, step, made.builder.directory(step.side, step.building), seconds=seconds)
-
-
-def _gives_some(made: Workshop, executions: Executions, benchmark: Benchmark, step: ExecutionStep) -> bool:
-    return bool(executions.make(benchmark, step, made.builder.directory(step.side, step.building)).executions)
 
 
 def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:

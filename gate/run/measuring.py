@@ -184,7 +184,9 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
-        _refuse_shorter(job, records)
+        planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
+        if planned > sum(_replicates(job)):
+            raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
@@ -267,7 +269,7 @@ class Measuring:
                 budget.allow(budget.used)
             settings = job.project.settings
             after_round = looking(job.run, settings.rules)
-            progress = stack.enter_context(closing(self._progress(job, records, budget, early=after_round is not None)))
+            progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
@@ -275,7 +277,7 @@ class Measuring:
                 strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
                 progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
-                counted=partial(counted, job), begun=begun,
+                begun=begun,
             )  # fmt: skip
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
@@ -283,7 +285,14 @@ class Measuring:
             loop.fail(base.failures)
             measured = loop.run(cut)
             loop.fail(base.of_head)
-            append(_end(job, measured, budget))
+            aside = dict(budget.aside)
+            append(
+                HostState(
+                    when="end", session=job.session, time=now(), state=state(), stop=measured.stop,
+                    rounds=measured.rounds, cut=measured.cut, unproved=dict(measured.unproved),
+                    seconds=budget.elapsed, probe=aside.pop("probe", None), aside=aside,
+                )
+            )  # fmt: skip
             if explains and settings.rules.gate.explain:
                 progress.close()
                 self._explain(made, append, measured)
@@ -336,13 +345,14 @@ class Measuring:
         """Return for how many seconds to wait for the machine."""
         return float(job.project.settings.rules.plan.budget) if self._options.wait is None else self._options.wait
 
-    def _progress(self, job: Job, records: Sequence[Record], budget: Budget, *, early: bool) -> Progress:
+    def _progress(self, job: Job, budget: Budget, *, early: bool) -> Progress:
+        builds = job.project.settings.rules.plan.builds
         return Progress(
             self._err, quiet=self._quiet, lines=not self._one_of_many,
             title=commit(job.run.head) if self._one_of_many else "", budget=lambda: budget.left, early=early,
-            fills=early and _fills(job),
+            fills=early and isinstance(builds, Builds) and builds.max is None,
             needed=needed_rounds(len(job.rounds), job.project.settings.rules, job.run) if self._gates else 0,
-            limit=budget.limit, records=records,
+            limit=budget.limit,
         )  # fmt: skip
 
     def _say(self, *lines: str) -> None:
@@ -355,12 +365,6 @@ def _shared(job: Job) -> dict[Side, list[str]]:
     return {side: job.project.settings.sides[side].build.share for side in SIDES}
 
 
-def _fills(job: Job) -> bool:
-    """Return whether the plan has as many rounds as its budget holds."""
-    builds = job.project.settings.rules.plan.builds
-    return isinstance(builds, Builds) and builds.max is None
-
-
 def _compares(job: Job) -> bool:
     sources = job.project.sources
     return sources.base.revision != sources.head.revision
@@ -369,22 +373,6 @@ def _compares(job: Job) -> bool:
 def _replicates(job: Job) -> list[int]:
     # none of a gate, whose rounds have no replicates
     return [each.replicates for each in job.rounds] if job.treated.study is not None else []
-
-
-def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
-    """Refuse to go on with a study that another process has extended since it was laid out."""
-    planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
-    if planned > sum(_replicates(job)):
-        raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
-
-
-def _end(job: Job, measured: Measured, budget: Budget) -> HostState:
-    aside = dict(budget.aside)
-    return HostState(
-        when="end", session=job.session, time=now(), state=state(), stop=measured.stop, rounds=measured.rounds,
-        cut=measured.cut, unproved=dict(measured.unproved), seconds=budget.elapsed, probe=aside.pop("probe", None),
-        aside=aside,
-    )  # fmt: skip
 
 
 def _unproved(job: Job) -> UnprovedKind | None:

@@ -134,7 +134,12 @@ def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, ho
         setups = [setup_of(known, config, name) for config, known in sides]
         if None in setups:
             continue  # one side does not have it: there is nothing to compare
-        matching = [entry for entry in own if _fits(entry, setups, host)]
+        matching = [
+            entry
+            for entry in own
+            if entry.session.fingerprint == host.get("fingerprint")
+            and all(entry.learned.setup == setup for setup in setups)
+        ]
         usable += matching
         if not matching:
             unused[_why_not(own[0], setups, host)].append(name)
@@ -146,11 +151,6 @@ def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, ho
         build_nu=nu_of(everything, "build"),
         unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
     )
-
-
-def _fits(entry: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]) -> bool:
-    same_host = entry.session.fingerprint == host.get("fingerprint")
-    return same_host and all(entry.learned.setup == setup for setup in setups)
 
 
 def _why_not(

@@ -32,7 +32,11 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
         told.append(warn.FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
         told.append(warn.NoLooksByBootstrap(builds))
-    return [*told, *_steady_warnings(rules)]
+    # a program that writes its own values may write more of them
+    names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
+    if names and rules.plan.iterations < FEWEST_FOR_STEADY:
+        told.append(warn.FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY))
+    return told
 
 
 def quantile_warnings(rules: Config) -> list[str]:
@@ -53,11 +57,3 @@ def quantile_warnings(rules: Config) -> list[str]:
                         f"({plural(rules.plan.executions, 'start')} x {plural(rules.plan.iterations, 'value')})"
                     )
     return texts
-
-
-def _steady_warnings(rules: Config) -> list[warn.FewIterationsForSteady]:
-    # a program that writes its own values may write more of them
-    names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
-    if not names or rules.plan.iterations >= FEWEST_FOR_STEADY:
-        return []
-    return [warn.FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY)]

@@ -194,6 +194,10 @@ def profiles_of(
 ) -> Iterator[Sequence[Profile | Unprofiled]]:
     """Profile benchmarks one after the other, in trees that stand; for each both sides, or why there are none."""
     changed = _changed(made.job.project)
+
+    def making(iterations: int | None, within: Budget) -> Executions:
+        return made.executions(iterations or made.job.project.settings.rules.plan.iterations, within)
+
     for each in found:
         wanted = _wanted(made, records, each)
         why = _why_not(each, wanted)
@@ -206,7 +210,7 @@ def profiles_of(
         say(f"profiling {visible(each.benchmark)} (at most {format_duration(budget.left)})")
         yield [
             replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
-            for p in profiled(wanted, profilers(), _Making(made), budget)
+            for p in profiled(wanted, profilers(), making, budget)
         ]
 
 
@@ -235,17 +239,6 @@ def _why_not(of: Regressed, wanted: Wanted | None) -> str:
     if wanted is not None and any(benchmark.service is not None for benchmark in wanted.benchmarks.values()):
         return "its time is spent by a service, and the command is what would be profiled"
     return ""
-
-
-class _Making:
-    """Gives what executes within the limit of profiles."""
-
-    def __init__(self, made: Workshop) -> None:
-        self._made = made
-
-    def __call__(self, iterations: int | None, within: Budget) -> Executions:
-        planned = self._made.job.project.settings.rules.plan.iterations
-        return self._made.executions(planned if iterations is None else iterations, within)
 
 
 def _unprofiled(of: Regressed, session: int, kind: str, detail: str = "") -> Unprofiled:

@@ -1,16 +1,16 @@
-"""Progress while measuring: a bar, what runs and how it stands on a terminal; a few lines in a log."""
+"""Progress while measuring: a bar and what runs on a terminal; a few lines in a log."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TextIO
+from statistics import fmean
+from typing import TextIO
 
 from gate.config.rules import budget_of
-from gate.config.study import Setting
-from gate.model import Execution, Record
 from gate.model.reasons import SameProgram
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.job import treatment_name
@@ -19,13 +19,8 @@ from gate.units import agree, format_duration, plural
 from gate.words.failures import title
 from gate.words.reports import turns
 from gate.words.sameness import because
-from gate.writing.plain import clip, columns, visible
+from gate.writing.plain import visible
 from harness.loop import events
-
-if TYPE_CHECKING:
-    from gate.run.provisional import Provisional
-from collections import defaultdict
-from statistics import fmean
 
 _WORTH_SAYING = 2.0
 """Seconds."""
@@ -33,8 +28,6 @@ _MOST_TOLD = 3
 """Benchmarks."""
 _WIDE = 90
 """Columns from which on there is room for more words."""
-_LEAST_NAME = 16
-"""Columns of a benchmark's name."""
 _MINUTE = 60.0
 
 
@@ -44,7 +37,7 @@ class Progress:
     def __init__(
         self, stream: TextIO, *, quiet: bool = False, lines: bool = True, title: str = "",
         budget: Callable[[], float] = lambda: math.inf, early: bool = False, fills: bool = False, needed: int = 0,
-        limit: float = math.inf, records: Iterable[Record] = (),
+        limit: float = math.inf,
     ) -> None:  # fmt: skip
         """Begin.
 
@@ -58,7 +51,6 @@ class Progress:
             fills: whether there are as many rounds as the budget holds, which nobody knows yet.
             needed: the rounds that a regression needs; 0: nothing is said of them.
             limit: all of the budget, in seconds.
-            records: of a resumed run.
         """
         self._early, self._fills, self._needed, self._limit = early, fills, needed, limit
         self._live = Live(stream, quiet=quiet, lines=lines)
@@ -69,18 +61,6 @@ class Progress:
         self._foretold = False
         self._round = ""
         self._share = 0.0
-        self._doing = ""
-        self._shown: tuple[str, Mapping[str, Setting]] | None = None
-        """The benchmark whose values are shown, and its settings."""
-        self._step: tuple[str, Mapping[str, Setting]] | None = None
-        """The benchmark of the step that runs; "" of a build."""
-        self._so_far: Provisional | None = None
-        if self._live.on:
-            # loaded here, so that nothing is loaded while something is measured
-            from gate.run.provisional import Provisional
-
-            self._so_far = Provisional()
-            self._so_far.take(each for each in records if isinstance(each, Execution))
 
     def __call__(self, event: events.Event) -> None:
         """Take one event."""
@@ -91,10 +71,7 @@ class Progress:
             if not self._live.on:
                 self._line(f"{self._round}: {plural(event.executions, 'start')}{self._remaining()}")
         elif isinstance(event, events.StepStarted):
-            self._regard(event)
             self._now(_what(event))
-        elif isinstance(event, events.BothStarted):
-            self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, events.LookTaken):
             if event.settled and event.wanted:
                 settled = f"{plural(event.settled, 'benchmark')} decided"
@@ -146,15 +123,6 @@ class Progress:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
         elif not self._foretold:
             self._foretell()
-        if self._so_far is not None:
-            self._so_far.take(event.executions)
-            self._regard(event)
-
-    def _regard(self, event: events.StepStarted | events.StepFinished) -> None:
-        """Show how the benchmark of a step stands, once it has values; until then the one before it."""
-        self._step = (event.benchmark or "", event.factors)
-        if self._so_far is not None and event.benchmark and self._so_far.text(event.benchmark, event.factors):
-            self._shown = (event.benchmark, event.factors)
 
     def _foretell(self) -> None:
         """Say how long all of it takes, as soon as every step that is left has been made once."""
@@ -188,36 +156,14 @@ class Progress:
 
     def _now(self, text: str) -> None:
         self._live.now(f"{self._round}{self._remaining()}: {text}")
-        self._doing = text
-        if self._live.on:
-            self._live.show(*self._block())
-
-    def _block(self) -> Iterator[str]:
-        """Give what a terminal shows: how far it is, what runs, and what its values say so far."""
-        width = self._live.width
-        left, budget = self._pace.remaining(), self._budget()
+        if not self._live.on:
+            return
+        width, left, budget = self._live.width, self._pace.remaining(), self._budget()
         known = None if left is None else min(left, budget)
         # what the clock gives back is not taken from the bar
         self._share = max(self._share, self._pace.share(known))
-        yield bar_line(f"{self._title}{self._round}", self._share, self._left(known, budget, width), width)
-        yield f"  running  {self._doing}"
-        yield from [self._standing(*self._shown, width)] if self._shown else []
-
-    def _standing(self, benchmark: str, factors: Mapping[str, Setting], width: int) -> str:
-        """Say how a benchmark stands; a narrow terminal gets no name of one that runs, or else no interval."""
-        said = self._so_far.text(benchmark, factors) if self._so_far is not None else ""
-        name, label = treatment_name(benchmark, factors), "  so far   "
-        short = f"{label}{said}, provisional"
-        brief = f"{said.partition(' (')[0]}, provisional"
-        named = self._shown != self._step or len(short) > width
-        texts = (f"{said}, provisional (the report decides)", f"{said}, provisional", *([brief] if named else []))
-        for text in texts:
-            room = width - len(label) - len(text) - 2
-            if room >= min(columns(name), _LEAST_NAME):
-                return f"{label}{clip(name, room)}: {text}"
-        if not named:
-            return short
-        return f"{label}{brief}" if len(label) + len(brief) <= width else f"  {brief}"
+        bar = bar_line(f"{self._title}{self._round}", self._share, self._left(known, budget, width), width)
+        self._live.show(bar, f"  running  {text}")
 
     def _left(self, left: float | None, budget: float, width: int) -> str:
         """Say what time is left: the clock's too, which stays true while nothing is written."""
@@ -274,7 +220,7 @@ class Pace:
 
     def take(self, event: events.Event, now: float) -> None:
         """Take an event."""
-        if isinstance(event, events.BothStarted | events.StepStarted):
+        if isinstance(event, events.StepStarted):
             # what went before it belongs to it
             return
         took, self._mark = now - self._mark, now

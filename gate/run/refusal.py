@@ -105,19 +105,16 @@ def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
         # a workflow that somebody tries out at home
         if name in MEASURED or not name:
             return
-        event = _named(name)
+        # of which nothing but its name is known
+        event = Event(
+            name=name, action=None, repository="", default_branch=None, ref="", sha="", run_id=0, run_attempt=0,
+            server_url="", api_url="", pull=None, merge_base=None, merge_head=None, before=None, source=None,
+            hosted=False,
+        )  # fmt: skip
     why = refusal(event, forks=given.get(FORKS) in ("measure", ASKED), asked=given.get(FORKS) == ASKED)
     if why is not None:
         own = f", which for this command is {FORKS}=measure in its environment" if name in MEASURED else ""
         raise RefusedError(f"{why}{own}")
-
-
-def _named(name: str) -> Event:
-    """Make an event of which nothing but its name is known."""
-    return Event(
-        name=name, action=None, repository="", default_branch=None, ref="", sha="", run_id=0, run_attempt=0,
-        server_url="", api_url="", pull=None, merge_base=None, merge_head=None, before=None, source=None, hosted=False,
-    )  # fmt: skip
 
 
 def require_measuring() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from functools import partial
 from statistics import median
 
 from gate.codes import Exit
@@ -59,17 +58,18 @@ def strictly(job: Job, append: Append) -> Append:
 
     Whether one task does the work, so that active time decides, only its starts tell.
     """
-    return partial(_append_strictly, append, set(_by_active(job)))
+    unknown = set(_by_active(job))
 
+    def strict(*records: Record) -> None:
+        append(*records)
+        executed = [each for each in records if isinstance(each, Execution) and each.benchmark in unknown]
+        for name in sorted({each.benchmark for each in executed}):
+            unknown.remove(name)
+            own = [each for each in executed if each.benchmark == name]
+            if any(ACTIVE not in each.metrics for each in own) or median(each.own or 0.0 for each in own) < ONE_TASK:
+                refuse_unfit(problems(), f"{name} has no active time that could decide, so wall time does, and ")
 
-def _append_strictly(append: Append, unknown: set[str], *records: Record) -> None:
-    append(*records)
-    executed = [each for each in records if isinstance(each, Execution) and each.benchmark in unknown]
-    for name in sorted({each.benchmark for each in executed}):
-        unknown.remove(name)
-        own = [each for each in executed if each.benchmark == name]
-        if any(ACTIVE not in each.metrics for each in own) or median(each.own or 0.0 for each in own) < ONE_TASK:
-            refuse_unfit(problems(), f"{name} has no active time that could decide, so wall time does, and ")
+    return strict
 
 
 def _by_active(job: Job) -> Collection[str]:

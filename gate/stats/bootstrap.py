@@ -32,7 +32,7 @@ from gate.stats.subsample import measured_together, of_session
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
-WORK = 5e9
+WORK = 1e9
 """Most values to draw for one ratio, ten seconds of a core: large samples get fewer replicates, at least a chunk."""
 PRECISION = 0.0005
 """Largest Monte Carlo standard error of a limit: a change has one decimal, so half of what a report can show."""
@@ -148,7 +148,7 @@ class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
 
     x: float
     y: float
-    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.summarize); of several sessions,
+    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.tops_of); of several sessions,
     where each gives one ratio, those of a machine in the middle, with the mean ratio between them.
     """
     ratio: Distribution | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -14,7 +13,7 @@ from gate.model.case import TYPICAL, Center
 from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
-from gate.stats.levels import LevelVariance, Tops, sessions_of, tops_of, variances_of_all
+from gate.stats.levels import LevelVariance, Tops, sessions_of, tops_of, variances
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import Rounds, rounds_of
@@ -189,22 +188,15 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     return Reduced(*tops, x_value, y_value, False, trouble, Shortage(has, needs), warnings, (one, other))
 
 
-def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list[tuple[LevelVariance, ...]]:
-    """Return the variances of each side by level: of a mean at each, of logarithms at the top level only.
-
-    Those of means are taken in as few arrays as there are shapes.
-    """
-    of_means = [i for i, each in enumerate(tops) if not each.log]
-    many = variances_of_all([samples[i] for i in of_means], [_of_sessions(tops[i]) for i in of_means])
-    known = dict(zip(of_means, many, strict=True))
-    for i, each in enumerate(tops):
-        if each.log and each.n < 2:
-            known[i] = ()
-        elif each.log:
-            # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
-            s2 = float(each.values.var(ddof=1)) * math.exp(each.mean) ** 2
-            known[i] = (LevelVariance("session" if _of_sessions(each) else "build", s2, math.nan),)
-    return [known[i] for i in range(len(tops))]
+def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
+    """Return the variances of a side by level: of a mean at each, of logarithms at the top level only."""
+    if not tops.log:
+        return variances(sample, sessions=_of_sessions(tops))
+    if tops.n < 2:
+        return ()
+    # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
+    s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
+    return (LevelVariance("session" if _of_sessions(tops) else "build", s2, math.nan),)
 
 
 def ratio_of(reduced: Reduced, method: Method, rounds: Rounds | None = None) -> Ratio:

@@ -6,7 +6,6 @@ Kalibera and Jones 2012, sections 6.1 and 7.6, extended to unbalanced data: mean
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -61,17 +60,8 @@ def variance(values: Array) -> float:
     return float(np.add.reduce(apart * apart) / (len(values) - 1))
 
 
-class Summary(msgspec.Struct, frozen=True, eq=False):
-    """One side, reduced: what the interval rests on, and the variance by level for the reader."""
-
-    tops: Tops
-    """In the order of the sample."""
-    variances: tuple[LevelVariance, ...]
-    """Lowest level first, only levels that were repeated somewhere."""
-
-
 def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
-    """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1); as summarize, without variances."""
+    """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1)."""
     means = sample.values
     for children in (*sample.counts[:2], *((sample.counts[2],) if sessions else ())):
         means = _by_parent(means, children) / children
@@ -117,69 +107,42 @@ def sessions_of(sample: Sample) -> list[Array]:
     return np.split(sample.values, np.cumsum(sizes)[:-1])
 
 
-def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
-    """Reduce a sample to its top level's means and the variance per level.
+def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance, ...]:
+    """Return S2 (K&J 6.1) and T2 (7.6) of each level, the lowest first.
 
     A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
-    becomes Table IV. Source: K&J 6.1
-    for S2, 7.6 for T2.
+    becomes Table IV.
 
     Args:
         sample: N >= 1 values.
         sessions: whether session is a level, because one of the sides has several.
     """
-    return Summary(
-        tops_of(sample, sessions=sessions), _by_level(sample.values[None], sample.counts, sessions=sessions)[0]
-    )
-
-
-def variances_of_all(samples: Sequence[Sample], sessions: Sequence[bool]) -> list[tuple[LevelVariance, ...]]:
-    """Return the variances that summarize gives for each sample; those of equal shape are reduced in one array."""
-    found: list[tuple[LevelVariance, ...]] = [()] * len(samples)
-    for numbers in alike(samples, sessions):
-        first = numbers[0]
-        values = np.array([samples[i].values for i in numbers])
-        levels = _by_level(values, samples[first].counts, sessions=sessions[first])
-        for i, own in zip(numbers, levels, strict=True):
-            found[i] = own
-    return found
-
-
-def alike(samples: Sequence[Sample], keys: Sequence[object]) -> list[list[int]]:
-    """Sort the numbers of samples by their counts and a key."""
-    found: dict[tuple[object, ...], list[int]] = {}
-    for i, (sample, key) in enumerate(zip(samples, keys, strict=True)):
-        found.setdefault((key, *(counts.tobytes() for counts in sample.counts)), []).append(i)
-    return list(found.values())
-
-
-def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> list[tuple[LevelVariance, ...]]:
-    """Return the variances of samples of the same counts; values: of shape (samples, N)."""
+    counts = sample.counts
     nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
     if sessions:
         nested, names = [*counts, np.array([len(counts[2])])], list(LEVELS)
     # a level below the top at which every unit has one child merges with the level under it
     kept = [k for k, children in enumerate(nested) if k == len(nested) - 1 or (children > 1).any()]
     nested, names = [nested[k] for k in kept], [names[k] for k in kept]
-    means = values
-    columns: list[tuple[Level, list[float], list[float]]] = []
+    means = sample.values
+    found: list[LevelVariance] = []
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
-    errors = np.zeros(values.shape)
+    errors = np.zeros(means.shape)
     for level, children in zip(names, nested, strict=True):
         below = means
         repeated = children > 1
         means = _by_parent(below, children) / children
         if not repeated.any():
             break  # one unit at the top: no variance there
-        squares = _by_parent((below - np.repeat(means, children, axis=1)) ** 2, children)
+        squares = _by_parent((below - np.repeat(means, children)) ** 2, children)
         s2_of = np.divide(squares, children - 1, out=np.zeros(squares.shape), where=repeated)
-        s2 = np.compress(repeated, s2_of, axis=1).mean(axis=1)
-        lower = np.compress(repeated, _by_parent(errors, children) / children, axis=1).mean(axis=1)
-        columns.append((level, s2.tolist(), (s2 - lower).tolist()))
+        s2 = float(s2_of[repeated].mean())
+        lower = float((_by_parent(errors, children) / children)[repeated].mean())
+        found.append(LevelVariance(level, s2, s2 - lower))
         # a unit with one child takes its level's mean variance
-        errors = np.where(repeated, s2_of, s2[:, None]) / children
-    return [tuple(LevelVariance(level, s2[i], t2[i]) for level, s2, t2 in columns) for i in range(len(values))]
+        errors = np.where(repeated, s2_of, s2) / children
+    return tuple(found)
 
 
 def _by_parent(values: Array, children: Ints) -> Array:
-    return np.add.reduceat(values, children.cumsum() - children, axis=-1)
+    return np.add.reduceat(values, children.cumsum() - children)

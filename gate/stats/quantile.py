@@ -39,11 +39,7 @@ def type8(values: Array, tau: float) -> float:
     """
     if not len(values) or not 0 < tau < 1:
         raise ValueError(f"a quantile needs values and 0 < tau < 1, not {len(values)} values and tau {tau}")
-    at = _place(len(values), np.array([tau]))
-    first, second = int(at.first[0]), int(at.second[0])
-    ordered = np.partition(values, (first, second))
-    low, high = float(ordered[first]), float(ordered[second])
-    return low + float(at.share[0]) * (high - low)  # equal neighbours give exactly themselves
+    return float(_quantiles(np.sort(values), np.array([tau]))[0])
 
 
 def needed_values(tau: float) -> int:
@@ -180,12 +176,6 @@ class _Pooled(msgspec.Struct, frozen=True, eq=False):
     least: Array
     """The variance that the instrument's smallest step leaves, shape (taus,)."""
 
-    @property
-    def variance(self) -> Array:
-        """Variance of the quantiles, not below what the smallest step leaves."""
-        found: Array = np.maximum((self.errors**2).sum(axis=0), self.least)
-        return found
-
 
 # a value of 0 has no logarithm, and its quantile no interval
 @np.errstate(invalid="ignore")
@@ -198,10 +188,9 @@ def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
         variance = np.maximum(((y.errors - x.errors) ** 2).sum(axis=0), x.least + y.least)
         df = np.full(len(variance), len(x.clusters) - 1.0)
     else:
-        v_x, v_y = x.variance, y.variance
+        v_x, v_y = (np.maximum((side.errors**2).sum(axis=0), side.least) for side in (x, y))
         variance = v_x + v_y
-        top = np.maximum(v_x, v_y)
-        a, b = v_x / top, v_y / top
+        a, b = v_x / np.maximum(v_x, v_y), v_y / np.maximum(v_x, v_y)
         df = (a + b) ** 2 / (a**2 / (len(x.clusters) - 1) + b**2 / (len(y.clusters) - 1))
     variance[variance <= ROUNDING**2] = np.nan
     return np.asarray(-stdtrit(df, (1 - confidence) / 2) * np.sqrt(variance), dtype=np.float64)
@@ -209,62 +198,34 @@ def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
 
 @np.errstate(invalid="ignore")  # as above
 def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
-    # label each value with its build, or its session where there are several: counted from 0 in the sample's order
-    counts = _values_per_build(sample)
-    units: tuple[Unit, ...] = sample.builds
+    # the clusters are builds, or sessions where there are several
+    sizes = _values_per_build(sample)
+    clusters: tuple[Unit, ...] = sample.builds
     if sessions:
-        counts = np.add.reduceat(counts, _starts(sample.counts[2]))
-        units = tuple(dict.fromkeys(session for session, _ in sample.builds))
-    # 16 bits are sorted by their digits: ten times faster
-    kind = np.int16 if len(units) <= np.iinfo(np.int16).max else np.int64
-    label, clusters = np.repeat(np.arange(len(units), dtype=kind), counts), units
-    n, groups = len(sample.values), len(clusters)
+        sizes = np.add.reduceat(sizes, _starts(sample.counts[2]))
+        clusters = tuple(dict.fromkeys(session for session, _ in sample.builds))
+    groups = len(clusters)
     order = np.argsort(sample.values)
-    ordered = sample.values[order]
+    ordered, label = sample.values[order], np.repeat(np.arange(groups), sizes)[order]
     # logarithms of ascending values, -inf for those not above 0
-    logs = np.full(len(ordered), -np.inf)
-    above = int(np.searchsorted(ordered, 0.0, side="right"))
-    logs[above:] = np.log(ordered[above:])
-    quantiles = _quantiles(logs, _place(n, taus))
+    logs = np.log(ordered, out=np.full(len(ordered), -np.inf), where=ordered > 0)
+    quantiles = _quantiles(logs, taus)
     step = gap_of(sample) if len(sample.counts[2]) > 1 else smallest_step(ordered)
     least = (step / np.exp(quantiles)) ** 2 / (12 * groups)
     if groups < 2:
         return _Pooled(quantiles, np.zeros((groups, len(taus))), clusters, least)
-    sizes = np.bincount(label, minlength=groups)
-    # ranks of each cluster's own values, ascending
-    ranks = np.split(np.argsort(label[order], kind="stable"), np.cumsum(sizes)[:-1])
-    without = np.array([_quantiles_without(logs, own, taus) for own in ranks])
-    times = (n / sizes)[:, None]
+    without = np.array([_quantiles(logs[label != k], taus) for k in range(groups)])
+    times = (len(ordered) / sizes)[:, None]
     # in differences, so that equal quantiles leave exactly 0
     moved = quantiles - without
     errors = ((times - 1) * moved - ((1 - 1 / times) * moved).sum(axis=0)) / np.sqrt(groups * (times - 1))
     return _Pooled(quantiles, errors, clusters, least)
 
 
-class _Place(msgspec.Struct, frozen=True, eq=False):
-    """Where quantiles stand among ascending values: between two positions from 0, at this share of the way."""
-
-    first: Ints
-    second: Ints
-    share: Array
-
-
-def _place(n: int, taus: Array) -> _Place:
-    """Place quantiles among n values as Hyndman and Fan's definition 8 does."""
-    at = np.clip((n + 1 / 3) * taus + 1 / 3, 1, n) - 1
+def _quantiles(ordered: Array, taus: Array) -> Array:
+    """Return quantiles of ascending values by Hyndman and Fan's definition 8."""
+    at = np.clip((len(ordered) + 1 / 3) * taus + 1 / 3, 1, len(ordered)) - 1
     first = at.astype(np.int64)
-    return _Place(first, np.minimum(first + 1, n - 1), at - first)
-
-
-def _quantiles(ordered: Array, at: _Place) -> Array:
-    low, high = ordered[at.first], ordered[at.second]
-    return low + at.share * (high - low)
-
-
-def _quantiles_without(ordered: Array, own: Ints, taus: Array) -> Array:
-    """Return the quantiles of ascending values without those at the positions `own`, themselves ascending."""
-    at = _place(len(ordered) - len(own), taus)
-    # others[j]: how many of the remaining values stand before own[j]
-    others = own - np.arange(len(own))
-    first, second = (k + np.searchsorted(others, k, side="right") for k in (at.first, at.second))
-    return _quantiles(ordered, _Place(first, second, at.share))
+    low, high = ordered[first], ordered[np.minimum(first + 1, len(ordered) - 1)]
+    # equal neighbours give exactly themselves
+    return low + (at - first) * (high - low)

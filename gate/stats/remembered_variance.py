@@ -9,7 +9,7 @@ import numpy as np
 
 from gate.model import Layouts, Level, MeanSquare, Remembered, Sample
 from gate.model.case import TYPICAL, Center
-from gate.stats.levels import Summary, Tops, summarize, tops_of
+from gate.stats.levels import Tops, tops_of, variances
 from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
@@ -64,7 +64,6 @@ def remember(
         return None
     if all(same(side.values) for side in sides):
         return None
-    means = [summarize(side) for side in sides] if center is None else []
     every_top: Sequence[Tops] = ()
     if center is None:
         every_top = [tops_of(side) for side in every]
@@ -91,8 +90,8 @@ def remember(
         rounds=len(base.builds) if head is None else len(set(base.builds) & set(head.builds)),
         executions=executions,
         iterations=iterations,
-        iteration=_level(sides, means, "iteration"),
-        execution=_level(sides, means, "execution") if starts is None else starts,
+        iteration=_level(sides, "iteration") if center is None else None,
+        execution=_level(sides, "execution") if center is None else starts,
         build=_positive(build, sum(side.n - 1 for side in tops)),
         contrast=None if head is None or shared < 2 else _positive(contrast_variance(*every_top), shared - 1),
         layouts=layouts,
@@ -105,19 +104,17 @@ def _positive(value: float, df: float) -> MeanSquare | None:
     return MeanSquare(value=value, df=float(df)) if 0 < value < np.inf else None
 
 
-def _level(sides: Sequence[Sample], means: Sequence[Summary], level: Level) -> MeanSquare | None:
-    """Pool S2 of a level below the builds; None where a side has not repeated it, and without means."""
+def _level(sides: Sequence[Sample], level: Level) -> MeanSquare | None:
+    """Pool S2 of a level below the builds, relative to the means; None where a side has not repeated it."""
     weighted, degrees = 0.0, 0.0
-    if not means:
-        return None
-    for side, summary in zip(sides, means, strict=True):
-        s2 = next((v.s2 for v in summary.variances if v.level == level), None)
+    for side in sides:
+        s2 = next((v.s2 for v in variances(side) if v.level == level), None)
         if s2 is None:
             return None
         # the degrees of a mean of variances: m (n - 1) for m equal units, less where they differ
         children = side.counts[0 if level == "iteration" else 1]
         own = children[children > 1] - 1
         df = len(own) * _harmonic(own)
-        weighted += df * s2 / summary.tops.mean**2
+        weighted += df * s2 / tops_of(side).mean ** 2
         degrees += df
     return MeanSquare(value=weighted / degrees, df=degrees)

@@ -119,8 +119,8 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
 
 def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
     """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order."""
-    of_head, found = _by_build(head), {}
-    for build, (x, x_orders) in _by_build(base).items():
+    of_head, found = by_build(head), {}
+    for build, (x, x_orders) in by_build(base).items():
         if build in of_head:
             y, y_orders = of_head[build]
             first, second = _neighbours(x_orders, y_orders, len(x), len(y))
@@ -128,7 +128,7 @@ def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Ar
     return found
 
 
-def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
+def by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
     """Split the means of executions, and their positions in the run, by builds."""
     iterations, executions = sample.counts[:2]
     means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations

@@ -12,7 +12,7 @@ import msgspec
 from gate.config.commands import as_text
 from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
-from gate.evidence.cost import cost_of, one_by_one
+from gate.evidence.cost import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
 from gate.model.case import canonical, center_of
 from gate.stats.remembered_variance import remember
@@ -110,7 +110,6 @@ def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Cost
 def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
     cost = cost_of(records)
     builds = [build for build in records if isinstance(build, Build)]
-    alone = one_by_one(records)
     executions: dict[Key, list[Execution]] = defaultdict(list)
     made = [record for record in records if isinstance(record, Execution)]
     for record in made:
@@ -122,8 +121,8 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     known = Costs(
         build=later, start=None, iteration=None, warmup=None,
         other=cost.between / len(made) if cost.between is not None and made else None,
-        setup=mean_of(build.setup for build in alone),
-        first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
+        setup=mean_of(build.setup for build in builds),
+        first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
         probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )  # fmt: skip
     asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]

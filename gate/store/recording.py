@@ -163,7 +163,8 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
 def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
     # every view is recorded, so that each has a series however often another one decides
     findings = {case_id(v, v.statistic): (v, f) for f in decided.report.findings for v in f.views}
-    for each, spreads in zip(found, variances(found), strict=True):
+    for each in found:
+        spreads = variances(each)
         case, statistic = each.subject.case, each.subject.statistic
         finding, decisive = findings[case_id(case, statistic)]
         if not isinstance(each.ratio, (MeanPair, LogPair, Rounded)):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,18 +19,13 @@ from gate.config import treatments
 from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from gate.model.records import FullBuilds
-from gate.walking import open_beneath, walk
 from harness.build.cache import About, BuildCache, Subject
-from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts, kept_apart
+from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts
 from harness.build.conditions import Conditions, Recipe, Standing
 from harness.build.functions import layout_of
 from harness.build.relink import Recording
-from harness.build.work import Done, Tree, Wanted, Works, variant_name
+from harness.build.work import State, Wanted, Works, variant_name
 from harness.errors import SourceError
-from harness.process.execute import Command, Outcome
-from harness.process.together import LeftBehindError, alone, standing, together
-from harness.sandbox.sandbox import namespaces
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
@@ -59,19 +51,14 @@ class TreeBuilder:
         self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint, cache: BuildCache | None = None
     ) -> None:
         self._cache = cache
-        self._cached: dict[Tree, FullBuilds | None] = {}
         self._since = math.inf
         self._conditions = conditions
         self._trees = trees
         self._seed = seed
         self._works = Works(conditions, trees, hint)
-        self._made: set[Tree] = set()
-        self._with_git: set[Tree] = set()
         self._ahead: dict[Wanted, Build] = {}
-        self._disturbed: dict[Tree, Failure] = {}
         self._others: list[Failure] = []
         self._watch = Watch(conditions, trees)
-        self._read: dict[Tree, set[str]] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -88,28 +75,26 @@ class TreeBuilder:
         wanted = self._wanted(side, build, seed, factors)
         if wanted in self._ahead:
             return self._ahead.pop(wanted)
-        first = wanted.tree not in self._made
-        key = self._key(wanted) if first else None
+        state = self._works.states[wanted.tree]
+        key = None if state.made else self._key(wanted)
         begun = time.time_ns()
         budget = self._conditions.budget
         if key is not None and self._take(wanted, key):
             made = self._checked(wanted, self._attempt(wanted))
             if isinstance(made, Build):
-                return msgspec.structs.replace(made, cached=True, full=made.full or self._cached[wanted.tree])
+                return msgspec.structs.replace(made, cached=True, full=made.full or state.kept)
             # what is kept is of no use: as if it were not there
             budget.note("again", made.seconds or 0.0)
-            self._forget(wanted)
+            state = self._forget(wanted)
         made = self._checked(wanted, self._attempt(wanted))
         if isinstance(made, Build) and key is not None:
             self._keep(wanted, key, made, begun)
-        if isinstance(made, Failure) and self._may_lack_git(wanted):
+        may_lack_git = wanted.recipe.table.git == "auto" and state.exited and not (state.built or state.with_git)
+        if isinstance(made, Failure) and may_lack_git:
             budget.note("again", made.seconds or 0.0)
-            self._with_git.add(wanted.tree)
-            self._made.discard(wanted.tree)
-            self._works.setup_failures.pop(wanted.tree, None)
+            state.with_git, state.made, state.setup_failure = True, False, None
             made = self._checked(wanted, self._attempt(wanted))
-        if isinstance(made, Build):
-            self._works.built.add(wanted.tree)
+        state.built = state.built or isinstance(made, Build)
         return made
 
     def build_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
@@ -127,7 +112,7 @@ class TreeBuilder:
 
     def fault(self, side: Side, factors: Mapping[str, Setting]) -> int | None:
         """Return what a side's failed build ended with by itself, see Outcome.fault."""
-        return self._works.faults.get((side, variant_name(factors)))
+        return self._works.states[side, variant_name(factors)].fault
 
     def afresh(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -137,10 +122,9 @@ class TreeBuilder:
         key = self._key(wanted)
         if self._cache is not None and key is not None:
             self._cache.drop(key)
-        self._forget(wanted)
+        state = self._forget(wanted)
         made = self._checked(wanted, self._attempt(wanted))
-        if isinstance(made, Build):
-            self._works.built.add(wanted.tree)
+        state.built = isinstance(made, Build)
         return made
 
     @property
@@ -168,77 +152,7 @@ class TreeBuilder:
         self._others += [each for each in found if self._watch.tree_of(each) != wanted.tree]
         if isinstance(made, Failure):
             return made
-        disturbed = self._disturbed.pop(wanted.tree, None)
-        own = next((each for each in found if self._watch.tree_of(each) == wanted.tree), None)
-        # what its own build does not do again was the other one's
-        return own or (kept_apart(disturbed) if disturbed else made)
-
-    def both(
-        self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({}),
-        started: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
-        """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
-
-        Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by
-        `build`, alone: sudo does not work in a namespace, for one. So are both if one leaves a process behind, which
-        the other may have used, or links to a place outside its tree, where both may have been.
-        started: is called before they begin.
-
-        Raises:
-            SourceError: a tree cannot be made.
-        """
-        pair = [self._wanted(side, build, seed, factors) for side in SIDES]
-        trees, recipes = {wanted.tree for wanted in pair}, [wanted.recipe for wanted in pair]
-        if not self._trees.one_path or trees & self._made or not may_be_at_once(recipes):
-            return
-        keys = [self._key(wanted) for wanted in pair]
-        if any(self._cache is not None and key is not None and self._cache.about(key) for key in keys):
-            return
-        begun = time.time_ns()
-        results = self._together(pair, started)
-        changed = self._watch.unlike(build, None, "the builds of base and head, which ran at once") if results else ()
-        # either may have done it; what the side's own build does again when it is alone has its own failure
-        for each in changed:
-            if self._watch.tree_of(each) in trees:
-                self._disturbed[self._watch.tree_of(each)] = each
-            else:
-                self._others.append(each)
-        for wanted, key, done in zip_longest(pair, keys, results):
-            usable = isinstance(done, Done) and wanted.tree not in self._disturbed
-            record = self._record(wanted, done) if isinstance(done, Done) and usable else None
-            if isinstance(record, Build):
-                self._works.built.add(wanted.tree)
-                self._ahead[wanted] = msgspec.structs.replace(record, at_once=True)
-                if key is not None:
-                    self._keep(wanted, key, record, begun)
-            else:
-                self._forget(wanted)
-
-    def _together(self, pair: Sequence[Wanted], started: Callable[[], None]) -> Sequence[Done | Failure]:
-        """Build at once; return nothing where one may have seen the other."""
-        begin = time.perf_counter()
-        if any(self._make_tree(wanted) for wanted in pair):
-            return ()
-        if any(works_elsewhere(self._trees.found(*wanted.tree)) for wanted in pair):
-            return ()
-        started()
-        prepared = (time.perf_counter() - begin) / len(pair)
-        variant, sandbox = pair[0].variant, self._conditions.sandbox
-        try:
-            with self._trees.apart(variant) as places, sandbox.apart():
-                path = self._trees.place(pair[0].side, variant)
-                works = [
-                    (
-                        self._works.work(each, prepared),
-                        partial(standing, places={places[each.side]: path, **sandbox.standing(each.side)}),
-                    )
-                    for each in pair
-                ]
-                found = together(works, self._conditions.executor, self._conditions.budget)
-        except (SourceError, LeftBehindError):
-            return ()
-        outside = any(isinstance(done, Done) and done.full and done.full.kind == "outside" for done in found)
-        return () if outside else found
+        return next((each for each in found if self._watch.tree_of(each) == wanted.tree), made)
 
     def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Wanted:
         return Wanted(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
@@ -285,13 +199,11 @@ class TreeBuilder:
                     cache.drop(key)
                 return False
         (about,) = found
-        self._made.add(wanted.tree)
-        self._works.built.add(wanted.tree)
-        self._cached[wanted.tree] = about.full
+        recording = Recording(links) if about.full is None else None
+        state = self._works.states[wanted.tree]
+        state.made = state.built = True
+        state.kept, state.ordered, state.recording = about.full, about.ordered, recording
         self._since = min(self._since, about.begun)
-        self._works.ordered[wanted.tree] = about.ordered
-        if about.full is None:
-            self._works.recordings[wanted.tree] = Recording(links)
         return True
 
     def _keep(self, wanted: Wanted, key: str, made: Build, begun: int) -> None:
@@ -305,34 +217,23 @@ class TreeBuilder:
             with self._conditions.budget.timed("keep"):
                 self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
 
-    def _forget(self, wanted: Wanted) -> None:
-        """Leave nothing of a tree."""
+    def _forget(self, wanted: Wanted) -> State:
+        """Leave nothing of a tree; return what is known of it from now on."""
         self._trees.remove(wanted.side, wanted.variant)
-        self._made.discard(wanted.tree)
-        self._cached.pop(wanted.tree, None)
         self._watch.artifacts.pop(wanted.tree, None)
         self._works.forget(wanted.tree)
-
-    def _may_lack_git(self, wanted: Wanted) -> bool:
-        """Return whether a build may have failed because its tree has no .git; asked once for each tree."""
-        untried = wanted.tree not in self._works.built | self._with_git
-        return wanted.recipe.table.git == "auto" and untried and wanted.tree in self._works.exited
+        return self._works.states[wanted.tree]
 
     def _attempt(self, wanted: Wanted) -> Build | Failure:
         begin = time.perf_counter()
-        stands = wanted.tree in self._made and wanted.recipe.stays
+        state = self._works.states[wanted.tree]
+        stands = state.made and wanted.recipe.stays
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        work = self._works.work(wanted, None if stands else time.perf_counter() - begin)
-        done = alone(work, partial(self._in_place, wanted))
-        return done if isinstance(done, Failure) else self._record(wanted, done)
-
-    def _in_place(self, wanted: Wanted, command: Command) -> Outcome:
-        self._trees.project(*wanted.tree)
-        return self._conditions.executor.run(command)
-
-    def _record(self, wanted: Wanted, done: Done) -> Build | Failure:
+        done = self._works.work(wanted, None if stands else time.perf_counter() - begin)
+        if isinstance(done, Failure):
+            return done
         recipe, table = wanted.recipe, wanted.recipe.table
         self.directory(wanted.side, wanted.factors)
         project, budget = self._watch.project(wanted.tree), self._conditions.budget
@@ -341,7 +242,7 @@ class TreeBuilder:
                 hashes = hash_artifacts(project, self._artifacts(wanted, project), budget)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
-            self._works.faults[wanted.tree] = 0
+            state.fault = 0
             return self._works.failure(wanted, str(error), command=shown)
         made = Artifacts.of(project, hashes)
         if table.artifacts is not None:  # a benchmark may write anew what nobody has named
@@ -350,7 +251,7 @@ class TreeBuilder:
             side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
             seconds=done.seconds if recipe.stays else done.prepared,
             setup=done.prepared if recipe.stays and done.prepared else None, factors=dict(wanted.factors),
-            artifacts=hashes, sizes=made.sizes, needs_git=wanted.tree in self._with_git, relinked=done.relinked,
+            artifacts=hashes, sizes=made.sizes, needs_git=state.with_git, relinked=done.relinked,
             checked=done.checked, full=done.full, ordered=done.ordered, layout=layout_of(project.open, [*hashes]),
         )  # fmt: skip
 
@@ -360,7 +261,7 @@ class TreeBuilder:
         if table.artifacts is not None or table.command is None:
             return table.artifacts or []
         found = []
-        for path in sorted({*wanted.recipe.named, *self._read.get(wanted.tree, ())}):
+        for path in sorted({*wanted.recipe.named, *self._works.states[wanted.tree].read}):
             with suppress(OSError):
                 fd = project.open(path)
                 if stat.S_ISREG(os.fstat(fd).st_mode):
@@ -375,7 +276,7 @@ class TreeBuilder:
         """Know what a benchmark was seen to read, of the latest build of a side with these settings."""
         tree = side, variant_name(factors)
         top = f"{self._trees.place(*tree) / self._trees.repository.prefix}/"
-        self._read.setdefault(tree, set()).update(path.removeprefix(top) for path in paths if path.startswith(top))
+        self._works.states[tree].read.update(path.removeprefix(top) for path in paths if path.startswith(top))
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
@@ -438,22 +339,23 @@ class TreeBuilder:
     def _make_tree(self, wanted: Wanted) -> Failure | None:
         """Give a build the tree that it wants, which is to be set up where it is new."""
         recipe = wanted.recipe
-        if wanted.tree in self._works.setup_failures:
-            return msgspec.structs.replace(self._works.setup_failures[wanted.tree], build=wanted.build)
-        if wanted.tree in self._made and recipe.stays:
+        state = self._works.states[wanted.tree]
+        if state.setup_failure is not None:
+            return msgspec.structs.replace(state.setup_failure, build=wanted.build)
+        if state.made and recipe.stays:
             return None
         # a new path for one side alone would make the paths differ
         moves = all(not each.stays and "path" in each.table.perturb for each in self._conditions.recipes.values())
         try:
             name = layout_name(self._seed, wanted.build) if moves else ""
-            git = recipe.table.git == "on" or wanted.tree in self._with_git
+            git = recipe.table.git == "on" or state.with_git
             with self._conditions.budget.phase("checkout"):
                 self._trees.make(wanted.side, name, wanted.variant, git=git)
         except SourceError as error:
-            if not any(side == wanted.side for side, _ in self._made):
+            if not any(each.made for (side, _), each in self._works.states.items() if side == wanted.side):
                 raise
             return self._works.failure(wanted, str(error))
-        self._made.add(wanted.tree)
+        state.made = True
         self._watch.factors[wanted.tree] = wanted.factors
         return None
 
@@ -463,56 +365,3 @@ def layout_name(seed: int, build: int) -> str:
     digest = hashlib.sha256(f"{seed} {build}".encode()).digest()
     length = 1 + digest[0] % _LONGEST_NAME
     return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in (digest * 2)[1 : 1 + length])
-
-
-# A server that compiles, and lives longer than the command that asks it, works in the namespace of whoever started it:
-# it would compile one side's files for the other.
-_SERVERS = re.compile(
-    r"\b(gradlew?|mvnd|sbt|mill|bloop|bazel(isk)?|buck2?|pants|sccache|distcc|icecc|docker|podman|nerdctl|buildah|"
-    r"nix(-build|-shell)?|dotnet|msbuild|watchman|systemd-run|tmux|screen|sudo|flatpak|snap)\b"
-)
-# Both would write there at once.
-_ELSEWHERE = re.compile(r"~/|\.\./|\$\{?HOME\b|(?<![\w.])/(tmp|var|home|root|srv|mnt|opt|usr/local)\b")
-# In a script of the project; what a compiler or tempfile puts into /tmp has a name of its own.
-_ELSEWHERE_IN_SCRIPTS = re.compile(rb"/tmp/|/dev/shm|~/|\$[({]?HOME\b")
-_SCRIPT = re.compile(
-    r"(GNU)?[Mm]akefile.*|.*\.(mk|mak|sh|bash|zsh|py|pl|rb|js|mjs|cmake|just|toml|gyp)|[Jj]ustfile|CMakeLists\.txt|"
-    r"build\.(rs|zig|xml)|meson\.build|package\.json|SConstruct|SConscript|wscript|configure(\.ac|\.in)?|Rakefile"
-)
-_UNUSED = re.compile(r"\..*|tests?|docs?|examples?|node_modules")
-_LARGEST = 2_000_000
-_COMPILERS = ("CC", "CXX", "RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
-_LAUNCHER = "_LAUNCHER"
-_FOLDERS = ("CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR")
-
-
-def may_be_at_once(recipes: Sequence[Recipe]) -> bool:
-    """Return whether two builds by these recipes may be made at once: nothing tells that one would see the other."""
-    if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()) < len(recipes):
-        return False
-    return all(map(_keeps_to_itself, recipes)) and "files" in namespaces()
-
-
-def works_elsewhere(tree: Path) -> bool:
-    """Return whether a script of a fresh tree names a place outside of it, where both builds would be at once."""
-    for parent, folders, names in walk(tree):
-        folders[:] = [name for name in folders if not _UNUSED.fullmatch(name)]
-        for name in filter(_SCRIPT.fullmatch, names):
-            inner = os.path.relpath(f"{parent}/{name}", tree)
-            with suppress(OSError), os.fdopen(open_beneath(tree, inner), "rb") as file:
-                if _ELSEWHERE_IN_SCRIPTS.search(file.read(_LARGEST)):
-                    return True
-    return False
-
-
-def _keeps_to_itself(recipe: Recipe) -> bool:
-    table = recipe.table
-    if not recipe.stays or table.share:
-        return False
-    commands = [command for command in (table.setup, table.command) if command is not None]
-    texts = [command if isinstance(command, str) else " ".join(command) for command in commands]
-    environment = recipe.environment
-    texts += [value for name, value in environment.items() if name in _COMPILERS or name.endswith(_LAUNCHER)]
-    if any(os.path.isabs(environment.get(name, "")) for name in _FOLDERS):  # noqa: PTH117
-        return False
-    return not any(_SERVERS.search(text) or _ELSEWHERE.search(text) for text in texts)

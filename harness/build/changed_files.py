@@ -230,7 +230,7 @@ class Watch:
 
         What a side declares is excused in its own tree only, and not while the other one is built.
 
-        build: the round. builder: the side that was built; None: benchmarks ran, or the builds of both. by: says what
+        build: the round. builder: the side that was built; None: benchmarks ran. by: says what
         ran.
         """
 
@@ -266,14 +266,10 @@ class Watch:
             status=f"{named(paths)}, by {by}", directory=str(self._trees.kept(*tree)),
             hint=self.declared[side].hint(side, paths),
         )  # fmt: skip
-        return failure if builder in (side, None) else kept_apart(failure)
-
-
-def kept_apart(failure: Failure) -> Failure:
-    """Say of a failure that the build of the other side did it."""
-    other = "head" if failure.side == "base" else "base"
-    hint = f"the build of {other} must write into its own tree only: nothing of it may reach the one of {failure.side}"
-    return msgspec.structs.replace(failure, hint=hint)
+        if builder in (side, None):
+            return failure
+        hint = f"the build of {builder} must write into its own tree only: nothing of it may reach the one of {side}"
+        return msgspec.structs.replace(failure, hint=hint)
 
 
 def named(paths: Sequence[str]) -> str:

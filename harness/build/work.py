@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +22,6 @@ from harness.build.perturb import build_environment
 from harness.build.relink import Recording, refused
 from harness.instruments.protocol import TAIL, arguments, both_outputs, tail
 from harness.process.execute import Command, Outcome
-from harness.process.together import Work
 from harness.sandbox.sandbox import outputs
 from harness.source.trees import Trees
 from harness.source.untracked import Hint
@@ -77,25 +77,37 @@ def variant_name(factors: Mapping[str, Setting]) -> str:
     return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:_VARIANT_NAME])
 
 
-class Works:
-    """The works of a run, and what is known of its trees.
+@dataclass(slots=True)
+class State:
+    """What is known of a tree.
 
-    built: trees that were built once. exited: trees in which a command ended by itself, and failed. faults: see
-    Outcome.fault, of the last command that failed in a tree. setup_failures: of trees whose set-up failed. recordings:
-    how the first build of a tree can be linked again. ordered: see Build.
+    made: it stands. built: once, at least. exited: a command in it ended by itself, and failed. fault: see
+    Outcome.fault, of the last command that failed in it. recording: how its first build can be linked again. ordered:
+    see Build. kept: of one that an earlier run made, why later builds are full ones. with_git: it has a .git because a
+    first build failed without one. read: by benchmarks, paths below its project.
     """
+
+    made: bool = False
+    built: bool = False
+    exited: bool = False
+    fault: int | None = None
+    setup_failure: Failure | None = None
+    recording: Recording | None = None
+    ordered: Ordered | str | None = None
+    kept: FullBuilds | None = None
+    with_git: bool = False
+    read: set[str] = field(default_factory=set)
+
+
+class Works:
+    """The works of a run, and what is known of its trees."""
 
     def __init__(self, conditions: Conditions, trees: Trees, hint: Hint) -> None:
         """See the class; hint: says what a failed build may lack."""
         self._conditions = conditions
         self._trees = trees
         self._hint = hint
-        self.built: set[Tree] = set()
-        self.exited: set[Tree] = set()
-        self.faults: dict[Tree, int | None] = {}
-        self.setup_failures: dict[Tree, Failure] = {}
-        self.recordings: dict[Tree, Recording] = {}
-        self.ordered: dict[Tree, Ordered | str | None] = {}
+        self.states: defaultdict[Tree, State] = defaultdict(State)
         self._ran = False
 
     def has_run(self) -> bool:
@@ -104,72 +116,68 @@ class Works:
         return ran
 
     def forget(self, tree: Tree) -> None:
-        """Know nothing of a tree, which is removed."""
-        self.built.discard(tree)
-        self.exited.discard(tree)
-        self.faults.pop(tree, None)
-        self.setup_failures.pop(tree, None)
-        self.recordings.pop(tree, None)
-        self.ordered.pop(tree, None)
+        """Know nothing of a tree, which is removed, but what its next build needs, and what reads it."""
+        self.states[tree] = State(with_git=self.states[tree].with_git, read=self.states[tree].read)
 
     def links(self, tree: Tree) -> Path:
         """Give where the links of a tree's first build are recorded."""
         side, variant = tree
         return links(self._trees.directory, side) / (variant or "tree")
 
-    def work(self, wanted: Wanted, checkout: float | None) -> Work[Done | Failure]:
+    def work(self, wanted: Wanted, checkout: float | None) -> Done | Failure:
         """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
         table, prepared = wanted.recipe.table, checkout or 0.0
         if checkout is not None and table.setup is not None:
             begin = time.perf_counter()
             with self._conditions.budget.phase("setup"):
-                outcome = yield from self._run(wanted, arguments(table.setup, {}), by_hand(table.setup, {}), {})
+                outcome = self._run(wanted, arguments(table.setup, {}), by_hand(table.setup, {}), {})
             if isinstance(outcome, Failure):
                 # all that follows in this tree would fail of it
                 failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
-                self.setup_failures[wanted.tree] = failure
+                self.states[wanted.tree].setup_failure = failure
                 return failure
             prepared += time.perf_counter() - begin
         done: Done | Failure = Done()
         if table.command is not None:
             with self._conditions.budget.phase("build", prepared):
-                done = yield from self._make(wanted, table.command)
+                done = self._make(wanted, table.command)
         return done if isinstance(done, Failure) else replace(done, prepared=prepared)
 
-    def _make(self, wanted: Wanted, command: str | list[str]) -> Work[Done | Failure]:
+    def _make(self, wanted: Wanted, command: str | list[str]) -> Done | Failure:
         """Run the build command, or link again what the tree's first build has compiled."""
         table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
         place = self._trees.place(wanted.side, wanted.variant)
         added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build), TREE: str(place)}
-        first = wanted.tree not in self.built
+        state = self.states[wanted.tree]
+        first = not state.built
         if table.relink not in ("auto", "off"):
             command = command if first else table.relink
-            outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
+            outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
             return outcome if isinstance(outcome, Failure) else Done(outcome.seconds, relinked=not first)
         full: FullBuilds | None = None
         checked: float | None = None
-        recording = self.recordings.get(wanted.tree)
+        recording = state.recording
         if recording is not None and not first:
-            outcome = yield from self._run(wanted, recording.replaying(self._prefix), "", added)
+            outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
-                return Done(outcome.seconds, relinked=True, ordered=self.ordered.get(wanted.tree))
+                return Done(outcome.seconds, relinked=True, ordered=state.ordered)
             full = recording.found().full or FullBuilds(kind="failed")
-            del self.recordings[wanted.tree]
+            state.recording = None
         if first:
             full, recording = self._begin(wanted, added)
-        outcome = yield from self._run(wanted, arguments(command, values), by_hand(command, values), added)
+        outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
         if isinstance(outcome, Failure):
             return outcome
         if first and recording is not None:
-            check = yield from self._run(wanted, recording.checking(self._prefix, table.artifacts or ()), "", added)
+            check = self._run(wanted, recording.checking(self._prefix, table.artifacts or ()), "", added)
             checked = check.seconds
             found = recording.found()
             full = found.full
             if full is None:
-                self.recordings[wanted.tree] = recording
-            self.ordered[wanted.tree] = found.ordered
-        return Done(outcome.seconds, checked=checked, full=full, ordered=self.ordered.get(wanted.tree))
+                state.recording = recording
+            state.ordered = found.ordered
+        return Done(outcome.seconds, checked=checked, full=full, ordered=state.ordered)
 
     def _begin(self, wanted: Wanted, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
         """Have the links of a tree's first build recorded, unless there is a reason against it."""
@@ -188,9 +196,7 @@ class Works:
     def _prefix(self) -> str:
         return self._trees.repository.prefix.as_posix()
 
-    def _run(
-        self, wanted: Wanted, argv: tuple[str, ...], shown: str, added: Mapping[str, str]
-    ) -> Work[Outcome | Failure]:
+    def _run(self, wanted: Wanted, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
         environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         sandbox = self._conditions.sandbox
@@ -201,12 +207,14 @@ class Works:
         confined = sandbox.confined(side, self._trees.root(*wanted.tree), building=True)
         self._ran = True
         limit = float(recipe.table.timeout)
-        outcome = yield Command(argv, directory, environment, limit, stdout=output, confined=confined)
+        self._trees.project(*wanted.tree)
+        command = Command(argv, directory, environment, limit, stdout=output, confined=confined)
+        outcome = self._conditions.executor.run(command)
         if not outcome.status:
             return outcome
-        self.faults[wanted.tree] = outcome.fault
-        if outcome.code is not None and not outcome.unstarted:
-            self.exited.add(wanted.tree)
+        state = self.states[wanted.tree]
+        state.fault = outcome.fault
+        state.exited = state.exited or (outcome.code is not None and not outcome.unstarted)
         # compilers' drivers and test runners often tell on standard output what went wrong
         told = both_outputs(tail(output), outcome.stderr.strip("\n")[-TAIL:])
         failure = self.failure(wanted, outcome, stderr=told, command=shown, environment=environment)

@@ -13,7 +13,6 @@ from gate.config.types import Benchmark
 from gate.formats import callgrind
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
-from gate.model.warnings.setup import MovingAddresses
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
@@ -40,6 +39,12 @@ OPTIONS = (
 )
 
 
+_MOVING = (
+    "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of equal runs "
+    "may differ a little"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Callgrind:
     """Counts by the valgrind at an absolute path.
@@ -55,11 +60,12 @@ class Callgrind:
     path: str
     version: str
     fixed: tuple[str, ...]
-    limits: tuple[MovingAddresses, ...]
+    limits: tuple[str, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
-        files = (f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p", _log(context.scratch / _LOG))
+        scratch = escaped(context.scratch)
+        files = (f"--callgrind-out-file={scratch}/{PROFILE}.%p", f"--log-file={scratch}/{_LOG}.%p")
         return Command(
             argv=(
                 *(*self.fixed, self.path, *OPTIONS, *files, "--"),
@@ -96,10 +102,6 @@ def escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
-def _log(path: Path) -> str:
-    return f"--log-file={escaped(path)}.%p"
-
-
 def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
     """Look for valgrind on the caller's PATH and try it once; else say in words why it cannot be used."""
     path = find_program("valgrind", caller)
@@ -116,7 +118,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
-    return Callgrind(path, version, fixed, () if fixed else (MovingAddresses(),))
+    return Callgrind(path, version, fixed, () if fixed else (_MOVING,))
 
 
 def _fixed(caller: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from gate.config.instruments import Traits, module_of
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import AnyLimit, InstrumentLimits, SpawnInstead, ToolUnusable
+from gate.model.warnings.setup import InstrumentLimits, SpawnInstead
 from harness.errors import InstrumentError
 from harness.instruments.protocol import Instrument
 
@@ -24,7 +24,7 @@ class Found:
     instrument: Instrument
     version: str = ""
     """Of the external tool that measures; "" where there is none."""
-    limits: tuple[AnyLimit, ...] = ()
+    limits: tuple[str, ...] = ()
     """What its values lack here."""
 
 
@@ -32,8 +32,8 @@ class Found:
 class Declared:
     """An instrument before it is looked for."""
 
-    find: Callable[[Mapping[str, str]], Found | ToolUnusable | str]
-    """Looks for it with the caller's environment; says why it cannot be used, in words if nothing stands in for it."""
+    find: Callable[[Mapping[str, str]], Found | str]
+    """Looks for it with the caller's environment; says why it cannot be used."""
     traits: Traits = field(default_factory=Traits)
     """Of an instrument that gate.config.instruments.KNOWN does not list."""
     instead: str | None = None
@@ -92,7 +92,7 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
     # those that another one stands in for come first
     for name, each in sorted(every.items(), key=lambda item: (item[1].instead is None, item[0])):
         found = each.find(caller)
-        if isinstance(found, ToolUnusable) and each.instead is not None:
+        if isinstance(found, str) and each.instead is not None:
             warnings.append(SpawnInstead(found))
             found = declared(each.instead).find(caller)
         if not isinstance(found, Found):

@@ -11,7 +11,6 @@ from gate.config.types import Benchmark
 from gate.formats import hyperfine
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
-from gate.model.warnings.setup import ToolUnusable
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
@@ -80,25 +79,25 @@ class Hyperfine:
             return Unusable(str(error), outcome.stderr)
 
 
-def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | ToolUnusable:
+def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
     """Look for the hyperfine that came with perfgate, then on the caller's PATH; or say why none can be used."""
     path = find_own("hyperfine") or find_program("hyperfine", caller)
     if path is None:
-        return ToolUnusable("hyperfine", "missing")
+        return "hyperfine is not installed"
     try:
         asked = ask((path, "--version"), caller)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return ToolUnusable("hyperfine", "silent", path, str(error))
+        return f"the version of {path} cannot be read ({error})"
     version = hyperfine.version(asked.stdout.decode("utf-8", "replace"))
     if version is None:
-        return ToolUnusable("hyperfine", "foreign", path)
+        return f"{path} is not the benchmarking tool hyperfine"
     if version < OLDEST:
         shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST))
-        return ToolUnusable("hyperfine", "old", path, version=shown, oldest=oldest)
+        return f"hyperfine {shown} is older than {oldest}"
     return Hyperfine(path, version)
 
 
-def _find(caller: Mapping[str, str]) -> Found | ToolUnusable:
+def _find(caller: Mapping[str, str]) -> Found | str:
     found = find_hyperfine(caller)
     return Found(found, ".".join(map(str, found.version))) if isinstance(found, Hyperfine) else found
 

@@ -18,7 +18,6 @@ from gate.config.types import Benchmark
 from gate.formats import perf_stat
 from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
-from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
@@ -59,7 +58,7 @@ class PerfStat:
     path: str
     version: str
     events: tuple[str, ...]
-    limits: tuple[AnyLimit, ...]
+    limits: tuple[str, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher; `perf stat -r` would give means only, so perf starts for each iteration."""
@@ -96,7 +95,11 @@ class PerfStat:
             wanted = wanted_values(benchmark, context.iterations)
             counted = [self._counted(context.scratch / f"{_RESULT}.{run}") for run in range(min(result.runs, wanted))]
             refuse_other_count(result.runs, wanted, "perf_stat")
-            return metrics(benchmark, _series(counted), self._counts() if self.limits else _lost(counted))
+            missing = ", ".join(sorted({f"{name} {why}" for each in counted for name, why in each.absent.items()}))
+            if self.limits:
+                names = ", ".join(perf_stat.EVENTS[event] for event in self.events)
+                missing = f"perf_stat counts {names} on this machine"
+            return metrics(benchmark, _series(counted), missing)
         except msgspec.DecodeError:
             return Unusable("perf_stat: no result", outcome.stderr)
         except OutputError as error:
@@ -109,9 +112,6 @@ class PerfStat:
         if lacking:
             raise OutputError(f"perf stat's output is cut off: it has no {', '.join(lacking)}")
         return counted
-
-    def _counts(self) -> str:
-        return f"perf_stat counts {', '.join(perf_stat.EVENTS[event] for event in self.events)} on this machine"
 
 
 def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
@@ -129,11 +129,6 @@ def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:
         for name in perf_stat.EVENTS.values()
         if counted and all(name in each.values for each in counted)
     }
-
-
-def _lost(counted: Sequence[perf_stat.Counted]) -> str:
-    lost = sorted({f"{name} {why}" for each in counted for name, why in each.absent.items()})
-    return ", ".join(lost)
 
 
 def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
@@ -194,17 +189,22 @@ def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.C
     return PerfStat(path, version, taken, _limits(counted, absent))
 
 
-def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[AnyLimit, ...]:
+def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[str, ...]:
     reasons: dict[str, list[str]] = {}
     for name, why in absent.items():
         reasons.setdefault(why, []).append(name)
     # time and task-clock are clocks: they run in the kernel too, whatever is asked for
     partial = sorted(counted.user_only - absent.keys() - set(_SECONDS))
-    return (
-        *(EventsAbsent(tuple(names), why) for why, names in reasons.items()),
-        *([EventsOutsideKernel(tuple(partial), _paranoid())] if partial else []),
-        *([SharedCounters(tuple(sorted(counted.shared)))] if counted.shared else []),
-    )
+    lacks = [
+        f"leaves out {' and '.join(names)} ({why or 'no permission to count the kernel'} on this machine)"
+        for why, names in reasons.items()
+    ]
+    if partial:
+        outside = f"(perf_event_paranoid: {_paranoid() or 'unknown'})"
+        lacks.append(f"counts {' and '.join(partial)} outside the kernel only {outside}")
+    if counted.shared:
+        lacks.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
+    return tuple(lacks)
 
 
 def _find(caller: Mapping[str, str]) -> Found | str:

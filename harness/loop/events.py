@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.config.study import Setting
-from gate.model import Execution, Failure, Side, Turn, Unproved
+from gate.model import Failure, Side, Turn, Unproved
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,18 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class BothStarted:
-    """The first builds of both sides begin at once. Each of them is a step of its own later."""
-
-    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True)
 class StepFinished:
     """The step that was started is over. failure: what was recorded of it, if it failed.
 
     next: of the first build of a tree, the seconds that the next one is expected to take.
-    executions: what was recorded. more: steps that were made together with this one follow.
+    more: steps that were made together with this one follow.
     """
 
     side: Side
     benchmark: str | None
-    seconds: float
     failure: Failure | None
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
     next: float | None = field(default=None, compare=False)
-    executions: Sequence[Execution] = field(default=(), compare=False)
     more: bool = field(default=False, compare=False)
 
 
@@ -107,19 +98,5 @@ class OutsideFound:
     path: str
 
 
-Event = (
-    RoundStarted
-    | BothStarted
-    | StepStarted
-    | StepFinished
-    | LookTaken
-    | ProbeStarted
-    | ProbeFinished
-    | LaidOut
-    | OutsideFound
-)
+Event = RoundStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished | LaidOut | OutsideFound
 Progress = Callable[[Event], None]
-
-
-def silent(event: Event) -> None:
-    """Show nothing."""

@@ -16,11 +16,10 @@ import msgspec
 
 from gate.config import treatments
 from gate.config.commands import by_hand, mentions
-from gate.config.study import Study
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
-from gate.model import SIDES, Execution, Failure, Metric, Side
+from gate.model import SIDES, Execution, Failure, Metric
 from gate.model.case import canonical
 from gate.removal import remove_tree
 from gate.units import whole_of
@@ -47,38 +46,6 @@ from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
 from harness.trace.trace import Trace, TracedExecutor
 
-
-class Treatments:
-    """Applies what is planned; without a study everything stays as it is.
-
-    planned: all whose numbers stand in the steps.
-    """
-
-    def __init__(self, study: Study | None, planned: Sequence[Planned]) -> None:
-        self._study = study
-        self._planned = {each.number: each for each in planned}
-        self._applied: dict[tuple[Side, str, int], Benchmark] = {}
-        self._environments: dict[int, Mapping[str, str]] = {}
-
-    def applied(self, benchmark: Benchmark, step: ExecutionStep) -> Benchmark:
-        """Return a benchmark of a step's side as it is executed in that step."""
-        if self._study is None or step.treatment is None:
-            return benchmark
-        place = (step.side, benchmark.name, step.treatment)
-        if place not in self._applied:
-            self._applied[place] = treatments.applied(benchmark, self._study, self._planned[step.treatment])
-        return self._applied[place]
-
-    def environment(self, step: ExecutionStep) -> Mapping[str, str]:
-        """Return what a step's treatment adds to the environment of its side."""
-        if self._study is None or step.treatment is None:
-            return {}
-        if step.treatment not in self._environments:
-            added = treatments.environment(self._study, self._planned[step.treatment])
-            self._environments[step.treatment] = added
-        return self._environments[step.treatment]
-
-
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.
 _BY_HAND_OUTPUT = "perfgate-output"
 _LEAST_TO_READ = 1.0
@@ -92,15 +59,6 @@ class Executed:
     executions: list[Execution]
     failures: list[Failure]
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What is drawn for one execution: its environment without what the instrument adds, its seed, and padding."""
-
-    environment: Mapping[str, str]
-    seed: int
-    padding: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +85,6 @@ class Unmeasured:
     fault: int | None = None
 
 
-def _as_it_is(_: Context, command: Command) -> Command:
-    return command
-
-
 class Executions:
     """Makes executions: the companions, the process, the values.
 
@@ -150,7 +104,7 @@ class Executions:
         self._values = 0
         """Of all executions."""
         self._iterations = iterations
-        self._treatments = Treatments(conditions.study, planned)
+        self._planned = {each.number: each for each in planned}
         self.companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
         self._scratch = {side: Scratch(outputs(conditions.scratch, side), conditions.sandbox.own) for side in SIDES}
         self._apart = {side: Scratch(conditions.scratch) for side in SIDES}
@@ -160,7 +114,7 @@ class Executions:
     ) -> Executed:
         """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
         begin = time.perf_counter()
-        benchmark = self._treatments.applied(benchmark, step)
+        benchmark = self._treated(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
         context = replace(context, iterations=iterations or self._iterations)
         with self.companions.around(benchmark, context) as living:
@@ -180,14 +134,14 @@ class Executions:
     def unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
-        wrapped: Callable[[Context, Command], Command] = _as_it_is,
+        wrapped: Callable[[Context, Command], Command] = lambda _, command: command,
     ) -> Unmeasured:  # fmt: skip
         """Execute a benchmark's command once without its instrument; of a suite, which has its own, as it is measured.
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
         puts a profiler around the command.
         """
-        benchmark = self._treatments.applied(benchmark, step)
+        benchmark = self._treated(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
         executor = self.conditions.executor if trace is None else TracedExecutor(self.conditions.executor, trace)
         companions = Companions(executor, self.conditions.scratch, self.conditions.budget)
@@ -213,15 +167,22 @@ class Executions:
                 # how long one takes that was cut off, nobody knows
                 self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
-        if not outcome.status or (benchmark.measured.suite and self._found_none(attempt, outcome)):
+        if not outcome.status:
             return Unmeasured(attempt, None, outcome.seconds)
+        if benchmark.measured.suite:
+            found = self._collected(benchmark, attempt.context, outcome)
+            if isinstance(found, Unusable) and found.empty:
+                return Unmeasured(attempt, None, outcome.seconds)
         why = Unusable(outcome.status, told, outcome.unstarted)
         failure = self.failure(attempt, why, outcome.seconds)
         return Unmeasured(attempt, failure, outcome.seconds, ended, outcome.fault)
 
-    def _found_none(self, attempt: Attempt, outcome: Outcome) -> bool:
-        collected = self._collected(attempt.benchmark, attempt.context, outcome)
-        return isinstance(collected, Unusable) and collected.empty
+    def _treated(self, benchmark: Benchmark, step: ExecutionStep) -> Benchmark:
+        """Return a benchmark of a step's side as it is executed at that step's treatment."""
+        study = self.conditions.study
+        if study is None or step.treatment is None:
+            return benchmark
+        return treatments.applied(benchmark, study, self._planned[step.treatment])
 
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
@@ -237,16 +198,16 @@ class Executions:
 
         scratch: an empty directory. tree: the root of the side's tree, where it is not found by the directory.
         """
-        drawn, sandbox = self.drawn(benchmark, step), self.conditions.sandbox
+        sandbox = self.conditions.sandbox
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         # a suite may build what it measures, and fetch what it builds
         needs = bool(benchmark.network or benchmark.service or benchmark.load or benchmark.measured.suite)
-        return Context(
+        common = Context(
             directory=directory,
-            environment=drawn.environment,
+            environment={},
             side=step.side,
-            seed=drawn.seed,
-            padding=drawn.padding,
+            seed=0,
+            padding=0,
             iterations=self._iterations,
             scratch=scratch,
             port=free_port() if wants_port else 0,
@@ -257,18 +218,22 @@ class Executions:
             ),
             longer=self.conditions.longer.get(step.side, 0.0),
         )
+        return self.drawn(benchmark, step, common)
 
-    def drawn(self, benchmark: Benchmark, step: ExecutionStep) -> Drawn:
-        """Give what differs from one execution of a side to the next."""
-        recipe = self.conditions.recipes[step.side]
+    def drawn(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Context:
+        """Lay out an execution as another one of its side, but for what is drawn anew: environment, seed, padding."""
+        recipe, study = self.conditions.recipes[step.side], self.conditions.study
         # exact values must not move with the layout: the same seed and environment for every execution
         fixed = benchmark.measured.exact
         perturb: Collection[str] = () if fixed else recipe.table.perturb
         added = self.conditions.sandbox.environment(step.side)
-        environment = {**recipe.environment, **self._treatments.environment(step), **added}
+        environment = dict(recipe.environment)
+        if study is not None and step.treatment is not None:
+            environment |= treatments.environment(study, self._planned[step.treatment])
+        environment |= added
         own = execution_environment(perturb, step.seed, environment, self.conditions.shims)
         padding = step.padding if "environment" in perturb else 0
-        return Drawn({**environment, **own}, 0 if fixed else step.seed, padding)
+        return replace(context, environment={**environment, **own}, seed=0 if fixed else step.seed, padding=padding)
 
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
         attempt = self.attempt(benchmark, step, context)
@@ -298,13 +263,9 @@ class Executions:
         except DeadlineError:
             why = f"time-out after {benchmark.timeout}: the program had ended, and its output was still being read"
             return Unusable(why, outcome.stderr)
-        every = (
-            found.benchmarks.values()
-            if isinstance(found, Collected)
-            else []
-            if isinstance(found, Unusable)
-            else [found]
-        )
+        if isinstance(found, Unusable):
+            return found
+        every = found.benchmarks.values() if isinstance(found, Collected) else [found]
         self._values += sum(len(each.values) for metrics in every for each in metrics.values())
         return Unusable(TOO_MANY, outcome.stderr) if self._values > MOST_VALUES else found
 

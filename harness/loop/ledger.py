@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from gate.model import SIDES, Build, Execution, Failure, HostState, Look, Record, Same, Side
@@ -32,7 +32,8 @@ class Ledger:
         self.records: list[Record] = []
         self.looks = [record for record in records if isinstance(record, Look)]
         """Of the interrupted run, to be replayed."""
-        self.ended = None if design else _end_by_budget(records, session)
+        own = [record for record in records if isinstance(record, HostState) and record.session == session]
+        self.ended = own[-1] if own and own[-1].stop == "budget" and not design else None
         """How the budget ended the gate that is resumed; None: it did not, or what is resumed is an experiment."""
         self.build_failed = False
         self.changed: int | None = None
@@ -52,7 +53,6 @@ class Ledger:
         self._begun: set[tuple[int, int | None]] = set()
         self._following: dict[int, float] = {}
         """By round, what its builds would take again: after the first round perhaps a link."""
-        self._at_once: dict[int, float] = {}
         self._executing: dict[tuple[int, int], float] = {}
         self._other = 0.0
         for record in records:
@@ -73,11 +73,7 @@ class Ledger:
             case Build():
                 self._built.add((record.side, record.build, factors))
                 self._following[record.build] = self._following.get(record.build, 0.0) + (record.following or 0.0)
-                taken = (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
-                # of builds that were made at once the longest counts
-                before = self._at_once.get(record.build, 0.0) if record.at_once else 0.0
-                self._at_once[record.build] = max(before, taken if record.at_once else 0.0)
-                self._other += max(0.0, taken - before)
+                self._other += (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
             case Execution():
                 name = record.suite or record.benchmark
                 self._made.add((name, record.side, factors, record.build, record.execution))
@@ -195,19 +191,10 @@ class Ledger:
             slowest = max(self._executing.values(), default=0.0)
             slowest += max(self._following.values(), default=0.0) if builds else 0.0
         else:
-            rounds = self._rounds()
+            rounds = dict(self._following)
+            for (build, _), seconds in self._executing.items():
+                rounds[build] = rounds.get(build, 0.0) + seconds
             # the first may have built what later ones need not
             later = [seconds for build, seconds in rounds.items() if build > 0]
             slowest = max(later or rounds.values(), default=0.0)
         return slowest <= left
-
-    def _rounds(self) -> Mapping[int, float]:
-        rounds = dict(self._following)
-        for (build, _), seconds in self._executing.items():
-            rounds[build] = rounds.get(build, 0.0) + seconds
-        return rounds
-
-
-def _end_by_budget(records: Sequence[Record], session: int) -> HostState | None:
-    last = next((r for r in reversed(records) if isinstance(r, HostState) and r.session == session), None)
-    return last if last is not None and last.stop == "budget" else None

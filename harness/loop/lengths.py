@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from gate.config.types import Benchmark, Plan
-from gate.model import SIDES, Execution, Record, Side, Turn
+from gate.model import SIDES, Record, Side, Turn
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep, Round
@@ -58,14 +58,14 @@ class Lengths:
         """Begin.
 
         executions: makes executions. benchmarks: by side and name. names: those whose executions may be divided, as far
-        as the rules tell. plan: of which the number of values a build stays. counted: lays out the rounds by what is
-        recorded of how many executions they have.
+        as the rules tell. plan: of which the number of values a build stays.
         """
         self._executions = executions
         self._benchmarks = benchmarks
         self._names = names
         self._plan = plan
-        self._counted = counted
+        self.counted = counted
+        """Lays out the rounds by what is recorded of how many executions they have."""
         self._known: dict[str, Turn] = {}
         self._warm: set[tuple[str, Side]] = set()
         """What was executed in this round, by benchmark and side."""
@@ -75,7 +75,7 @@ class Lengths:
         session = self._executions.conditions.session
         found = [each for each in records if isinstance(each, Turn) and each.session == session]
         self._known |= {turn.benchmark: turn for turn in found}
-        return self._counted(list(self._known.values())) if found else rounds
+        return self.counted(list(self._known.values())) if found else rounds
 
     def is_open(self, name: str) -> bool:
         """Return whether it is to be found out how short the turns of a benchmark may be."""
@@ -166,7 +166,9 @@ class Lengths:
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
         began, used = budget.clock(), _used()
         made = self._executions.make(benchmark, step, begin(step), values)
-        asked = not made.failures and {_count(each) for each in made.executions} == {values}
+        asked = not made.failures and {
+            max(len(metric.values) for metric in each.metrics.values()) for each in made.executions
+        } == {values}
         return (budget.clock() - began, _used() - used) if asked else None
 
 
@@ -203,10 +205,6 @@ def fewest(cost: Cost, plan: Plan, most: float) -> int:
     whole = plan.executions * plan.iterations
     found = (few for few in range(1, plan.iterations) if whole % few == 0)
     return next((few for few in found if cost.starting <= most * (cost.starting + few * cost.value)), plan.iterations)
-
-
-def _count(execution: Execution) -> int:
-    return max(len(metric.values) for metric in execution.metrics.values())
 
 
 def _warms_machine(benchmark: Benchmark) -> bool:

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from pathlib import Path
 
 import msgspec
@@ -63,10 +63,9 @@ class Loop:
 
     def __init__(
         self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: TreeBuilder,
-        executions: Executions, append: Append, *, records: Sequence[Record] = (),
-        after_round: AfterRound | None = None, progress: events.Progress = events.silent,
-        unproved: UnprovedKind | None = "off", turns: Turns | None = None, lengths: Lengths | None = None,
-        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None, begun: int | None = None,
+        executions: Executions, append: Append, *, turns: Turns, lengths: Lengths, progress: events.Progress,
+        records: Sequence[Record] = (), after_round: AfterRound | None = None, unproved: UnprovedKind | None = "off",
+        begun: int | None = None,
     ) -> None:  # fmt: skip
         """Begin.
 
@@ -84,17 +83,17 @@ class Loop:
                 from the records. None: the design is fixed.
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
-            turns: makes what goes start by start. None: nothing does.
-            lengths: knows how many values an execution has. counted: lays out the rounds by what is recorded of theirs.
+            turns: makes what goes start by start.
+            lengths: makes all else, with as many values as an execution has, and lays out the rounds by what is
+                recorded of them.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
-        self._rounds = rounds if lengths is None else lengths.rounds(rounds, records)
+        self._rounds = lengths.rounds(rounds, records)
         self._benchmarks = benchmarks
         self._builder = builder
         self._executions = executions
         self._turns = turns
         self._lengths = lengths
-        self._counted = counted
         self._append = append
         self._budget = executions.conditions.budget
         self._after_round = after_round
@@ -185,14 +184,16 @@ class Loop:
                         if not sound:
                             return "build-failure"
                     built = self._begun = True
-                    self._refuse_foreign(part)
+                    for step in self._firsts(part):
+                        # neither side is to be measured where one is another's
+                        if not self._ledger.is_failed(step):
+                            self._is_foreign(step)
                     self._execute_all(self._shortened(part) if number == 0 else part)
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
-            for other in (self._turns, self._lengths):
-                if other is not None:
-                    other.end_round()
+            self._turns.end_round()
+            self._lengths.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
             sound = self._is_sound(each.build)
         return None if sound or self._design else "build-failure"
@@ -232,10 +233,8 @@ class Loop:
             yield from (tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution))
             return
         for part in range(len(each.first)):
-            if self._counted is None:
-                break
             yield self._rounds[0].executions[: self._rounds[0].first[part]]
-            self._rounds = self._counted(self._ledger.records)
+            self._rounds = self._lengths.counted(self._ledger.records)
             if self._begun and (left := self._left(0)).total():
                 self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=left))
         yield self._rounds[number].executions
@@ -246,7 +245,7 @@ class Loop:
         changed = self._builder.changed(build, executed=executed)
         for failure in changed:
             self._add(failure)
-            self._progress(events.StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
+            self._progress(events.StepFinished(failure.side or "head", None, failure, failure.factors))
         return not changed
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
@@ -276,7 +275,7 @@ class Loop:
         ledger = self._ledger
         pending = ledger.pending(each.executions)
         left = self._left(number)
-        first = ledger.pending(each.executions[: each.first[0]]) if self._counted is not None and each.first else ()
+        first = ledger.pending(each.executions[: each.first[0]]) if each.first else ()
         known, builds = len(first or pending), len(each.builds)
         self._progress(events.RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
         needed = {(step.side, canonical(step.building)) for step in pending}
@@ -288,10 +287,7 @@ class Loop:
         ]
         # what is made already is recorded whatever comes of the others
         wanted.sort(key=lambda step: not self._builder.is_ahead(step.side, step.build, step.seed, step.factors))
-        for build, partner in zip_longest(wanted, wanted[1:]):
-            if not self._build(build, partner) and not self._design:
-                return False
-        return True
+        return all(self._build(build) or self._design for build in wanted)
 
     def _left(self, number: int) -> Counter[str]:
         """Count the executions that are still to be made from a round on, by benchmark."""
@@ -304,11 +300,12 @@ class Loop:
 
     def _examine(self, steps: Sequence[ExecutionStep]) -> None:
         """Compare the sides of what is to be measured, and take out what fails or is the same."""
-        known = self._unproved
+        known, own = self._unproved, self._benchmarks["base"]
         pairs = [
             pair
             for pair in self._first_pairs(steps)
-            if self._is_probed(pair["base"]) and pair["base"].benchmark not in known
+            for name in [pair["base"].benchmark]
+            if (self._off is None or own[name].same_output is not False) and name not in known
         ]
         if not pairs:
             return
@@ -340,8 +337,6 @@ class Loop:
     def _shortened(self, steps: Sequence[ExecutionStep]) -> Sequence[ExecutionStep]:
         """Find out how short turns may be, and return the steps of the first round by these."""
         lengths, found = self._lengths, list[Turn]()
-        if lengths is None:
-            return steps
         pairs = [each for each in self._first_pairs(steps) if lengths.is_open(each["base"].benchmark)]
         if not pairs:
             return steps
@@ -377,7 +372,7 @@ class Loop:
             record = self._builder.afresh(step.side, step.build, step.seed, step.factors)
             self._outside.built(step)
             failure = record if isinstance(record, Failure) else None
-            self._progress(events.StepFinished(step.side, None, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, None, failure, step.factors))
             if failure is not None:
                 self._add(failure)
             if not (self._is_sound(step.build) and failure is None) and not self._design:
@@ -395,37 +390,31 @@ class Loop:
         failure = self._outside.differs(step)
         if failure is not None:
             self._add(failure)
-            self._progress(events.StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, step.benchmark, failure, step.factors))
         return failure is not None
-
-    def _is_probed(self, step: ExecutionStep) -> bool:
-        return self._off is None or self._benchmarks[step.side][step.benchmark].same_output is not False
 
     def _begin(self, step: ExecutionStep) -> None:
         self._step = step
         self._executed = True
 
-    def _refuse_foreign(self, steps: Sequence[ExecutionStep]) -> None:
-        for step in self._firsts(steps):
-            # neither side is to be measured where one is another's
-            if not self._ledger.is_failed(step):
-                self._is_foreign(step)
-
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
-        for _, group in groupby(self._ledger.pending(steps), self._together):
+        def together(step: ExecutionStep) -> tuple[str, int]:
+            # what is made in one go: the starts of a benchmark by turns, else one execution
+            return step.benchmark, -1 if self._turns.takes(step) else step.order
+
+        for _, group in groupby(self._ledger.pending(steps), together):
             left = list(group)
             while left and not self._is_left_out(left):
-                self._begin(left[0])
-                self._progress(events.StepStarted(left[0].side, left[0].benchmark, left[0].factors))
-                made = self._make(left)
+                first = left[0]
+                self._begin(first)
+                self._progress(events.StepStarted(first.side, first.benchmark, first.factors))
+                if self._turns.takes(first):
+                    own = {step.side: self._benchmarks[step.side][step.benchmark] for step in left}
+                    made = self._turns.make(own, left)
+                else:
+                    made = [self._lengths.make(first, self._builder.directory(first.side, first.building))]
                 self._note(left, made)
                 left = left[len(made) :]
-
-    def _together(self, step: ExecutionStep) -> tuple[str, int]:
-        """Name what is made in one go: the starts of a benchmark by turns, else one execution."""
-        if self._turns is not None and self._turns.takes(step):
-            return step.benchmark, -1
-        return step.benchmark, step.order
 
     def _is_left_out(self, steps: Sequence[ExecutionStep]) -> bool:
         """Return whether steps of one benchmark need not be made any more, or may not."""
@@ -435,21 +424,10 @@ class Loop:
             return True
         return self._ledger.is_out(steps[0]) or any(map(self._is_foreign, {each.side: each for each in steps}.values()))
 
-    def _make(self, steps: Sequence[ExecutionStep]) -> Sequence[Executed]:
-        """Make the first of the steps, which go together, or all, and give what came out of each."""
-        first = steps[0]
-        own = {step.side: self._benchmarks[step.side][step.benchmark] for step in steps}
-        if self._turns is not None and self._turns.takes(first):
-            return self._turns.make(own, steps)
-        where = self._builder.directory(first.side, first.building)
-        if self._lengths is not None:
-            return [self._lengths.make(first, where)]
-        return [self._executions.make(own[first.side], first, where)]
-
     def _note(self, steps: Sequence[ExecutionStep], made: Sequence[Executed]) -> None:
         """Record what came out of steps, all of it or none, and tell of each."""
         records: list[Record] = []
-        told: list[tuple[list[Failure], list[Execution]]] = []
+        told: list[list[Failure]] = []
         for step, found in zip(steps, made, strict=False):
             # of a suite's benchmark that has failed neither values nor more failures are wanted
             failures = [
@@ -461,47 +439,36 @@ class Loop:
             if any(each.suite for each in executions):
                 executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]
             records += [*failures, *executions]
-            told.append((failures, executions))
+            told.append(failures)
         self._add(*records)
-        for number, (step, found, (failures, executions)) in enumerate(zip(steps, made, told, strict=False), 1):
+        for number, (step, found, failures) in enumerate(zip(steps, made, told, strict=False), 1):
             if not found.executions and not found.failures:
                 self._empty.add((step.side, step.benchmark, canonical(step.factors)))
             # a suite that only the other side has did not fail
             failed = failures and not found.executions and self._ledger.has_failed(failures[0])
             whole = failures[0] if failed else None
-            self._progress(
-                events.StepFinished(
-                    step.side, step.benchmark, found.seconds, whole, step.factors,
-                    executions=executions, more=number < len(made),
-                )
-            )  # fmt: skip
+            more = number < len(made)
+            self._progress(events.StepFinished(step.side, step.benchmark, whole, step.factors, more=more))
 
-    def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
+    def _build(self, step: BuildStep) -> bool:
         self._step = step
-        # of both sides with the same settings
-        if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
-            self._builder.both(
-                step.build, step.seed, step.factors, lambda: self._progress(events.BothStarted(step.factors))
-            )
         self._progress(events.StepStarted(step.side, None, step.factors))
         self._outside.look()
         ahead = self._builder.is_ahead(step.side, step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         self._outside.built(step)
         if not ahead:
-            self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
+            self._last = None if isinstance(record, Build) and record.cached else step
         if isinstance(record, Failure):
             self._add(record)
-            self._progress(events.StepFinished(step.side, None, 0.0, record, step.factors))
+            self._progress(events.StepFinished(step.side, None, record, step.factors))
             self._is_sound(step.build)
             return False
         if self._late is None and self._budget.is_over:
             self._late = step
         if not self._ledger.built(step):
             self._add(record)
-        self._progress(
-            events.StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following)
-        )
+        self._progress(events.StepFinished(step.side, None, None, step.factors, record.following))
         return self._is_sound(step.build)
 
     def _look(self, number: int) -> None:

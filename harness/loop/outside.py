@@ -115,7 +115,11 @@ class Outside:
                 accesses, ended = self._traced(step, left)
                 cut += [(step.benchmark, tree_of(step))] if ended else []
             # one of them is named: programs before what they read, and sources before what is made of them
-            read = (*sorted(accesses.executed), *sorted(accesses.read, key=_named_last)) if accesses is not None else ()
+            read = (
+                (*sorted(accesses.executed), *sorted(accesses.read, key=lambda path: (path.endswith(".pyc"), path)))
+                if accesses is not None
+                else ()
+            )
             held = dict.fromkeys(path for path in (*self._named(step), *read) if not is_hosts(path))
             paths[step.benchmark, tree_of(step)] = [
                 *(path for path in held if any(reach.holds(path) for reach in reaches)),
@@ -250,10 +254,6 @@ class Outside:
         for tool in _CONTAINERS:
             if tool in words and tool in builds:
                 yield from (f"{tool} image {word}" for word in words if _NAME.fullmatch(word) and _image(tool, word))
-
-
-def _named_last(path: str) -> tuple[bool, str]:
-    return path.endswith(".pyc"), path
 
 
 def _is_changed(reach: Reach, since: int, until: int) -> bool:

@@ -100,7 +100,8 @@ class Probe:
         # what waits for a service does not go on beyond that, nor what compares outputs
         budget.allow(max(0.0, budget.used + seconds - budget.limit))
         for pair in pairs:
-            one = _One(self._executions, self._standing, self._both(pair), pair, begin, end)
+            own = {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
+            one = _One(self._executions, self._standing, own, pair, begin, end)
             found = one.examined(ground)
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
             self._stood = ground if isinstance(ground, Ground) else None
@@ -145,9 +146,6 @@ class Probe:
         # where nothing differed, nothing was executed
         changed = sorted(differences(roots, ground.facts).paths) if roots and not known else []
         return Unproved(kind="changed", path=changed[0]) if changed else None
-
-    def _both(self, pair: Pair) -> Mapping[Side, Benchmark]:
-        return {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
 
     def _ground(self, seconds: float) -> Ground | Unproved:
         """Compare both trees, in half of some seconds at most; or say why no proof can stand on them."""

@@ -88,14 +88,11 @@ class Turns:
             for side, step in first.items():
                 found = self._ready(benchmarks[side], step, standing[side], apart, stack)
                 if isinstance(found, Executed):
-                    return self._nothing_before(found, steps, side)
+                    # a failure before any start is that of the side's first
+                    before = next(n for n, step in enumerate(steps) if step.side == side)
+                    return [Executed([], [], 0.0) for _ in range(before)] + [found]
                 ready[side] = found
             return self._launched(ready, steps, apart)
-
-    def _nothing_before(self, found: Executed, steps: Sequence[ExecutionStep], side: Side) -> list[Executed]:
-        """Give a failure before any start: as that of the side's first."""
-        before = next(n for n, step in enumerate(steps) if step.side == side)
-        return [Executed([], [], 0.0) for _ in range(before)] + [found]
 
     def _ready(
         self, benchmark: Benchmark, step: ExecutionStep, standing: Standing, apart: Path, stack: ExitStack
@@ -120,11 +117,13 @@ class Turns:
         warmups = self._warmups(ready)
         planned = [(side, next(step for step in steps if step.side == side)) for side in warmups]
         planned += [(step.side, step) for step in steps]
-        contexts = [self._of_start(ready[side], step) for side, step in planned]
-        starts = [
-            _start(sides.index(step.side), ready[step.side], context)
-            for (_, step), context in zip(planned, contexts, strict=True)
-        ]
+        contexts = [made.drawn(ready[side].benchmark, step, ready[side].context) for side, step in planned]
+        starts: list[LaunchStart] = []
+        for (side, _), context in zip(planned, contexts, strict=True):
+            common, argv = ready[side].launched, words(ready[side].benchmark, context)
+            own_environment = environment_of(context).items()
+            added = {name: value for name, value in own_environment if common.environment.get(name) != value}
+            starts.append(LaunchStart(sides.index(side), added, argv if argv != common.argv else ()))
         timeout = max(float(each.benchmark.timeout) for each in ready.values())
         launch = Launch(
             LAUNCHER, apart / RESULT, tuple(ready[side].launched for side in sides), starts,
@@ -189,19 +188,8 @@ class Turns:
         }
         return [side for number in range(max(counts.values())) for side in ready if number < counts[side]]
 
-    def _of_start(self, ready: _Ready, step: ExecutionStep) -> Context:
-        """Give the context of one start: with its own seed, and what is drawn by it."""
-        drawn = self._executions.drawn(ready.benchmark, step)
-        return replace(ready.context, environment=drawn.environment, seed=drawn.seed, padding=drawn.padding)
-
     def end_round(self) -> None:
         """Remove outputs; builds come next, which are warmed up again."""
         self._warm.clear()
         for scratch in (*self._scratch.values(), self._apart):
             scratch.clear()
-
-
-def _start(side: int, ready: _Ready, context: Context) -> LaunchStart:
-    argv, environment = words(ready.benchmark, context), environment_of(context)
-    added = {name: value for name, value in environment.items() if ready.launched.environment.get(name) != value}
-    return LaunchStart(side, added, argv if argv != ready.launched.argv else ())

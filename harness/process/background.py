@@ -68,14 +68,13 @@ class Background:
     """A process in the background, which leads its own session.
 
     log: open for reading and appending; the process writes it, and it is closed in the end. released: called once,
-    when its group has ended. outlived: see the method.
+    when its group has ended.
     """
 
-    def __init__(self, process: Process, log: int, released: Callable[[], None], outlived: Callable[[], bool]) -> None:
+    def __init__(self, process: Process, log: int, released: Callable[[], None]) -> None:
         self._process = process
         self._log = log
         self._released = released
-        self._outlived = outlived
         self._stopped = False
 
     def alive(self) -> bool:
@@ -93,10 +92,6 @@ class Background:
         """Return what it exited with; None: it lives, or a signal ended it."""
         code = return_code(self._process)
         return code if code is not None and code >= 0 else None
-
-    def outlived(self) -> bool:
-        """Return whether something lives that it, or another one in the background, has started and left alone."""
-        return self._outlived()
 
     def unstarted(self) -> bool:
         """Return whether it was a shell that could not start a program."""

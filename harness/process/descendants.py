@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from harness.process.process_groups import alive
 from harness.sandbox.sandbox import KEEPERS
 
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
@@ -75,11 +74,6 @@ class Descendants:
         finally:
             self._companions.pop(pid, None)
             self._close()
-
-    def orphaned(self) -> bool:
-        """Return whether a process lives that came to this one when its parent ended."""
-        known = {*self._companions, *self._before, *self._kept, *KEEPERS}
-        return any(alive(pid, None) for pid in _children() - known)
 
     def reap(self, leader: int) -> None:
         """Reap orphans that have ended while an execution goes on: as zombies they would keep their process ids."""

@@ -231,7 +231,7 @@ class ProcessExecutor:
                 process = self._start(marked, fd, fd)
                 adopt(process.pid)
                 released = partial(self._descendants.release, process.pid)
-                made = Background(process, fd, released, self._descendants.orphaned)
+                made = Background(process, fd, released)
                 self._background.append(made)
         except BaseException:
             os.close(fd)

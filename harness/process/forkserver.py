@@ -17,7 +17,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.process.descendants import adopts_orphans
@@ -122,11 +122,6 @@ def _words(argv: Sequence[str]) -> list[bytes]:
 
 def _encoded(environment: Mapping[str, str]) -> dict[bytes, bytes]:
     return {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
-
-
-def entering(confined: Confinement | None) -> tuple[str, ...]:
-    """Return the arguments that name the sandbox to enter; see harness/sandbox/enter.py."""
-    return tuple(map(str, astuple(confined or Confinement(-1, -1))))
 
 
 def entered(confined: Confinement | None) -> tuple[int, ...]:

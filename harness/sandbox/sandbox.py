@@ -117,16 +117,12 @@ class Sandbox:
         """
         return None
 
-    def apart(self) -> AbstractContextManager[None]:
-        """Set aside what stands by turns, so that commands of both sides can be run at once, each with its own."""
-        return nullcontext()
-
     def taking_turns(self) -> AbstractContextManager[None]:
         """Set aside what stands by turns; meanwhile another process lets it stand, as `standing` says."""
         return nullcontext()
 
     def standing(self, side: Side) -> Mapping[Path, Path]:  # noqa: ARG002
-        """Return directories, and where they are to stand for a command that is run beside the other side's."""
+        """Return directories, and where they are to stand by turns."""
         return {}
 
     def homes(self) -> Mapping[Side, Path]:
@@ -353,20 +349,6 @@ class Landlocked(Sandbox):
                 # whoever let it stand was killed
                 if not os.path.lexists(at):
                     self._at[side] = self._place(side)
-
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Set both homes aside, so that commands of both sides can be run at once, each with its own in its place."""
-        with self.taking_turns():
-            if not self._ground.one_path:
-                yield
-                return
-            place = self._place("base")
-            place.mkdir()
-            try:
-                yield
-            finally:
-                place.rmdir()
 
     def own(self, directory: Path) -> None:
         """Give it away where commands have a user of their own."""

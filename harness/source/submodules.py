@@ -6,9 +6,10 @@ Not `git submodule update`: that writes to the user's configuration, and fetches
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.errors import SourceError
@@ -74,16 +75,16 @@ def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: boo
         SourceError: a submodule's commit is neither here nor at its URL.
     """
     found = []
-    for each in _each(store, revision, owner):
-        target = tree / each.part.path
-        answer = store.export(each.part.revision, target, skip_lfs=skip_lfs)
+    for part, lacking in _each(store, revision, owner):
+        target = tree / part.path
+        answer = store.export(part.revision, target, skip_lfs=skip_lfs)
         if answer.status != 0:
-            lacking = lacking_file(answer)
-            if lacking is not None:
-                where = f"run `git lfs fetch origin {each.part.revision}` in {each.part.path.rstrip('/')}"
-                raise SourceError(f"{target / lacking} of git lfs cannot be downloaded: {where}")
-            raise each.lacking(answer.reason)
-        found.append(each.part)
+            file = lacking_file(answer)
+            if file is not None:
+                where = f"run `git lfs fetch origin {part.revision}` in {part.path.rstrip('/')}"
+                raise SourceError(f"{target / file} of git lfs cannot be downloaded: {where}")
+            raise lacking(answer.reason)
+        found.append(part)
     return found
 
 
@@ -93,72 +94,52 @@ def parts(store: Store, revision: str, owner: Owner) -> list[Part]:
     Raises:
         SourceError: a submodule's commit is neither here nor at its URL.
     """
-    return [each.part for each in _each(store, revision, owner)]
+    return [part for part, _ in _each(store, revision, owner)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A submodule that is checked out, as a part of the tree. url: where it is fetched from."""
-
-    part: Part
-    name: str
-    url: str | None
-
-    def lacking(self, problem: str) -> SourceError:
-        what = f"submodule {self.part.path.rstrip('/')} at {self.part.revision[:12]} cannot be fetched"
-        source = f" from {without_userinfo(self.url)}" if self.url else ""
-        advice = "run `git submodule update --init --recursive`"
-        leave = f"`git config submodule.{self.name}.update none` to leave it out"
-        return SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
-
-
-def _each(store: Store, revision: str, owner: Owner, within: str = "") -> Iterator[_Wanted]:
+def _each(
+    store: Store, revision: str, owner: Owner, within: str = ""
+) -> Iterator[tuple[Part, Callable[[str], SourceError]]]:
+    """Give each submodule that is checked out as a part of the tree, and what makes an error of why it cannot be."""
     git = store.isolated
     if revision not in store.submodules:
         store.submodules[revision] = submodules_at(git, revision)
     for submodule in store.submodules[revision]:
-        declared = _Declared(git, revision, owner, submodule.name)
-        if declared.off:
+        name, sha, checkout = submodule.name, submodule.sha, owner.checkout
+        update, url = (_setting(git, revision, owner, f"submodule.{name}.{key}") for key in ("update", "url"))
+        active = checkout and checkout.maybe("config", "--type=bool", "--get", f"submodule.{name}.active")
+        if update == "none" or active == "false":
             continue
-        inner = _inner(owner, submodule, declared)
-        part = Part(f"{within}{submodule.path}/", submodule.sha)
-        wanted = _Wanted(part, submodule.name, declared.url)
-        problem = _bring(store, submodule.sha, inner, declared.url)
-        if problem:
-            raise wanted.lacking(problem)
-        yield wanted
-        yield from _each(store, submodule.sha, inner, part.path)
+        if url and url.startswith(("./", "../")):
+            url = relative_url(owner.remote, url)
+        part = Part(f"{within}{submodule.path}/", sha)
+        lacking = partial(_lacking, part, name, url)
+        inner = _inner(owner, submodule, url)
+        if (objects := inner.directory / "objects").is_dir():
+            store.borrow(objects)
+        if not store.has(sha):
+            problem = "it declares no URL" if url is None else store.fetch(url, sha)
+            if problem:
+                raise lacking(problem)
+        yield part, lacking
+        yield from _each(store, sha, inner, part.path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """What the user's configuration and .gitmodules say of a submodule."""
-
-    git: Git
-    revision: str
-    owner: Owner
-    name: str
-
-    @property
-    def off(self) -> bool:
-        checkout = self.owner.checkout
-        active = checkout and checkout.maybe("config", "--type=bool", "--get", f"submodule.{self.name}.active")
-        return self._setting("update") == "none" or active == "false"
-
-    @property
-    def url(self) -> str | None:
-        url = self._setting("url")
-        return relative_url(self.owner.remote, url) if url and url.startswith(("./", "../")) else url
-
-    def _setting(self, key: str) -> str | None:
-        name = f"submodule.{self.name}.{key}"
-        checkout = self.owner.checkout
-        blob = f"{self.revision}:.gitmodules"
-        own = checkout.maybe("config", "--get", name) if checkout else None
-        return own or self.git.maybe("config", "--blob", blob, "--get", name)
+def _setting(git: Git, revision: str, owner: Owner, name: str) -> str | None:
+    """Read what the user's configuration says of a submodule, else .gitmodules."""
+    own = owner.checkout.maybe("config", "--get", name) if owner.checkout else None
+    return own or git.maybe("config", "--blob", f"{revision}:.gitmodules", "--get", name)
 
 
-def _inner(owner: Owner, submodule: Submodule, declared: _Declared) -> Owner:
+def _lacking(part: Part, name: str, url: str | None, problem: str) -> SourceError:
+    what = f"submodule {part.path.rstrip('/')} at {part.revision[:12]} cannot be fetched"
+    source = f" from {without_userinfo(url)}" if url else ""
+    advice = "run `git submodule update --init --recursive`"
+    leave = f"`git config submodule.{name}.update none` to leave it out"
+    return SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
+
+
+def _inner(owner: Owner, submodule: Submodule, url: str | None) -> Owner:
     """Find what the user has of a submodule: its checkout, else the git directory kept from an earlier one."""
     kept = owner.directory / "modules" / submodule.name
     if owner.checkout is not None:
@@ -169,17 +150,7 @@ def _inner(owner: Owner, submodule: Submodule, declared: _Declared) -> Owner:
                 inside = git_of(place)
                 remote = inside.maybe("config", "--get", "remote.origin.url") or str(inside.directory)
                 return Owner(inside, remote, Path(inside.environment["GIT_DIR"]))
-    return Owner(None, declared.url or str(kept), kept)
-
-
-def _bring(store: Store, sha: str, inner: Owner, url: str | None) -> str:
-    """Make a submodule's commit available; return what went wrong, "" for nothing."""
-    objects = inner.directory / "objects"
-    if objects.is_dir():
-        store.borrow(objects)
-    if store.has(sha):
-        return ""
-    return store.fetch(url, sha) if url is not None else "it declares no URL"
+    return Owner(None, url or str(kept), kept)
 
 
 def relative_url(remote: str, url: str) -> str:

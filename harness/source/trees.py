@@ -311,31 +311,7 @@ class Trees:
         return (made.path if made is not None else self._aside(side, variant)) / self.repository.prefix
 
     @contextmanager
-    def apart(self, variant: str = "") -> Iterator[Mapping[Side, Path]]:
-        """Set both trees aside, and give where they are; meanwhile nothing is where they stand by turns.
-
-        A program that works for a build, but does not see what the build sees there, fails: it cannot take the tree of
-        the other side.
-
-        Raises:
-            SourceError: a tree cannot be moved, or something was put where the trees stand; it is removed.
-        """
-        place = self.place(SIDES[0], variant)
-        try:
-            self._set_aside(place)
-            place.mkdir(parents=True)
-            try:
-                yield self.roots(variant)
-            finally:
-                empty = not any(place.iterdir())
-                remove_tree(place)
-        except OSError as error:
-            raise SourceError(f"the trees of both sides cannot be moved: {error.strerror or error}") from None
-        if not empty:
-            raise SourceError(f"something was put into {place}")
-
-    @contextmanager
-    def taking_turns(self, variant: str = "") -> Iterator[Mapping[Side, Path]]:
+    def taking_turns(self) -> Iterator[Mapping[Side, Path]]:
         """Set both trees aside, and give where they are; meanwhile another process lets them stand by turns.
 
         It renames a tree to where it stands, and back before it takes the other one.
@@ -343,11 +319,11 @@ class Trees:
         Raises:
             SourceError: a tree cannot be moved, or found again.
         """
-        place = self.place(SIDES[0], variant)
+        place = self.place(SIDES[0])
         try:
             self._set_aside(place)
             place.parent.mkdir(parents=True, exist_ok=True)
-            aside = self.roots(variant)
+            aside = self.roots()
             for path in aside.values():
                 path.stat()
         except OSError as error:
@@ -357,11 +333,11 @@ class Trees:
         finally:
             for side in SIDES:
                 if not os.path.lexists(aside[side]):
-                    self._made[side, variant] = replace(self._made[side, variant], path=place)
+                    self._made[side, ""] = replace(self._made[side, ""], path=place)
 
-    def roots(self, variant: str = "") -> Mapping[Side, Path]:
+    def roots(self) -> Mapping[Side, Path]:
         """Give the roots of both sides' trees, wherever they are."""
-        return {side: self._made[side, variant].path for side in SIDES}
+        return {side: self._made[side, ""].path for side in SIDES}
 
     def place(self, side: Side, variant: str = "") -> Path:
         """Give the path at which the root of a side's tree stands; with one path, both sides' by turns."""

@@ -1,15 +1,12 @@
 """Where both sides stand while they are built and measured, as a user meets it: kept, killed, resumed, beside a server."""
 
 import json
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from harness.process.process_groups import alive
-from harness.sandbox.sandbox import namespaces
-from tests.support.project import Project, until
+from tests.support.project import Project
 
 pytestmark = pytest.mark.endtoend
 
@@ -21,7 +18,7 @@ iterations = 2
 [gate]
 sameness = "off"
 [build]
-command = "echo $$ > $NOTES/build-$PERFGATE_SIDE-$PERFGATE_BUILD; cp source built; pwd >> $NOTES/built-in; @WAIT"
+command = "echo $$ > $NOTES/build-$PERFGATE_SIDE-$PERFGATE_BUILD; cp source built; pwd >> $NOTES/built-in"
 git = "off"
 write = ["$NOTES"]
 [[benchmark]]
@@ -44,8 +41,8 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
-def configure(project: Project, *, wait: str = "true", run: str = "true", more: str = "") -> None:
-    text = CONFIG.replace("@WAIT", wait).replace("@RUN", run)
+def configure(project: Project, *, run: str = "true", more: str = "") -> None:
+    text = CONFIG.replace("@RUN", run)
     project.write("perfgate.toml", text + more)
 
 
@@ -58,39 +55,10 @@ def places(project: Project, name: str) -> set[str]:
 
 
 def measure(project: Project, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    # not named in the configuration: builds that name places outside their trees are not made at once
     variables = {"NOTES": str(notes(project)), **more}
     return project.perfgate(
         "measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, cwd=None, **variables
     )
-
-
-def started(project: Project, scratch: Path, *arguments: str) -> subprocess.Popen[str]:
-    scratch.mkdir(exist_ok=True)
-    variables = {"NOTES": str(notes(project)), "TMPDIR": str(scratch)}
-    return project.begin(
-        "measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, heard=False, **variables
-    )
-
-
-def begin_again(project: Project) -> None:
-    """Leave a run that has begun and built nothing: base was tried then, so that both sides are built at once now."""
-    (notes(project) / "go").touch()
-    assert measure(project).returncode == 0
-    file = project.top / ".perfgate/measurements.jsonl"
-    file.write_text("".join(file.read_text().splitlines(keepends=True)[:2]))
-    for path in (notes(project) / "go", *notes(project).glob("build-*")):
-        path.unlink()
-
-
-def both_build(project: Project) -> list[int]:
-    """Wait until both first builds run; return their processes."""
-
-    def pids() -> list[int]:
-        return [int(text) for path in notes(project).glob("build-*-0") if (text := path.read_text().strip())]
-
-    until(lambda: len(pids()) == 2)
-    return pids()
 
 
 def test_all_is_built_and_executed_at_one_path(project: Project) -> None:
@@ -135,28 +103,3 @@ def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Pa
     tree = Path(failure["directory"])
     assert (tree / "built").read_text() == "2"
     assert (Path(str(tree).replace("/head", "/base")) / "built").read_text() == "1"
-
-
-@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces")
-@pytest.mark.parametrize(
-    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGKILL]
-)
-def test_what_is_interrupted_while_both_are_built(project: Project, tmp_path: Path, number: signal.Signals) -> None:
-    configure(project, wait="[ -e $NOTES/go ] || sleep 120")
-    scratch = tmp_path / "scratch"
-    begin_again(project)
-    running = started(project, scratch, "--resume")
-    try:
-        pids = both_build(project)
-    finally:
-        running.send_signal(number)
-    running.communicate(timeout=60)
-    assert running.returncode == (-number if number == signal.SIGKILL else 128 + number)
-    if number == signal.SIGKILL:
-        assert all(alive(pid, None) for pid in pids)
-    (notes(project) / "go").touch()
-    done = measure(project, "--resume", TMPDIR=str(scratch))
-    assert done.returncode == 0, done.stderr
-    assert not any(alive(pid, None) for pid in pids)
-    assert list(scratch.iterdir()) == []
-    assert len(project.executions()) == 8

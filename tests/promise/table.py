@@ -13,7 +13,7 @@ import numpy as np
 
 from gate.model import Sample
 from gate.stats.estimate import Method, ratio_of, reduce
-from gate.stats.levels import summarize
+from gate.stats.levels import variances
 from tests.promise import machines
 from tests.promise.test_fieller import coverage, false_alarms
 from tests.support import simulate
@@ -104,8 +104,8 @@ def print_levels() -> None:
             execution = np.repeat(build + rng.normal(0, 2**0.5, len(iterations)), iterations)
             values = 100 + execution + rng.normal(0, 1, len(execution))
             counts = (iterations, executions, np.array([len(builds)]))
-            found = summarize(Sample(values, counts, tuple((0, k) for k in range(len(builds)))))
-            total += [level.t2 for level in found.variances]
+            found = variances(Sample(values, counts, tuple((0, k) for k in range(len(builds)))))
+            total += [level.t2 for level in found]
         return [name, *(f"{mean:.2f}" for mean in total / trials)]
 
     head = ["counts", "iteration (truth 1)", "execution (truth 2)", "build (truth 0.5)"]

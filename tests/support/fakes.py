@@ -59,10 +59,6 @@ class FakeBackground(Background):
         """Say nothing."""
         return None
 
-    def outlived(self) -> bool:
-        """Say no."""
-        return False
-
     def unstarted(self) -> bool:
         """Say no."""
         return False

@@ -106,14 +106,16 @@ class _Mine:
 
     def made(self, run: RunFacts) -> bool:
         """Return whether a run may have measured the pull request, by what the forge says of it."""
-        if run.event != "pull_request" or run.head_repository.casefold() != self._repository:
+        repository = run.head_repository.full_name if run.head_repository else ""
+        if run.event != "pull_request" or repository.casefold() != self._repository:
             return False
-        if run.head_branch != self._pull.head_ref or (run.pulls and self._pull.number not in run.pulls):
+        pulls = [one.number for one in run.pulls or ()]
+        if run.head_branch != self._pull.head_ref or (pulls and self._pull.number not in pulls):
             return False
         if self._workflow and run.path and _file(run.path) != self._workflow:
             return False
-        if len(run.pulls) > 1:
-            self.shared[run.id] = " and ".join(f"#{number}" for number in sorted(run.pulls))
+        if len(pulls) > 1:
+            self.shared[run.id] = " and ".join(f"#{number}" for number in sorted(pulls))
         return True
 
 

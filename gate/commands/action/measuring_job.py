@@ -5,14 +5,13 @@ After a label nothing is measured: the measurements of an earlier run of the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from gate.codes import Exit
 from gate.commands.action.earlier_runs import WantedRun, fetch_measured, oldest_run, workflow_path
-from gate.evidence.records import Located
 from gate.github.client import forge_of
 from gate.github.command_files import put
 from gate.github.event import LABELS
@@ -82,7 +81,9 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
         request = request.refused(code, *(job.lines or [f"measuring ended with exit code {job.code}"]))
     if found.broken:
         return request
-    if result == "failure" and (found.text is not None or _ended_well(found.records)):
+    kinds = {type(each.record) for each in found.records}
+    ended_well = kinds & {Execution, Same} and Failure not in kinds
+    if result == "failure" and (found.text is not None or ended_well):
         return request.refused(Exit.ERROR, _FAILED_OTHERWISE)
     if found.text is not None:
         put(Path(request.folder, TEXT), found.text)
@@ -94,11 +95,6 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
         how=next((job.how for job in found.jobs if job.how is not None), None),
         warnings=[*folded([warning for job in found.jobs for warning in job.warnings])],
     )
-
-
-def _ended_well(records: Sequence[Located]) -> bool:
-    measured = any(isinstance(each.record, (Execution, Same)) for each in records)
-    return measured and not any(isinstance(each.record, Failure) for each in records)
 
 
 def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
@@ -141,7 +137,7 @@ def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
     if pull is None or request.comment == "never" or request.asked is not None:
         return False
     try:
-        return forge_of(request.event, environment).pull(pull.number).head_sha != pull.head_sha
+        return forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha
     except Problem:
         return False
 

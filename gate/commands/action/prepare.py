@@ -330,7 +330,7 @@ def _queue(request: Request, asked: Asked, forge: Forge) -> None:
     talk = Conversation(forge.transport, forge.repository, asked.pull.number)
     marker = answer_marker(asked, event)
     for comment in talk.comments():
-        found = Marker.parse(comment.body)
+        found = Marker.parse(comment.text)
         if found and found.id == marker.id and found.stamp.run != event.run_id and talk.is_mine(comment):
             raise RefusedError(f"the same was asked before, and {comment.url} is its answer", answered=False)
     text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"

@@ -27,7 +27,7 @@ from gate.run.project import Project, with_head
 from gate.run.run_folder import MEASUREMENTS, records_of
 from gate.stats.bisection import Measured, executions_for
 from gate.stats.estimate import reduce
-from gate.stats.levels import summarize
+from gate.stats.levels import tops_of, variances
 from gate.stats.ratio import matched
 from gate.stats.round_ratio import logs_of
 from harness.loop.ledger import Ledger
@@ -126,11 +126,11 @@ def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> i
         return planned
     execution = 0.0
     for sample in (case.base, case.head):
-        summary = summarize(sample)
-        level = next((each for each in summary.variances if each.level == "execution"), None)
-        if level is None or summary.tops.mean == 0:
+        mean = tops_of(sample).mean
+        level = next((each for each in variances(sample) if each.level == "execution"), None)
+        if level is None or mean == 0:
             return planned
-        execution += level.s2 / summary.tops.mean**2
+        execution += level.s2 / mean**2
     build = float(np.var(ratios, ddof=1)) - execution / planned
     return executions_for(build, execution, pace.following, 2 * pace.execution, planned)
 

@@ -21,10 +21,9 @@ from gate.config.types import Benchmark
 from gate.document import document as doc
 from gate.document import terminal
 from gate.model import Metric, Sample, UserError
-from gate.model.warnings.setup import limits
 from gate.report.outputs import deliver
 from gate.run.interruption import orderly
-from gate.stats.levels import summarize
+from gate.stats.levels import variances
 from gate.units import Duration, format_duration, format_number, format_share, format_value, plural
 from gate.writing.plain import clip, visible
 from harness.instruments.declaration import Found as Usable
@@ -151,7 +150,7 @@ def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> tupl
         else:
             timed[name] = usable.instrument
         versions |= {name: usable.version} if usable.version else {}
-        notes |= {name: limits(usable.limits)} if usable.limits else {}
+        notes |= {name: "; ".join(usable.limits)} if usable.limits else {}
     _time(session, timed, seconds, err)
     for name, (instrument, expected) in exact.items():
         if expected > _PATIENCE:
@@ -294,8 +293,8 @@ def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None
     if counts.sum() < 2 or not mean > 0:
         return None, None, None
     flat = np.array([value for values in measured.values for value in values])
-    found = summarize(Sample(flat, (counts, np.array([len(counts)]), np.array([1])), ((0, 0),)))
-    t2 = {each.level: max(each.t2, 0.0) for each in found.variances}
+    sample = Sample(flat, (counts, np.array([len(counts)]), np.array([1])), ((0, 0),))
+    t2 = {each.level: max(each.t2, 0.0) for each in variances(sample)}
     if not (counts > 1).any():
         # one value an execution: the two cannot be separated
         spread = math.sqrt(float(flat.var(ddof=1))) / mean

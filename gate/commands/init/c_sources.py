@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from gate.commands.init.found import BENCH, Amount, Measured, fixed_plan, suite_plan
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, called
 
 SOURCES = (
     *(".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig"),
@@ -20,6 +20,10 @@ _USAGE_OF_FILE = re.compile(r"\busage:[^\n]*\b(?:file|path|input)s?\b", re.IGNOR
 _COMPLAINS = re.compile(r"\bargc\s*(<|!=|==)|\busage\s*\(|\"[^\"\n]*\busage\b", re.IGNORECASE)
 _READS_INPUT = re.compile(r"\bstdin\b|\bcin\b|\bgetchar\b|\blisten\s*\(|\baccept\s*\(")
 _READS = re.compile(r"\bargv\s*(\[\s*[^0\s\]]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
+_EACH_FILE = re.compile(
+    r"(?=.*\bfor\s*\([^;]*;\s*\w+\s*<\s*argc\b).*\b(?:f?open|ifstream\s+\w+|\w*read_?\w*file\w*)\s*\(\s*argv", re.DOTALL
+)
+"""A program that does nothing unless files are named."""
 _TIMED = re.compile(r"(?=.*\bSIGALRM\b).*\b(?:u?alarm|setitimer)\s*\(", re.DOTALL)
 LEFT_OUT = "left out: it wants arguments that are not known, or works for a fixed time"
 _LIBRARIES = {
@@ -94,7 +98,8 @@ def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool
     bench = BENCH.search(PurePosixPath(path).name)
     if not mains or timed(tree, path, sources):
         return None
-    if any(map(_USAGE_OF_FILE.search, mains)) and (bench or not any(map(_CHANGES_FILES.search, mains))):
+    wants_file = any(_USAGE_OF_FILE.search(text) or _EACH_FILE.match(text) for text in mains)
+    if wants_file and (bench or not any(map(_CHANGES_FILES.search, mains))):
         data = largest(tree)
         return [data] if data else None
     reads = any(map(_READS_INPUT.search, mains))
@@ -104,7 +109,10 @@ def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool
     if helps and not bench:
         return ["--help"]
     asks = any(_COMPLAINS.search(t) or (_READS.search(t) and not re.search(r"\bargc\s*>", t)) for t in mains)
-    return [] if not (reads or helps or asks) or (bench and not reads and ends()) else None
+    own = called(tree, path) if bench or not any(map(_CHANGES_FILES.search, mains)) else None
+    if bench and own and any(map(_READS.search, mains)):
+        return own
+    return [] if not (reads or helps or asks) or (bench and not reads and ends()) else own
 
 
 def timed(tree: Tree, path: str, sources: list[str]) -> bool:

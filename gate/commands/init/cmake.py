@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gate.commands.init.ask import Asked
 from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, suite
 from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, program, tests
+from gate.commands.init.mend import reason
 from gate.commands.init.tree import Tree
 
 _FILE = "CMakeLists.txt"
@@ -70,6 +71,10 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         found = found or _of_benchmarks(_configured(tree, ask, folder, ()))
     # what another option adds is worth it for benchmarks only
     best = next((each for each in tried if any(BENCH.search(one.name) for one in each.programs)), project)
+    own = [each for each in best.programs if BENCH.search(each.name)]
+    if found is None and best.options and ask.run("sh", "-c", _build(best, own)) is None:
+        rows.append(Row(", ".join(each.name for each in own), f"left out: it does not build ({reason(ask.output)})"))
+        best = project
     found = found or _of_program(tree, best, ask) or _of_tests(tree, best, ask)
     products = [each.path for each in project.programs] + [project.binary]
     return replace(found, rows=[*found.rows, *rows], products=products, place=first)

@@ -18,9 +18,9 @@ _WANTED = 300.0
 _QUICK = 120.0
 """The same where values are as short as wanted."""
 _SIDES_AND_BUILDS = 24
-_VALUES, _MOST_EXECUTIONS = 5, 10
-"""Of an execution, and of a build, of a suite."""
-BENCH = re.compile(r"bench|perf", re.IGNORECASE)
+MOST_EXECUTIONS, _VALUES = 10, 5
+"""Of a build, and of an execution, of a suite."""
+BENCH = re.compile(r"bench|perf|speed", re.IGNORECASE)
 _LENGTH = 0.01
 """Seconds of a value: what disturbs lasts longer, so that many short ones by turns tell more than a few long ones."""
 
@@ -52,8 +52,6 @@ class Measured:
     """The cases to measure; empty: all."""
     exclude: list[str] = field(default_factory=list)
     """The cases that are not judged."""
-    slow: bool = False
-    """A whole test run or the like, of which fewer are measured."""
     built: tuple[str, ...] = ()
     """What stands in the build command for it alone, its artifact too, and leaves with it."""
 
@@ -67,15 +65,16 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much is measured in each build. warmup: values that are dropped."""
+    """How much is measured in each build. warmup: values that are dropped.
+
+    Of what is timed start by start, executions and iterations count nothing: a check counts the starts itself.
+    """
 
     executions: int
     iterations: int
     warmup: int = 0
     budget: int = 10
     """Minutes."""
-    counted: bool = False
-    """Whether the first starts say how many there are, not executions and iterations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +150,8 @@ class Found:
         """How much is measured in each build."""
         if self.amount is not None:
             return self.amount
-        slow = any(each.slow for each in self.benchmarks)
-        if self.build and slow:
-            return Amount(1, 2, warmup=1)  # of a whole test run, as many as a budget has
-        counted = not slow and self.timed
         # a fresh checkout costs little, and builds narrow the interval most
-        return Amount(5, 10, 1, counted=counted) if self.build else Amount(2, 5, 1, counted=counted)
+        return Amount(5, 10, 1) if self.build else Amount(2, 5, 1)
 
 
 def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
@@ -168,7 +163,7 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
     """
     # half as many again find the number of repetitions
     seconds = _SIDES_AND_BUILDS * (start + max(cases, 1) * 1.5 * _VALUES * _LENGTH)
-    executions = min(_MOST_EXECUTIONS, max(2, int(_QUICK / seconds)))
+    executions = min(MOST_EXECUTIONS, max(2, int(_QUICK / seconds)))
     return Amount(executions, _VALUES, budget=_budget(executions * seconds)), _LENGTH
 
 
@@ -194,7 +189,7 @@ def program(path: str, arguments: list[str] | None) -> Measured:
     name = PurePosixPath(path).name
     if arguments is None:
         return placeholder(f'{path} reads arguments or its input: command = ["./{path}", "its", "arguments"]')
-    whole = "On a file of the project" if arguments else "Without arguments"
+    whole = "With arguments or a file of the project" if arguments else "Without arguments"
     what = "Its start only" if arguments == ["--help"] else whole
     comment = [f"{what}: better a command that does real work."]
     rank = Rank.BENCHMARK if BENCH.search(name) else Rank.PROGRAM
@@ -204,7 +199,7 @@ def program(path: str, arguments: list[str] | None) -> Measured:
 def tests(name: str, command: list[str] | str) -> Measured:
     """Return the benchmark that runs a project's tests, where there is nothing better."""
     comment = ["The tests, for now: better a program that does the work that matters."]
-    return Measured(name, command, comment, rank=Rank.TESTS, slow=True)
+    return Measured(name, command, comment, rank=Rank.TESTS)
 
 
 def within(folder: str, words: list[str]) -> list[str] | str:

@@ -129,8 +129,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             plan = better.plan
             longest = f"; a build may take {better.timeout}" if better.timeout else ""
             counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
-            counts = f"starts = {plan.executions * plan.iterations}" if better.timed else counts
-            counts = 'starts = "auto"' if plan.counted else counts
+            counts = f"warmup = {plan.warmup}" if better.timed else counts
             out.write(f"\nwrote {options.file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}\n")
         elif not taught.failed:
             out.write(f"\nnext: {trial['next']}\n")

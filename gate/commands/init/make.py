@@ -98,9 +98,7 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
             command = f"cd {shlex.quote(folder)} && {starts[0]}" if folder else words
             return _of_one(path, make, goal, only, run, targets, Measured(bench, command, rank=Rank.BENCHMARK))
         words = [*shlex.split(make), "--silent", bench]
-        measured = Measured(
-            bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK, slow=True
-        )
+        measured = Measured(bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK)
         build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
         return _found(path, f"target {bench}", measured, build, run, [])
     return _of_programs(tree, ask, path, make, goal, made, targets) if native and (made or test) else None

@@ -11,14 +11,20 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import Amount, Found, Measured, Row, as_text, like
+from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, as_text, like, suite_plan
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
-from gate.config.rules import matches
+from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
 
-_BUILDS, _FEWEST = 8, 5
-"""Rounds that a budget should hold, and must hold for a regression."""
+_MINUTES = 5
+"""In which a verdict is wanted, whatever the budget: the counts are laid out for them."""
+_ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
+"""Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
+_WIDE = 0.1
+"""A change that a plan should find: where it does not, what is left of the minutes goes into more executions."""
+_BESIDE = 0.25
+"""Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
 _CHOSEN = 16
@@ -256,10 +262,8 @@ def _longer(found: Found, told: _Told) -> _Cure:
     plan = found.plan
     if not told.text.startswith(_NO_VALUES) or plan.budget >= _LONGEST:
         return None
-    amount = Amount(1, 1, budget=_LONGEST) if found.timed else replace(plan, executions=1, budget=_LONGEST)
-    return replace(
-        found, amount=amount
-    ), f"budget = {_LONGEST}m, and fewest values in each build, as one takes that long"
+    amount = replace(plan, executions=1, warmup=0 if found.timed else plan.warmup, budget=_LONGEST)
+    return replace(found, amount=amount), f"budget = {_LONGEST}m, and fewest values in each build, as one takes long"
 
 
 _CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
@@ -318,12 +322,13 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
     for name, labels in listed.items():
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
-    total, few = sum(map(len, cases.values())), _FEW if listed else _MANY
+    total, many = sum(map(len, cases.values())), _FEW if listed else _MANY
     held = _held(found, trial)
-    if not total or (total <= few and held >= _FEWEST):
+    length = all(_LENGTH.search(as_text(each.command)) for each in found.benchmarks)
+    if not total or (total <= many and held >= _FEWEST):
         return None
     lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
-    if total <= few and not listed:
+    if total <= many and not listed:
         if quick := _quick(found, trial, total * (3 if lean else 2) / 4):
             return quick
         if lean or _enough(trial) <= 60 * _LONGEST:
@@ -340,7 +345,11 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     if chosen == total:
         return None
     row = Row(f"{total - chosen} of {total} cases", "left out: its table names those that are measured")
-    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
+    # fewer cases leave room for more executions
+    plan = found.plan
+    few = suite_plan(chosen)[0] if length else plan
+    amount = replace(plan, executions=max(plan.executions, few.executions), budget=min(plan.budget, few.budget))
+    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows], amount=amount), chosen, total
 
 
 def _quick(found: Found, trial: Mapping[str, Any], least: float) -> tuple[Found, int, int] | None:
@@ -355,8 +364,8 @@ def _quick(found: Found, trial: Mapping[str, Any], least: float) -> tuple[Found,
         for label, one in _decided(each, trial)
         if told
     }
-    room = (_ROOM * 60 * found.plan.budget - cost["once"]) / _BUILDS - cost["builds"]
-    share = cost["executions"] / sum(weights.values())
+    room = _room(trial, _BUILDS)
+    share = cost["executions"] / found.plan.executions / sum(weights.values())
     kept, spent = list[tuple[str, str]](), 0.0
     for case in sorted(weights, key=lambda each: weights[each]):
         spent += share * weights[case]
@@ -373,12 +382,18 @@ def _quick(found: Found, trial: Mapping[str, Any], least: float) -> tuple[Found,
 
 
 def _held(found: Found, trial: Mapping[str, Any]) -> float:
-    """Return how many rounds a budget holds; inf: that is not known."""
+    """Return how many rounds of one execution the minutes hold in which a verdict is wanted; inf: that is not known."""
     cost = trial.get("cost")
     if cost is None or cost["least"]:
         return math.inf
-    seconds = cost["builds"] + cost["executions"]
-    return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(seconds, 1e-3))
+    seconds = cost["builds"] + cost["executions"] / found.plan.executions
+    return float((_ROOM * 60 * _MINUTES - cost["once"]) / max(seconds, 1e-3))
+
+
+def _room(trial: Mapping[str, Any], rounds: int) -> float:
+    """Return the seconds of executions in each of so many rounds within the minutes in which a verdict is wanted."""
+    cost = trial["cost"]
+    return float((_ROOM * 60 * _MINUTES - cost["once"]) / rounds - cost["builds"])
 
 
 def _enough(trial: Mapping[str, Any]) -> float:
@@ -429,18 +444,23 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
 
 
 def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
-    """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
-    plan: Amount = found.plan
-    plans, built = trial.get("plans") or {}, trial.get("built") or {}
+    """Return the plan that gives a verdict in a few minutes here, as loaded as this host is, and limits that hold."""
+    plans, built, cost = trial.get("plans") or {}, trial.get("built") or {}, trial.get("cost")
     if max(built.get("seconds") or 0.0, built.get("setup") or 0.0, built.get("compiled") or 0.0) > _SLOW_BUILD:
         found = replace(found, timeout=BUILD_LIMIT)
-    lean = plans.get("leaner")
-    if lean:
-        counts = {"executions": lean["executions"], "iterations": lean["iterations"]}
+    plan, lean = found.plan, plans.get("leaner")
+    if found.timed and cost and min(cost.get("starts", {}).values(), default=FIRST_STARTS) < FIRST_STARTS:
         # a start that takes so long needs none before it
-        warmup = 0 if found.timed and lean["executions"] * lean["iterations"] == 1 else plan.warmup
-        return replace(found, amount=replace(plan, counted=False, warmup=warmup, **counts))
+        plan = replace(plan, warmup=0)
+    elif not found.timed and lean:
+        plan = replace(plan, executions=lean["executions"], iterations=lean["iterations"])
+    if not found.timed and cost and not cost["least"]:
+        each = cost["executions"] / found.plan.executions
+        own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
+        most = plan.executions if own is not None and own <= _WIDE else max(plan.executions, MOST_EXECUTIONS)
+        room = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"])
+        plan = replace(plan, executions=max(1, min(most, int(room / max(each, 1e-3)))))
     enough = _enough(trial)
-    if 60 * plan.budget < enough <= 60 * _LONGEST:
-        return replace(found, amount=replace(plan, budget=5 * math.ceil(enough / 300)))
-    return found
+    if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
+        plan = replace(plan, budget=5 * math.ceil(enough / 300))
+    return found if plan == found.plan else replace(found, amount=plan)

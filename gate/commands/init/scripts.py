@@ -60,7 +60,7 @@ def of_script(name: str, command: list[str] | str, text: str) -> tuple[Measured,
         comment = ["It writes its own times to the file that PERFGATE_OUTPUT names (docs/values.md)."]
         return Measured(name, command, comment, "values"), Amount(2, 10, int("PERFGATE_WARMUP" in text))
     comment = ["The whole run, start included; the script may write its own times instead (docs/values.md)."]
-    return Measured(name, command, comment, rank=Rank.BENCHMARK, slow=True), None
+    return Measured(name, command, comment, rank=Rank.BENCHMARK), None
 
 
 def look(tree: Tree, ask: Asked) -> Found:

@@ -31,6 +31,14 @@ _NEEDED = {
 }  # fmt: skip
 
 
+_CALLS = re.compile(
+    r"(README[^/]*|(GNU)?[Mm]akefile|\.github/workflows/[^/]+\.ya?ml|\.travis\.yml|\.gitlab-ci\.yml|([\w.-]+/)?[\w.-]+\.sh)"
+)
+"""Files that may start a program as it is meant to be started."""
+_NO_WORD = re.compile(r"[A-Z]{3}|/|\.[a-z]|^-?-?o(ut\w*)?\b")
+"""Of a command: what stands for something else, a file, or an option that names one to write."""
+
+
 def folder_of(path: str) -> str:
     """Return the folder of a file of the project, "" for its own."""
     return path.rpartition("/")[0]
@@ -106,6 +114,25 @@ class Tree:
             if (self.directory / name / "bin" / "python").exists() and not any(self.ending("", under=name)):
                 return name
         return None
+
+
+def called(tree: Tree, path: str) -> list[str] | None:
+    """Return the arguments with which the project's own files start a program; None where no whole command is there.
+
+    A word in capitals or in brackets stands for something, and what looks like a file must be one of the project.
+    """
+    name = re.escape(PurePosixPath(path).name)
+    start = rf"(?:(?:\.{{1,2}}|[\w-]+)/(?:[\w.-]+/)*|^\s*\$ ){name}((?:[ \t]+[\w./=:,+%@-]+)+)[ \t]*(?=$|[;&|>`#])"
+    sources = (each for each in tree.files if _CALLS.fullmatch(each))
+    found = [
+        words.split()
+        for source in sorted(sources, key=lambda each: (each.startswith("README"), each))
+        for words in re.findall(start, tree.text(source).replace("\\\n", " "), re.MULTILINE)
+        if all(word in tree.names or not _NO_WORD.search(word) for word in words.split())
+    ]
+    # where others are compared with the project its own name stands
+    own = f"{tree.directory.name} {PurePosixPath(path).name}"
+    return next((words for words in found if any(word in own for word in words)), found[0] if found else None)
 
 
 def _is_noise(part: str) -> bool:

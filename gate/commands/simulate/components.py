@@ -20,7 +20,7 @@ from gate.evidence.runs import config_of, run_of
 from gate.model import SIDES, Case, FindingMemory, Sample, UserError
 from gate.model.case import MEAN
 from gate.stats.components import estimate, squares_of
-from gate.stats.levels import summarize
+from gate.stats.levels import tops_of, variances
 from gate.stats.planning import Components as Variances
 from gate.stats.planning import build_variance, without_shared
 from gate.stats.round_ratio import rounds_of
@@ -123,10 +123,10 @@ def components_of(name: str, base: Sample, head: Sample) -> Components | None:
     count alike: what sessions add is in them.
     """
     sums = dict.fromkeys(("build", "execution", "iteration"), 0.0)
-    summaries = [summarize(sample) for sample in (base, head)]
-    for sample, summary in zip((base, head), summaries, strict=True):
-        t2 = {level.level: max(level.t2, 0.0) / (summary.tops.mean or math.nan) ** 2 for level in summary.variances}
-        if len(sample.builds) < 2 or not summary.tops.mean or not all(map(math.isfinite, t2.values())):
+    tops = [tops_of(sample) for sample in (base, head)]
+    for sample, own in zip((base, head), tops, strict=True):
+        t2 = {level.level: max(level.t2, 0.0) / (own.mean or math.nan) ** 2 for level in variances(sample)}
+        if len(sample.builds) < 2 or not own.mean or not all(map(math.isfinite, t2.values())):
             return None
         sums = {level: total + t2.get(level, 0.0) for level, total in sums.items()}  # type: ignore[call-overload]
     whole = Variances(**{level: total / 2 for level, total in sums.items()})
@@ -134,7 +134,7 @@ def components_of(name: str, base: Sample, head: Sample) -> Components | None:
         float(np.concatenate([base.counts[level], head.counts[level]]).mean()) for level in (1, 0)
     )
     # less a standard error: chance is not to pass for what is shared
-    rounds, share = rounds_of(*(summary.tops for summary in summaries)), 0.0
+    rounds, share = rounds_of(*tops), 0.0
     if rounds is not None and rounds.df >= _FEWEST_DF and rounds.correlation is not None:
         r = min(rounds.correlation, 0.99)
         share = max(r - (1 - r * r) / math.sqrt(rounds.df), 0.0)

@@ -20,7 +20,7 @@ _BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
 _FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
 _MOST_DOCUMENTS = 1000
 """Of one file: more are the lines of a log."""
-UNQUOTED = re.compile(
+_UNQUOTED = re.compile(
     r'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?(?:nan(?:\([\w ]*\))?|inf(?:inity)?|1\.#[A-Z]{3,4})(?!\w)',
     re.DOTALL | re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
     try:
         return json.loads(text, strict=False, parse_int=whole)
     except json.JSONDecodeError:
-        replaced = UNQUOTED.sub(_as_python, text)
+        replaced = _UNQUOTED.sub(_as_python, text)
         if replaced == text:
             raise
         return json.loads(replaced, strict=False, parse_int=whole)

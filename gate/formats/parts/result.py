@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -287,17 +287,21 @@ def numbered(results: Iterable[Result]) -> Iterator[Result]:
 
 
 def _continued(results: Iterable[Result]) -> Iterator[Result]:
-    """Let the processes of what comes again follow those before."""
+    """Let the processes of what comes again follow those before; a process gives each statistic once."""
     begins: Counter[Any] = Counter()
     ends: Counter[Any] = Counter()
+    seen: defaultdict[Any, set[tuple[str, str]]] = defaultdict(set)
     for result in results:
-        if not isinstance(result, (Measured, Failed)):
+        if isinstance(result, (About, LeftOut)):
             yield result
             continue
         key = result.benchmark, tuple(result.labels.items())
-        if begins[key] + result.execution < ends[key]:
+        what = (result.metric, result.statistic) if isinstance(result, Aggregate) else None
+        if what in seen[key] if what is not None else begins[key] + result.execution < ends[key]:
             begins[key] = ends[key]
-        ends[key] = begins[key] + result.execution + 1
+            seen[key].clear()
+        seen[key].update([what] if what is not None else ())
+        ends[key] = max(ends[key], begins[key] + result.execution + 1)
         yield msgspec.structs.replace(result, execution=begins[key] + result.execution) if begins[key] else result
 
 

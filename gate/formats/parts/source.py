@@ -19,7 +19,7 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from gate.formats.parts.json_text import UNQUOTED, Document, closed, documents, is_cut_off, parse_json, parsed
+from gate.formats.parts.json_text import Document, closed, documents, is_cut_off, parse_json, parsed
 from gate.formats.parts.output import OutputError
 from gate.model import UserError
 from gate.writing.phrases import unread
@@ -31,7 +31,7 @@ BEGINNING = 1 << 18
 _LONGEST = 200
 """Characters of what is wrong with a file."""
 _SMALL = 1 << 26
-"""Bytes of a JSON document up to which all of it is decoded at once, which is ten times as fast."""
+"""Bytes of a file up to which documents are looked for in it."""
 GZIP = b"\x1f\x8b"
 """The first bytes of what is packed."""
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -44,7 +44,6 @@ _STAMP = re.compile(
     re.ASCII,
 )
 """What a CI's log has before each line."""
-_NO_NUMBER = re.compile(UNQUOTED.pattern.encode(), UNQUOTED.flags & ~re.UNICODE)
 
 
 class Head:
@@ -247,33 +246,19 @@ class Source:
             return None
 
     def items(self, place: str, what: str) -> Iterator[Any]:
-        """Yield the elements of one array of a JSON document, one at a time where the document is large.
+        """Yield the elements of one array of a JSON document.
 
         place: keys from the top to the array, joined by dots; "" where the document itself is the array.
 
         Raises:
             OutputError: it is no JSON, or has no such array; what: the file should be.
         """
-        if self._size() <= _SMALL:
-            found: Any = self.document(object, what)
-            for key in place.split(".") if place else ():
-                found = found.get(key) if isinstance(found, dict) else None
-            if not isinstance(found, list):
-                raise OutputError(f"{what} is not as expected: it has no array {place!r}")
-            parts: Iterable[Any] = found
-        else:
-            parts = self._streamed(place, what)
-        yield from self._placed(parts, f"{visible(place)}[{{}}]: ", 0)
-
-    def _streamed(self, place: str, what: str) -> Iterator[Any]:
-        self.taken_whole = True
-        import ijson  # type: ignore[import-untyped]  # it has no types
-
-        with self._open() as file:
-            try:
-                yield from ijson.items(_Repaired(file), f"{place}.item" if place else "item", use_float=True)
-            except ijson.JSONError as error:
-                raise OutputError(f"{what} is not valid JSON: {visible(str(error))}") from None
+        found: Any = self.document(object, what)
+        for key in place.split(".") if place else ():
+            found = found.get(key) if isinstance(found, dict) else None
+        if not isinstance(found, list):
+            raise OutputError(f"{what} is not as expected: it has no array {place!r}")
+        yield from self._placed(found, f"{visible(place)}[{{}}]: ", 0)
 
     def _size(self) -> int:
         if self.head.whole:
@@ -335,25 +320,6 @@ def guarded(results: Iterable[T], source: Source) -> Iterator[T]:
         kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
         why = f"{kind}{visible(str(error))}"[:_LONGEST].replace("`", "")
         raise OutputError(f"{source.at}something in it is not as the tool writes it: {why}") from None
-
-
-class _Repaired:
-    """A file as ijson reads it: the numbers that JSON does not have are null."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        if not size or not data:
-            return data
-        # a number may go on behind it
-        data += self._file.readline(BEGINNING)
-        # most have none of them, and to look at each string takes long
-        shown = data.lower()
-        if not any(part in shown for part in (b"nan", b"inf", b"1.#")):
-            return data
-        return _NO_NUMBER.sub(lambda found: found[0] if found[0].startswith(b'"') else b"null", data)
 
 
 class _Unpacked(io.RawIOBase):

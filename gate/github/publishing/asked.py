@@ -136,7 +136,8 @@ def read_words(text: str) -> Words:
         raise RefusedError("only a whole commit id, --benchmark PATTERN and --set KEY=VALUE may follow")
     if len(benchmarks) > _MOST or not all(map(_PATTERN.fullmatch, benchmarks)):
         raise RefusedError(f"--benchmark takes patterns of names, {_MOST} at most")
-    if len(sets) > _MOST or not all(map(_is_setting, sets)):
+    pairs = [pair.partition("=") for pair in sets]
+    if len(sets) > _MOST or not all(key in SETTINGS and _VALUE.fullmatch(value) for key, _, value in pairs):
         raise RefusedError(f"--set takes {', '.join(SETTINGS)}")
     return Words(verbs[verb], good, sha, tuple(benchmarks), tuple(sets))
 
@@ -155,11 +156,6 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
         else:
             raise RefusedError(f"{name} needs a value")
     return plain, found["--benchmark"], found["--set"]
-
-
-def _is_setting(pair: str) -> bool:
-    key, _, value = pair.partition("=")
-    return key in SETTINGS and _VALUE.fullmatch(value) is not None
 
 
 def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> Asked:
@@ -186,16 +182,16 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
     if not isinstance(own, str) or own.casefold() != event.repository.casefold():
         raise RefusedError("it is of another repository", answered=False)
     facts = forge.pull(number)
-    if (facts.base_repository or "").casefold() != event.repository.casefold():
+    if facts.base.repository.casefold() != event.repository.casefold():
         raise RefusedError("the pull request goes into another repository", answered=False)
     if facts.state != "open":
         raise RefusedError("the pull request is closed")
     _require_head(facts, words, comment)
     found = Pull(
-        number=number, head_sha=facts.head_sha, head_ref=facts.head_ref, base_sha=facts.base_sha,
-        base_ref=facts.base_ref, fork=(facts.head_repository or "").casefold() != event.repository.casefold(),
+        number=number, head_sha=facts.head.sha, head_ref=facts.head.ref, base_sha=facts.base.sha,
+        base_ref=facts.base.ref, fork=facts.head.repository.casefold() != event.repository.casefold(),
     )  # fmt: skip
-    return Asked(words, found, sha256(f"{number} {facts.head_sha} {words.said}".encode()).hexdigest()[:12])
+    return Asked(words, found, sha256(f"{number} {facts.head.sha} {words.said}".encode()).hexdigest()[:12])
 
 
 def _commented(payload: _Payload, comment: _Comment, issue: _Issue) -> Words:
@@ -232,14 +228,14 @@ def _refuse_bots(*users: _User | None) -> None:
 def _require_head(facts: PullFacts, words: Words, comment: _Comment | None) -> None:
     """Refuse a head that who asked cannot have seen; a commit's own dates are its author's word, a push's are not."""
     if words.sha is not None:
-        if words.sha != facts.head_sha:
-            raise RefusedError(f"the head is {facts.head_sha[:10]} by now, not {words.sha[:10]}: read the change again")
+        if words.sha != facts.head.sha:
+            raise RefusedError(f"the head is {facts.head.sha[:10]} by now, not {words.sha[:10]}: read the change again")
         return
     pushed, asked = _time(facts.pushed), _time(comment.created_at if comment is not None else "")
     if pushed is None or asked is None or pushed >= asked:
         raise RefusedError(
             "the head's repository was pushed to after the comment: read the change, then write the request with its "
-            f"commit, {facts.head_sha}"
+            f"commit, {facts.head.sha}"
         )
 
 

@@ -81,7 +81,8 @@ def _accepting(
     if not wanted or token_of(environment) is None:
         return None, ()
     try:
-        return accepted_by(wanted, pull, forge_of(event, environment).pull(pull).labels), ()
+        labels = forge_of(event, environment).pull(pull).labels
+        return accepted_by(wanted, pull, [label.name for label in labels]), ()
     except Problem as problem:
         told = commented and problem.permission is not None
         return None, () if told else (problem.after(f"the labels of #{pull} cannot be read"),)

@@ -96,18 +96,18 @@ def decide_foreign(
     except NothingLeftError as error:
         raise UnmeasuredError(str(error), pull) from None
     claims = claims_of(records)
-    if claims.head not in (pull.head_sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head_sha):
+    if claims.head not in (pull.head.sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head.sha):
         raise UserError(
             f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
-            f"({pull.head_sha[:10]}); nothing of it is used"
+            f"({pull.head.sha[:10]}); nothing of it is used"
         )
     known = Known(
         id=f"{source.id}-{source.attempt}",
         created=None,
         # a name of theirs could be a sentence
-        base=Commit(ref=pull.base_ref, sha=claims.base),
+        base=Commit(ref=pull.base.ref, sha=claims.base),
         head=Commit(ref=f"#{pull.number}", sha=claims.head),
-        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head_sha)),
+        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head.sha)),
         config=policy.config,
         whose=policy.whose or Whose("named", policy.source),
     )
@@ -130,7 +130,7 @@ def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
     """Look up the pull request of a run; whatever number its artifact may name is not asked for."""
     known = source.head_repository and source.head_branch
     found = forge.pulls_of(source.head_repository, source.head_branch) if known else []
-    found = [pull for pull in found if pull.head_sha == source.head_sha]
+    found = [pull for pull in found if pull.head.sha == source.head_sha]
     if not found:
         raise MovedOnError("the pull request has moved on or was closed; nothing is published")
     if len(found) > 1:
@@ -145,8 +145,8 @@ def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) 
     place = PurePosixPath(directory)
     if place.is_absolute() or ".." in place.parts:
         raise UserError(f"input working-directory: {directory!r:.200} is not a folder inside the repository")
-    whose = Whose("target", pull.base_ref)
-    own, shared = (forge.file_at(str(place / name), pull.base_ref) for name in ("perfgate.toml", "pyproject.toml"))
+    whose = Whose("target", pull.base.ref)
+    own, shared = (forge.file_at(str(place / name), pull.base.ref) for name in ("perfgate.toml", "pyproject.toml"))
     source = project_source(own, shared, str(whose))
     if source is None:
         raise UserError(
@@ -158,7 +158,7 @@ def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) 
         raise UserError(f"{source.name} has no [[benchmark]]: there is nothing to decide for the pull request")
     today = datetime.datetime.now(tz=datetime.UTC).date()
     judged = msgspec.structs.replace(whose, sets=tuple(sets))
-    label = accepted_by(config.gate.accept_label, pull.number, pull.labels)
+    label = accepted_by(config.gate.accept_label, pull.number, [label.name for label in pull.labels])
     return Policy(config, str(judged), today, label, whose=judged)
 
 
@@ -247,8 +247,8 @@ def fetch(
             if not measures:
                 text = small_member(packed, TEXT, LARGEST_STATUS) or b""
                 continue
-            file = unpack(packed, Path(scratch, "data"))
-            records.extend(read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT))
+            name = f"{ARTIFACT} {part}" if part else ARTIFACT
+            records.extend(read_untrusted(unpack(packed), LIMITS, seen, name))
     if any(job.code for job in jobs):
         return Fetched([], jobs)
     if measures:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
@@ -83,7 +81,7 @@ class Seen:
 
 
 def read_untrusted(
-    file: Path, limits: Limits = LIMITS, seen: Seen | None = None, name: str = ARTIFACT
+    data: bytes, limits: Limits = LIMITS, seen: Seen | None = None, name: str = ARTIFACT
 ) -> list[Located]:
     """Read measurements of unknown origin.
 
@@ -95,10 +93,12 @@ def read_untrusted(
         name: what the file is called; each of a gate has its own.
 
     Raises:
-        UserError: the file cannot be read, is too large, or a line is not as it must be; "the artifact: line N: why".
+        UserError: it is too large, or a line is not as it must be; "the artifact: line N: why".
     """
     seen = Seen() if seen is None else seen
-    data = _bytes(file, limits, seen, name)
+    seen.bytes += len(data)
+    if seen.bytes > limits.bytes:
+        raise ArtifactError(None, f"is larger than {limits.bytes / 1e6:.0f} MB", name)
     _refuse_shape(data, limits, seen, name)
     try:
         reading = read(name, data)
@@ -111,18 +111,6 @@ def read_untrusted(
     for located in reading.records:
         _check(located, limits, seen)
     return reading.records
-
-
-def _bytes(file: Path, limits: Limits, seen: Seen, name: str) -> bytes:
-    try:
-        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
-            data = opened.read(limits.bytes + 1 - seen.bytes)
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-    seen.bytes += len(data)
-    if seen.bytes > limits.bytes:
-        raise ArtifactError(None, f"is larger than {limits.bytes / 1e6:.0f} MB", name)
-    return data
 
 
 def _refuse_shape(data: bytes, limits: Limits, seen: Seen, name: str) -> None:

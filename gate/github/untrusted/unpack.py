@@ -1,4 +1,4 @@
-"""Takes the measurements out of a zip file that anybody may have made; nothing else in it is ever written."""
+"""Takes the measurements out of a zip file that anybody may have made; nothing in it is ever written."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class UnpackError(UserError):
         super().__init__(f"the artifact: {why}; nothing of it is used")
 
 
-def unpack(zip_file: Path, folder: Path) -> Path:
-    """Write the measurements.jsonl at the root of a zip file into a folder, which is made, and return its path.
+def unpack(zip_file: Path) -> bytes:
+    """Return the measurements.jsonl at the root of a zip file.
 
     Refused are: more than LARGEST_ZIP bytes or MOST_MEMBERS members; a member that is absolute, climbs out, is a link,
     is encrypted or shares its bytes with another; measurements that are there twice, compressed otherwise than by
     deflate, larger than LARGEST when unpacked whatever is declared, or not what their checksum says.
 
     Raises:
-        UserError: it is refused, or the folder cannot be written.
+        UserError: it is refused.
     """
     data = _checked(zip_file)
     try:
@@ -55,7 +55,7 @@ def unpack(zip_file: Path, folder: Path) -> Path:
             found = [member for member in _refuse_all_strange(opened, len(data)) if member.filename == MEASUREMENTS]
             if len(found) != 1:
                 raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")
-            return _write(_unpacked(opened, found[0]), folder)
+            return _unpacked(opened, found[0])
     except _BROKEN as error:
         raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
 
@@ -134,14 +134,3 @@ def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     if len(found) != member.file_size:
         raise UnpackError(f"{MEASUREMENTS} in it is not as long as it says")
     return bytes(found)
-
-
-def _write(content: bytes, folder: Path) -> Path:
-    target = folder / MEASUREMENTS
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror}") from None
-    return target

@@ -93,15 +93,13 @@ class UnfitHost(Base, frozen=True):
     """The host was unfit when measuring began."""
 
     weight: ClassVar[Weight] = "first"
-    problem: Problem | str
-    """What is wrong with it; a text is of an older perfgate."""
+    problem: Problem
     machines: tuple[OnMachine, ...] = ()
     """Of several sessions those whose host it is; empty: there is one."""
 
     def _said(self) -> str:
-        said = self.problem if isinstance(self.problem, str) else self.problem.sentence()
         where = joined([machine(at.session, at.host) for at in self.machines])
-        return f"{where}{': ' if where else ''}the host was unfit when measuring began: {said}"
+        return f"{where}{': ' if where else ''}the host was unfit when measuring began: {self.problem.sentence()}"
 
 
 # --- what happened ----------------------------------------------------------------------------------------------------

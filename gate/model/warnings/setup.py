@@ -13,7 +13,6 @@ from gate.model.warnings.base import Base, Weight
 from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, listed, none_of, toml_text
 from gate.writing.plain import clip, visible
-from gate.writing.sentences import Sentence
 
 _LONGEST = 60
 _SHA = 10
@@ -286,97 +285,24 @@ class NoEarlyStop(Base, frozen=True):
     builds: int
 
 
-class DuetOnOneProcessor(Base, frozen=True):  # of runs of an older perfgate
-    says = "{benchmarks}: base and head run on one processor by turns and share its caches"
-    benchmarks: tuple[str, ...]
-
-
 # --- the instruments --------------------------------------------------------------------------------------------------
-
-
-class ToolUnusable(msgspec.Struct, frozen=True):
-    """A tool that is not there, or not the one that is meant."""
-
-    tool: str
-    because: Literal["missing", "silent", "foreign", "old"]
-    """missing: not there. silent: it does not tell its version. foreign: another program of that name. old: too old."""
-    path: str = ""
-    """Where it was found; empty: nowhere."""
-    error: str = ""
-    version: str = ""
-    """As it tells; empty: it does not."""
-    oldest: str = ""
-    """The oldest version that can be used, where it is older."""
-
-    def __str__(self) -> str:
-        """Say why it cannot be used."""
-        return {
-            "missing": f"{self.tool} is not installed",
-            "silent": f"the version of {self.path} cannot be read ({self.error})",
-            "foreign": f"{self.path} is not the benchmarking tool {self.tool}",
-            "old": f"{self.tool} {self.version} is older than {self.oldest}",
-        }[self.because]
 
 
 class SpawnInstead(Base, frozen=True):
     says = "{why}: measured with the built-in spawn"
     weight: ClassVar[Weight] = "first"
-    why: ToolUnusable | str
-    """What is wrong with hyperfine; a text is of an older perfgate."""
-
-
-class Limit(Sentence, frozen=True):
-    """Something that an instrument cannot do on this machine."""
-
-
-class MovingAddresses(Limit, frozen=True):
-    says = (
-        "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
-        "equal runs may differ a little"
-    )
-
-
-class _OfEvents(Limit, frozen=True):
-    events: tuple[str, ...]
-
-    @property
-    def named(self) -> str:
-        return " and ".join(self.events)
-
-
-class EventsAbsent(_OfEvents, frozen=True):
-    says = "leaves out {named} ({word:?{word}|no permission to count the kernel} on this machine)"
-    word: str
-    """What perf says of them; empty: they need the right to count the kernel."""
-
-
-class EventsOutsideKernel(_OfEvents, frozen=True):
-    says = "counts {named} outside the kernel only (perf_event_paranoid: {paranoid:?{paranoid}|unknown})"
-    paranoid: str | None
-    """The value of kernel.perf_event_paranoid; None: not known."""
-
-
-class SharedCounters(_OfEvents, frozen=True):
-    says = "estimates {named}, whose counters are shared"
-
-
-AnyLimit = MovingAddresses | EventsAbsent | EventsOutsideKernel | SharedCounters
-
-
-def limits(found: Sequence[AnyLimit]) -> str:
-    """Say what an instrument cannot do on this machine."""
-    return "; ".join(each.sentence() for each in found)
+    why: str
+    """What is wrong with hyperfine."""
 
 
 class InstrumentLimits(Base, frozen=True):
     """What an instrument cannot do on this machine."""
 
     instrument: str
-    limits: tuple[AnyLimit, ...] | str
-    """What it cannot do; a text is of an older perfgate."""
+    limits: tuple[str, ...]
 
     def _said(self) -> str:
-        return f"{self.instrument}: {self.limits if isinstance(self.limits, str) else limits(self.limits)}"
+        return f"{self.instrument}: {'; '.join(self.limits)}"
 
 
 class StartedByShim(Base, frozen=True):

@@ -202,12 +202,6 @@ def main_effects(units: pd.DataFrame, factors: Sequence[Factor], size: int = 1) 
     return found
 
 
-EXACT = 200
-"""Most boxes for which the chance of a pattern of three or more settings is counted out; more get a bound."""
-FEW = 12
-"""Most settings for which it is; of more that bound is as good as exact, since two orders hardly agree by chance."""
-
-
 def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
     """Return a block plot for each factor.
 
@@ -255,27 +249,12 @@ def chance(boxes: int, settings: int) -> float:
 def tail(same: int, boxes: int, settings: int) -> float:
     """Return the chance that at least `same` of the boxes agree on some order, whichever, all orders alike likely.
 
-    0 <= same <= boxes, settings >= 2. Exact: of two settings by the binomial distribution in both directions, of more
-    by counting out. Above EXACT boxes of three or more settings, or of more than FEW settings, the sum over the orders
-    of the chance of each, which is never too small.
+    0 <= same <= boxes, settings >= 2. Of two settings exact, by the binomial distribution in both directions; of more
+    the sum over the orders of the chance of each, which is never too small.
     """
     orders = math.factorial(settings)
     if same <= -(-boxes // orders):
         return 1.0  # so many agree on some order in any case
-    if 2 < settings <= FEW and boxes <= EXACT:
-        # count the words over as many letters as orders in which no letter comes as often as `same`
-        def joined(a: list[int], b: list[int]) -> list[int]:
-            # of two sets of letters: where in the word those of the first stand
-            return [sum(math.comb(n, j) * a[j] * b[n - j] for j in range(n + 1)) for n in range(boxes + 1)]
-
-        letters, result, power = orders, [1] + [0] * boxes, [int(n < same) for n in range(boxes + 1)]
-        while letters:
-            if letters % 2:
-                result = joined(result, power)
-            letters //= 2
-            if letters:
-                power = joined(power, power)
-        return float(1 - Fraction(result[boxes], orders**boxes))
     one = sum(math.comb(boxes, j) * (orders - 1) ** (boxes - j) for j in range(same, boxes + 1))
     # of two settings both directions exclude each other, unless half of the boxes are enough
     return min(1.0, float(Fraction(orders * one, orders**boxes)))

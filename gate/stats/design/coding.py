@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -99,8 +99,8 @@ class Coded(msgspec.Struct, frozen=True, eq=False):
     terms: tuple[Columns, ...]
     left_out: tuple[tuple[int, ...], ...]
     """Terms that the rows do not tell from those before them; they have no columns."""
-    partly: dict[tuple[int, ...], list[Contrast]]
-    """Terms of which the rows tell a part only, and what that says about their settings."""
+    partly: tuple[tuple[int, ...], ...]
+    """Interactions of which the rows tell a part only, which has a test and no effects at single settings."""
     coded: bool
     """Whether all columns are of effect coding."""
 
@@ -127,11 +127,11 @@ def coded(codes: Ints, sizes: Sequence[int], order: int) -> Coded:
         partial = [factors for factors, (columns, of) in told.items() if columns.shape[1] < of]
         if not partial:
             matrix = np.hstack([columns for columns, _ in told.values()])
-            return Coded(np.ascontiguousarray(matrix[place]), terms, left_out, {}, coded=True)
+            return Coded(np.ascontiguousarray(matrix[place]), terms, left_out, (), coded=True)
         parts = estimable(rows, sizes, list(told), [term.stop - term.start for term in terms])
         if parts is not None:
             sums = np.vstack([part.sums for part in parts])
-            partly = {own: part.contrasts for own, part in zip(told, parts, strict=True) if part.contrasts is not None}
+            partly = tuple(own for own, part in zip(told, parts, strict=True) if not part.whole)
             # columns of which these sums of treatment means are the coefficients
             inverse: Array = np.asarray(np.linalg.pinv(sums), dtype=np.float64)
             return Coded(np.ascontiguousarray(inverse[place]), terms, left_out, partly, coded=False)
@@ -166,10 +166,10 @@ def _told(
     return told, tuple(left_out)
 
 
-def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
-    """Return what a term adds at its settings: of two settings at the second only, of more at each.
+def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[tuple[dict[int, int], Array]]:
+    """Return what a term adds at its settings (by number of factor), as weights of its coefficients.
 
-    A factor of two settings adds the negative at its first.
+    Of two settings at the second only, which adds the negative at its first; of more at each.
 
     Args:
         factors: the term's.
@@ -178,9 +178,9 @@ def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
     own = [range(1, 2) if sizes[f] == 2 else range(sizes[f]) for f in factors]
     bases = [_basis(sizes[f]) for f in factors]
     return [
-        Contrast(
+        (
             dict(zip(factors, chosen, strict=True)),
-            tuple(_outer(basis[setting] for basis, setting in zip(bases, chosen, strict=True)).tolist()),
+            _outer(basis[setting] for basis, setting in zip(bases, chosen, strict=True)),
         )
         for chosen in product(*own)
     ]
@@ -238,14 +238,10 @@ class Addend(msgspec.Struct, frozen=True, eq=False):
     term: str
     settings: dict[str, Setting]
     weights: Array
-    against: dict[str, Setting]
-    """The settings that these alone are compared with; {}: all."""
 
     def effect(self, estimate: float, low: float | None, high: float | None, p: float | None) -> Effect:
         """Return it with its interval and p."""
-        return Effect(
-            term=self.term, settings=self.settings, against=self.against, estimate=estimate, low=low, high=high, p=p
-        )
+        return Effect(term=self.term, settings=self.settings, estimate=estimate, low=low, high=high, p=p)
 
 
 def addends(design: Design, model: Coded) -> list[Addend]:
@@ -253,15 +249,11 @@ def addends(design: Design, model: Coded) -> list[Addend]:
     found = []
     for number, columns in enumerate(model.terms):
         name = design.term(columns.factors) or INTERCEPT
-        own = model.partly.get(columns.factors)
-        for contrast in contrasts(columns.factors, design.sizes) if own is None else own:
+        for codes, own in [] if columns.factors in model.partly else contrasts(columns.factors, design.sizes):
             weights = np.zeros(model.matrix.shape[1])
-            weights[columns.start : columns.stop] = contrast.weights
-            settings, against = (
-                {design.names[f]: design.settings[f][code] for f, code in codes.items()}
-                for codes in (contrast.settings, contrast.against)
-            )
-            found.append(Addend(number, name, settings, weights, against))
+            weights[columns.start : columns.stop] = own
+            settings = {design.names[f]: design.settings[f][code] for f, code in codes.items()}
+            found.append(Addend(number, name, settings, weights))
     return found
 
 
@@ -325,30 +317,18 @@ _NONE = 1e-9
 """Singular values below this share of the largest are 0."""
 
 _SAME = 1e-7
-_TRIED = 100
-"""Most combinations of settings that are tried as the one that others are compared with."""
 
 Term = tuple[int, ...]
 """The numbers of its factors; (): the intercept."""
 
 
-class Contrast(msgspec.Struct, frozen=True):
-    """What a term adds at some settings: the sum of weights times the term's own coefficients."""
-
-    settings: dict[int, int]
-    """Factor number -> number of its setting."""
-    weights: tuple[float, ...]
-    against: dict[int, int] = {}
-    """The settings that these alone are compared with, as if factors had these two; {}: all settings."""
-
-
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """The coefficients of one term: sums of treatment means, and what they say about its settings."""
+    """The coefficients of one term: sums of treatment means."""
 
     sums: Array
     """Shape (df, treatments)."""
-    contrasts: list[Contrast] | None
-    """None: coefficients are the effects at all but the first settings, as of effect coding."""
+    whole: bool
+    """Whether they are the effects at all but the first settings, as of effect coding."""
 
 
 def estimable(rows: Ints, sizes: Sequence[int], terms: Sequence[Term], df: Sequence[int]) -> list[Part] | None:
@@ -411,7 +391,7 @@ def _null(matrix: Array) -> Array:
 
 
 def _part(rows: Ints, sizes: Sequence[int], term: Term, sums: Array) -> Part:
-    """Choose coefficients among the sums of a term, the columns of `sums`, that mean something to a reader."""
+    """Choose those coefficients among the sums of a term, the columns of `sums`, that are its effects, if they are."""
     cells = list(product(*(range(sizes[f]) for f in term)))
     place = {cell: k for k, cell in enumerate(cells)}
     inside = np.zeros((len(cells), len(rows)))
@@ -427,32 +407,5 @@ def _part(rows: Ints, sizes: Sequence[int], term: Term, sums: Array) -> Part:
     )
     solved = np.linalg.lstsq(held, effects.T)[0]
     if sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=_SAME):
-        return Part((sums @ solved).T, None)
-    return Part(sums.T, _between(term, sizes, held))
-
-
-def _between(term: Term, sizes: Sequence[int], held: Array) -> list[Contrast]:
-    """Return effects between two settings of each factor that are estimable, as many as there are degrees of freedom.
-
-    One of the two is the first setting of each factor, as far as that goes; then others are tried.
-    """
-    inverse = np.asarray(np.linalg.pinv(held), dtype=np.float64)
-    found: list[Contrast] = []
-    known = np.zeros((0, held.shape[1]))
-    for base in islice(product(*(range(sizes[f]) for f in term)), _TRIED):
-        cells = list(product(*([s for s in range(sizes[f]) if s != b] for f, b in zip(term, base, strict=True))))
-        halves = [np.eye(sizes[f]) / 2 for f in term]
-        wanted = np.array(
-            [_outer(own[s] - own[b] for own, s, b in zip(halves, cell, base, strict=True)) for cell in cells]
-        )
-        weights = wanted @ inverse.T
-        there = (np.abs(weights @ held.T - wanted) < _SAME).all(axis=1)
-        for k in np.flatnonzero(there).tolist():
-            more = np.vstack((known, weights[k]))
-            if np.linalg.matrix_rank(more, tol=_SAME) > len(known):
-                known = more
-                against = dict(zip(term, base, strict=True))
-                found.append(Contrast(dict(zip(term, cells[k], strict=True)), tuple(weights[k].tolist()), against))
-        if len(known) == held.shape[1]:
-            break
-    return found
+        return Part((sums @ solved).T, whole=True)
+    return Part(sums.T, whole=False)

@@ -200,7 +200,7 @@ def trends(
         return []
     fit = least_squares(units["y"].to_numpy(dtype=np.float64), design, order)
     told = _sums(fit, _strata(fit, factors, layers))
-    every = [each for each in addends(design, fit.coded) if len(each.settings) == 1 and not each.against]
+    every = [each for each in addends(design, fit.coded) if len(each.settings) == 1]
     effects = {name: [each for each in every if each.term == name] for name in numeric}
 
     def slope(weights: Array, number: int) -> Slope:

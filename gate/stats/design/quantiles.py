@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,84 +173,43 @@ def warnings_of(design: Design, cells: Sequence[Ordered], found: Sequence[AtTau]
 
     design: its treatments are the cells.
     """
+    lines = []
     few = [k for k, cell in enumerate(cells) if len(cell.clusters) < 2]
     if few:
         own = [f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few]
         alike = len(few) == len(cells) > 1 and len({len(cell.clusters) for cell in cells}) == 1
         named = f"each has {len(cells[0].clusters)}" if alike else _some(own)
-        lines = [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {named}"]
-    else:
-        lines = []
-    lines += _too_few_values(design, cells, [model for model, _ in found if not model.enough])
-    if not few:
-        lines += _unseen(design, [at for at in found if at[1] and at[0].enough], cluster)
-    return lines + _narrow(found, cluster)
-
-
-def _too_few_values(design: Design, cells: Sequence[Ordered], models: Sequence[QuantileModel]) -> list[str]:
-    if not models:
-        return []
-    needed = {model.tau: needed_values(model.tau) for model in models}
-    hardest = max(needed, key=lambda tau: needed[tau])
-    most = needed[hardest]
-    short = [k for k, cell in enumerate(cells) if len(cell.ordered) < most]
-    fewest = sorted(short, key=lambda k: len(cells[k].ordered))
-    alike = len({len(cell.ordered) for cell in cells}) == 1
-    own = [f"{_name(design, k)} has {len(cells[k].ordered):,}" for k in fewest]
-    named = f"each has {len(cells[0].ordered):,}" if alike and len(cells) > 1 else _some(own)
-    needs = f"each treatment needs 10 beyond it, {most:,} for {_quantile(hardest)}"
-    follows = "intervals of these quantiles may be too narrow"
-    return [f"too few values for {_listed([*needed])}: {needs}; {named}; {follows}"]
-
-
-def _unseen(design: Design, found: Sequence[AtTau], cluster: Varies) -> list[str]:
-    if not found:
-        return []
-    named = _some([_name(design, k) for k in sorted({k for _, unseen in found for k in unseen})])
-    taus = _listed([model.tau for model, _ in found])
-    few = f"the {cluster}s of {named} differ so much that it rests on few of them"
-    return [f"{taus}: {few}; its intervals may be too narrow"]
+        lines.append(f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {named}")
+    if short := [model.tau for model, _ in found if not model.enough]:
+        hardest = max(short, key=needed_values)
+        fewest = sorted(range(len(cells)), key=lambda k: len(cells[k].ordered))
+        own = [
+            f"{_name(design, k)} has {len(cells[k].ordered):,}"
+            for k in fewest
+            if len(cells[k].ordered) < needed_values(hardest)
+        ]
+        alike = len(cells) > 1 and len({len(cell.ordered) for cell in cells}) == 1
+        named = f"each has {len(cells[0].ordered):,}" if alike else _some(own)
+        needs = f"each treatment needs 10 beyond it, {needed_values(hardest):,} for {_listed([hardest])}"
+        follows = "intervals of these quantiles may be too narrow"
+        lines.append(f"too few values for {_listed(short)}: {needs}; {named}; {follows}")
+    if not few and (rests := [(model.tau, unseen) for model, unseen in found if unseen and model.enough]):
+        named = _some([_name(design, k) for k in sorted({k for _, unseen in rests for k in unseen})])
+        differ = f"the {cluster}s of {named} differ so much that it rests on few of them"
+        lines.append(f"{_listed([tau for tau, _ in rests])}: {differ}; its intervals may be too narrow")
+    if any(model.iid for model, _ in found):
+        narrow = f"they are too narrow where values of one {cluster} are alike, as the clustered ones show"
+        lines.append(f"the i.i.d. intervals take all values for independent: {narrow}")
+    return lines
 
 
 def _listed(taus: Sequence[float]) -> str:
-    names = [_quantile(tau) for tau in taus]
+    names = [f"p{100 * tau:.10g}" for tau in taus]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _narrow(found: Sequence[AtTau], cluster: Varies) -> list[str]:
-    """Say why the intervals for independent values are too narrow, with the measured ratio of widths."""
-    if not any(model.iid for model, _ in found):
-        return []
-    ratios = [
-        (ratio, f"{own.term} at {_quantile(model.tau)}")
-        for model, _ in found
-        for own, other in zip(model.effects[1:], model.iid[1:] if model.iid else [], strict=False)
-        if ":" not in own.term and (ratio := _ratio(own, other)) is not None
-    ]
-    reason = f"the i.i.d. intervals take all values for independent, and values of one {cluster} are alike"
-    if not ratios:
-        return [f"{reason}: they are too narrow; clustered intervals would show by how much"]
-    widest, where = max(ratios)
-    middle = median(ratio for ratio, _ in ratios)
-    if widest <= 1:
-        return [f"{reason}; here the clustered intervals of main effects are no wider (median {middle:.2g} times)"]
-    measured = f"the clustered interval of {where} is {widest:.2g} times as wide"
-    return [f"{reason}: {measured}, and in the median of main effects and quantiles {middle:.2g} times"]
-
-
-def _ratio(own: Effect, other: Effect) -> float | None:
-    if own.low is None or own.high is None or other.low is None or other.high is None:
-        return None
-    width = other.high - other.low
-    return (own.high - own.low) / width if width > 0 else None
 
 
 def _name(design: Design, number: int) -> str:
     return design.treatment(number) or "the treatment"
-
-
-def _quantile(tau: float) -> str:
-    return f"p{100 * tau:.10g}"
 
 
 def _some(names: Sequence[str]) -> str:

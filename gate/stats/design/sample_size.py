@@ -231,7 +231,7 @@ def power(
     for number, term in enumerate(model.terms[1:], 1):
         if len(term.factors) > 1:
             continue
-        own = [a for a in addends(design, model) if a.number == number and not a.against]
+        own = [a for a in addends(design, model) if a.number == number]
         test = found.tests[number - 1]
         name = design.names[term.factors[0]]
         if contrasts / 3 > (test.error_df if test else 0.0):

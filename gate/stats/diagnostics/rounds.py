@@ -12,9 +12,8 @@ import numpy as np
 
 from gate.model import SIDES, Sample, Side
 from gate.model.warnings.estimates import CarryOver, Drift, OrderEffect, RatioBySession, SessionsDiffer
-from gate.stats.diagnostics.testing import SMALLEST, Sides, Test, beginnings, deviation_between, t_test
-from gate.stats.rounding import Array, Flags, Ints
-from gate.stats.typical import squared_error, trimmed_mean
+from gate.stats.diagnostics.testing import SMALLEST, Sides, Test, deviation_between, t_test
+from gate.stats.typical import by_build, squared_error, trimmed_mean
 
 ERRORS = 3.0
 """Standard errors from which on there is a word about it."""
@@ -46,13 +45,10 @@ def _places(sample: Sample) -> list[tuple[int, int]]:
 
 
 def _change(side: Side, sample: Sample, side_at: dict[tuple[int, int], str]) -> float | None:
-    iterations, executions = sample.counts[:2]
-    means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
-    if means.min() <= 0:
+    parts = [means for means, _ in by_build(sample).values()]
+    if min(means.min() for means in parts) <= 0:
         return None
-    logs = np.log(means)
-    parts = np.split(logs, np.cumsum(executions)[:-1])
-    away = np.concatenate([part - np.median(part) for part in parts])
+    away = np.concatenate([np.log(means) - np.median(np.log(means)) for means in parts])
     before = np.array([side_at.get((session, order - 1), "") for session, order in _places(sample)])
     other, same = away[(before != side) & (before != "")], away[before == side]
     if min(len(other), len(same)) < FEWEST:
@@ -124,43 +120,22 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
 
     A block is the k-th execution of both sides in a round. Half of the difference is what it costs to be the second.
     """
-    blocks = _blocks(sides)
-    if blocks is None:
-        return None
-    differences, base_first, counts = blocks
-    starts = beginnings(counts)
-    first = np.add.reduceat(base_first.astype(np.float64), starts)
-    second = counts - first
-    after_base = np.add.reduceat(np.where(base_first, differences, 0.0), starts) / first
-    after_head = np.add.reduceat(np.where(base_first, 0.0, differences), starts) / second
-    both = (first > 0) & (second > 0)
-    if both.sum() > 2:
-        test = t_test([((after_base - after_head)[both] / 2).tolist()])
-    else:  # one execution a round: rounds with base first against rounds with head first
-        test = t_test([after_base[second == 0].tolist(), (-after_head[first == 0]).tolist()], every=True)
+    base, head = (by_build(side.sample) for side in sides)
+    within: list[float] = []
+    base_first: list[float] = []
+    head_first: list[float] = []
+    for build, (x, x_orders) in base.items():
+        y, y_orders = head.get(build, (x[:0], None))
+        if x_orders is None or y_orders is None or len(x) != len(y):
+            continue
+        first, differences = x_orders < y_orders, (y - x) / ((x.mean() + y.mean()) / 2)
+        if first.all() or not first.any():
+            (base_first if first.all() else head_first).append(float(differences.mean()) * (1 if first.all() else -1))
+        else:
+            within.append(float(differences[first].mean() - differences[~first].mean()) / 2)
+    # with one execution a round: rounds with base first against rounds with head first
+    test = t_test([within]) if len(within) > 2 else t_test([base_first, head_first], every=True)
     return OrderEffect(test.mean, unit) if test is not None and test.speaks else None
-
-
-def _blocks(sides: Sides) -> tuple[Array, Flags, Ints] | None:
-    """Pair the executions of the rounds in which both sides have as many; None where there are none, or no orders.
-
-    Both samples are in the order of session, build and execution. Returned are of each block head - base as a share of
-    the round's mean and whether base came first, and how many blocks each round has.
-    """
-    base, head = sides
-    if base.sample.orders is None or head.sample.orders is None:
-        return None
-    counts = dict(zip(head.sample.builds, head.sample.counts[1].tolist(), strict=True))
-    pairs = zip(base.sample.builds, base.sample.counts[1].tolist(), strict=True)
-    rounds = {unit: count for unit, count in pairs if counts.get(unit) == count}
-    if not rounds:
-        return None
-    of_base, of_head = (np.array([unit in rounds for unit in side.sample.builds]) for side in sides)
-    in_base, in_head = np.repeat(of_base, base.sample.counts[1]), np.repeat(of_head, head.sample.counts[1])
-    per_round = np.array(list(rounds.values()))
-    level = np.repeat((base.builds[of_base] + head.builds[of_head]) / 2, per_round)
-    differences = (head.executions[in_head] - base.executions[in_base]) / level
-    return differences, base.sample.orders[in_base] < head.sample.orders[in_head], per_round
 
 
 def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySession]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.stats.ratio import t_quantile
 from gate.stats.rounding import Array, Flags, Ints
-from gate.stats.special import fdtri, stdtrit
+from gate.stats.special import fdtri
 
 LEVEL = 0.01
 """The chance of a warning where there is nothing to warn of."""
@@ -72,12 +72,12 @@ class Test(msgspec.Struct, frozen=True):
     @property
     def sure(self) -> bool:
         """Whether the mean differs from 0 at LEVEL, two-sided."""
-        return abs(self.mean) > self.error * critical_t(self.df, LEVEL / 2)
+        return abs(self.mean) > self.error * t_quantile(self.df, LEVEL / 2)
 
     @property
     def above(self) -> bool:
         """Whether the mean is above 0 at LEVEL, one-sided."""
-        return self.mean > self.error * critical_t(self.df, LEVEL)
+        return self.mean > self.error * t_quantile(self.df, LEVEL)
 
     @property
     def speaks(self) -> bool:
@@ -119,18 +119,7 @@ def deviation_between(groups: Sequence[Sequence[float]]) -> float | None:
     grand = sum(sum(group) for group in groups) / n
     between = sum(len(group) * (mean - grand) ** 2 for group, mean in zip(groups, means, strict=True)) / (k - 1)
     within = sum((v - mean) ** 2 for group, mean in zip(groups, means, strict=True) for v in group) / (n - k)
-    if not between > within * _critical_f(k - 1, n - k):
+    if not between > within * float(fdtri(k - 1, n - k, 1 - LEVEL)):
         return None
     size = (n - sum(len(group) ** 2 for group in groups) / n) / (k - 1)
     return math.sqrt((between - within) / size)
-
-
-@lru_cache(maxsize=256)
-def critical_t(df: int, upper_tail: float) -> float:
-    """Return t with the upper tail on df degrees of freedom."""
-    return -float(stdtrit(df, upper_tail))
-
-
-@lru_cache(maxsize=256)
-def _critical_f(df_between: int, df_within: int) -> float:
-    return float(fdtri(df_between, df_within, 1 - LEVEL))

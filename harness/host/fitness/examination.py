@@ -8,113 +8,109 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import facts
 from harness.host.fitness import load, machine, processors
 from harness.host.fitness.cgroup import group, memory_limit
-from harness.host.fitness.counters import Window, watch
-from harness.host.fitness.kernel_files import CPUS, Check, State, Tree, cpu_list, unreadable, whole, written
+from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
 from harness.process.processors import given_priority
 from harness.trace.trace import tracer_here
 
+CHECKS = Checks()
 DEEP = 50
 """Microseconds to wake up from which a sleep is deep: five percent of a millisecond."""
 
 
-def interrupts(tree: Tree) -> Check:
-    """Look where interrupts of devices are handled: not on processors that are kept free for measuring."""
-    name = "interrupts"
-    why = "A processor that handles a device's interrupt does not run the measured program meanwhile."
-    texts = tree.texts("proc/irq/[0-9]*/smp_affinity_list").values()
+@CHECKS("interrupts", "A processor that handles a device's interrupt does not run the measured program meanwhile.")
+def _interrupts(here: Here) -> Check | None:
+    texts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
     used = {cpu for text in texts for cpu in cpu_list(text)}
-    online = set(cpu_list(tree.text(f"{CPUS}/online") or "")) or used
+    online = set(cpu_list(here.files.text(f"{CPUS}/online") or "")) or used
     used &= online
     if not used:
-        return unreadable(name, why)
+        return None
     free = online - used
-    isolated = set(cpu_list(_list(tree.text(f"{CPUS}/isolated"))))
+    alone = here.files.text(f"{CPUS}/isolated") or ""
+    # "(null)" is what some kernels write for none
+    isolated = set(cpu_list("" if alone == "(null)" else alone))
     if isolated & used:
         others = written(online - isolated)
-        return Check(
-            name, "warn", f"also on the isolated processors {written(isolated & used)}", why,
+        return warn(
+            f"also on the isolated processors {written(isolated & used)}",
             f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done",
-        )  # fmt: skip
-    return Check(name, "ok", f"on processors {written(used)}" + (f", never on {written(free)}" if free else ""), why)
+        )
+    return ok(f"on processors {written(used)}" + (f", never on {written(free)}" if free else ""))
 
 
-def _list(text: str | None) -> str:
-    # "(null)" is what some kernels write for none
-    return text if text and text != "(null)" else ""
-
-
-def idle(tree: Tree) -> Check:
-    """Look how deeply idle processors sleep (Documentation/admin-guide/pm/cpuidle.rst)."""
-    name = "idle states"
-    why = "When a program has waited, its processor is asleep, and waking it is part of the measured time."
+@CHECKS(
+    "idle states", "When a program has waited, its processor is asleep, and waking it is part of the measured time."
+)
+def _idle(here: Here) -> Check | None:
+    # Documentation/admin-guide/pm/cpuidle.rst
     states = {
-        tree.text(f"{folder}/name") or "": whole(tree.text(f"{folder}/latency"))
-        for folder in tree.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*")
-        if tree.text(f"{folder}/disable") != "1"
+        here.files.text(f"{folder}/name") or "": whole(here.files.text(f"{folder}/latency"))
+        for folder in here.files.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*")
+        if here.files.text(f"{folder}/disable") != "1"
     }
     latencies = {state: latency for state, latency in states.items() if latency is not None}
     if not latencies:
-        driver = tree.text(f"{CPUS}/cpuidle/current_driver")
-        return Check(name, "ok", "none", why) if driver == "none" else unreadable(name, why)
+        driver = here.files.text(f"{CPUS}/cpuidle/current_driver")
+        return ok("none") if driver == "none" else None
     deepest = max(latencies, key=lambda state: latencies[state])
     value = f"down to {deepest}, which takes {latencies[deepest]} us to leave"
     if latencies[deepest] < DEEP:
-        return Check(name, "ok", value, why)
-    return Check(name, "warn", value, why, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
+        return ok(value)
+    return warn(value, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
 
 
-def watchdog(tree: Tree) -> Check:
-    """Look whether the kernel watches itself by interrupts (Documentation/admin-guide/lockup-watchdogs.rst)."""
-    name = "nmi watchdog"
-    why = "It interrupts every processor every few seconds, and takes a counter from perf."
-    on = tree.text("proc/sys/kernel/nmi_watchdog")
+@CHECKS("nmi watchdog", "It interrupts every processor every few seconds, and takes a counter from perf.")
+def _watchdog(here: Here) -> Check | None:
+    # Documentation/admin-guide/lockup-watchdogs.rst
+    on = here.files.text("proc/sys/kernel/nmi_watchdog")
     if on not in ("0", "1"):
-        return unreadable(name, why)
+        return None
     if on == "0":
-        return Check(name, "ok", "off", why)
-    return Check(name, "warn", "on", why, "sudo sysctl kernel.nmi_watchdog=0")
+        return ok("off")
+    return warn("on", "sudo sysctl kernel.nmi_watchdog=0")
 
 
-def priority(given: int) -> Check:
-    """Tell whether measured programs go before others: information; given: their nice value."""
-    why = "As root perfgate lets measured programs go before others, so that they do not wait for a load."
-    value = f"{given}: measured programs " + ("go before others" if given < 0 else "share processors with others")
-    return Check("priority", "ok", value, why)
+@CHECKS("priority", "As root perfgate lets measured programs go before others, so that they do not wait for a load.")
+def _priority(_: Here) -> Check | None:
+    given = given_priority()
+    return ok(f"{given}: measured programs " + ("go before others" if given < 0 else "share processors with others"))
 
 
-def cpuset(tree: Tree) -> Check:
-    """Look whether a control group keeps this process to some processors, and whether others may use them too."""
-    name = "cpuset"
-    why = "Programs of other groups may run on the same processors. If they may use fewer of them, they crowd there."
-    found = group(tree, "cpuset")
+@CHECKS(
+    "cpuset",
+    "Programs of other groups may run on the same processors. If they may use fewer of them, they crowd there.",
+)
+def _cpuset(here: Here) -> Check | None:
+    found = group(here.files, "cpuset")
     if not found.folders:
-        return unreadable(name, why)
+        return None
     file = "cpuset.effective_cpus" if found.version == 1 else "cpuset.cpus.effective"
     # version 2 has the file only where the controller is on for the group; then those around it count
-    own = next((folder for folder in found.folders if tree.text(f"{folder}/{file}")), None)
-    text = tree.text(f"{own}/{file}") if own is not None else None
+    own = next((folder for folder in found.folders if here.files.text(f"{folder}/{file}")), None)
+    text = here.files.text(f"{own}/{file}") if own is not None else None
     if text is None:
-        return Check(name, "ok", "none", why) if found.version == 2 else unreadable(name, why)
-    online = tree.text(f"{CPUS}/online")
+        return ok("none") if found.version == 2 else None
+    online = here.files.text(f"{CPUS}/online")
     mine, every = set(cpu_list(text)), set(cpu_list(online or text))
     if mine >= every:
-        return Check(name, "ok", f"none: all {len(every)} processors", why)
-    alone = tree.text(f"{own}/cpuset.cpus.partition") in ("root", "isolated") or (
-        tree.text(f"{own}/cpuset.cpu_exclusive") == "1"
+        return ok(f"none: all {len(every)} processors")
+    alone = here.files.text(f"{own}/cpuset.cpus.partition") in ("root", "isolated") or (
+        here.files.text(f"{own}/cpuset.cpu_exclusive") == "1"
     )
     value = f"{len(mine)} of {len(every)} processors ({written(mine)})"
     if alone:
-        return Check(name, "ok", f"{value}, for this group alone", why)
-    return Check(name, "warn", f"{value}, shared with other groups", why)
+        return ok(f"{value}, for this group alone")
+    return warn(f"{value}, shared with other groups")
 
 
 _SECONDS = 3.0
@@ -127,14 +123,11 @@ _INSTALLERS = {
 }  # fmt: skip
 
 
-def tools() -> Check:
-    """Look for git, hyperfine, perf, valgrind, setarch and taskset."""
-    name = "tools"
-    why = "Without hyperfine perfgate starts commands itself; perf_stat needs perf, callgrind needs valgrind."
+@CHECKS("tools", "Without hyperfine perfgate starts commands itself; perf_stat needs perf, callgrind needs valgrind.")
+def _tools(_: Here) -> Check | None:
     if shutil.which("git") is None:
-        return Check(
-            name, "bad", "no git", "Base and head are commits: without git nothing is measured.", _install("git")
-        )
+        why = "Base and head are commits: without git nothing is measured."
+        return bad("no git", command=_install("git"), why=why)
     own = find_own("hyperfine")
     hyperfine = own or shutil.which("hyperfine")
     which = f"({'comes with perfgate' if own else 'on PATH'}: {hyperfine})"
@@ -148,8 +141,8 @@ def tools() -> Check:
     absent = [tool for tool, version in found.items() if version is None]
     value = ", ".join(there) + ("; " if there and absent else "") + (f"no {', '.join(absent)}" if absent else "")
     if "hyperfine" in absent:
-        return Check(name, "warn", value, why, _install("hyperfine"))
-    return Check(name, "ok", value, why)
+        return warn(value, _install("hyperfine"))
+    return ok(value)
 
 
 def _version(path: str | None) -> str | None:
@@ -173,17 +166,15 @@ def _install(package: str) -> str | None:
     return next((f"{start} {package}" for tool, start in _INSTALLERS.items() if shutil.which(tool)), None)
 
 
-def tracer() -> Check:
-    """Trace a small command."""
-    name = "tracer"
-    why = "It sees which files a benchmark reads: one that reads nothing that differs need not be measured."
+@CHECKS("tracer", "It sees which files a benchmark reads: one that reads nothing that differs need not be measured.")
+def _tracer(_: Here) -> Check | None:
     try:
         found = tracer_here()
     except OSError as error:
-        return Check(name, "warn", f"none: {error.strerror}", why)
+        return warn(f"none: {error.strerror}")
     if found is None:
-        return Check(name, "warn", "none: neither seccomp nor ptrace works here", why)
-    return Check(name, "ok", found if found == "seccomp" else f"{found}, which is slower than seccomp", why)
+        return warn("none: neither seccomp nor ptrace works here")
+    return ok(found if found == "seccomp" else f"{found}, which is slower than seccomp")
 
 
 FREE_WARN = 2**30
@@ -192,64 +183,58 @@ FREE_BAD = 100 * 2**20
 """Bytes: a build that fills a disk fails half-way."""
 
 
-def temporary(directory: Path) -> Check:
-    """Look at the directory where base and head are checked out and built."""
-    name = "temporary files"
-    why = "Base and head are checked out and built there, which takes space."
-    command = "export TMPDIR=/path/with/space"
+@CHECKS("temporary files", "Base and head are checked out and built there, which takes space.")
+def _temporary(_: Here) -> Check | None:
+    directory, command = tempfile.gettempdir(), "export TMPDIR=/path/with/space"
     try:
         status = os.statvfs(directory)
     except OSError as error:
-        problem = NoTemporaryFiles(str(directory), "unreadable", error=str(error.strerror))
-        return Check(name, "bad", f"{directory}: {error.strerror}", why, command, problem)
+        problem = NoTemporaryFiles(directory, "unreadable", error=str(error.strerror))
+        return bad(f"{directory}: {error.strerror}", problem, command)
     free = status.f_bavail * status.f_frsize
     if status.f_flag & os.ST_RDONLY or not os.access(directory, os.W_OK | os.X_OK):
-        problem = NoTemporaryFiles(str(directory), "unwritable")
-        return Check(name, "bad", f"{directory} cannot be written", why, command, problem)
+        return bad(f"{directory} cannot be written", NoTemporaryFiles(directory, "unwritable"), command)
     if status.f_flag & getattr(os, "ST_NOEXEC", 0):
-        problem = NoTemporaryFiles(str(directory), "noexec")
         said = f"{directory} is mounted noexec: what is built there does not start"
-        return Check(name, "bad", said, why, command, problem)
+        return bad(said, NoTemporaryFiles(directory, "noexec"), command)
     value = f"{free / 2**30:.1f} GiB free in {directory}"
     if free < FREE_BAD:
-        return Check(name, "bad", value, why, command, NoTemporaryFiles(str(directory), "full", free))
-    state: State = "warn" if free < FREE_WARN else "ok"
-    return Check(name, state, value, why, command if state != "ok" else None)
+        return bad(value, NoTemporaryFiles(directory, "full", free), command)
+    return warn(value, command) if free < FREE_WARN else ok(value)
 
 
-def kept_history(folder: Path | None) -> Check:
-    """Look whether what is learned of this machine can be kept; None: no place is known."""
-    name = "history"
-    why = "Remembered noise of this machine lets checks decide sooner; they also work without it."
-    command = "export PERFGATE_HISTORY=/path/to/history"
+@CHECKS("history", "Remembered noise of this machine lets checks decide sooner; they also work without it.")
+def _kept_history(here: Here) -> Check | None:
+    folder, command = here.history, "export PERFGATE_HISTORY=/path/to/history"
     if folder is None:
-        return Check(name, "warn", "no home directory, and nothing names another place", why, command)
+        return warn("no home directory, and nothing names another place", command)
     there = next((each for each in (folder.absolute(), *folder.absolute().parents) if each.exists()), None)
     if there is None or not there.is_dir() or not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return Check(name, "warn", f"{folder} cannot be written", why, command)
-    return Check(name, "ok", str(folder), why)
+        return warn(f"{folder} cannot be written", command)
+    return ok(str(folder))
 
 
-def others(lock: Path) -> Check:
-    """Look whether another perfgate holds the machine; the lock is asked for a shared moment and never made."""
-    name, why = "other gates", "Two gates never measure at once on one machine: a check waits for the other to end."
+@CHECKS("other gates", "Two gates never measure at once on one machine: a check waits for the other to end.")
+def _others(_: Here) -> Check | None:
+    # the lock is asked for a shared moment and never made
+    lock = lock_file(os.environ)
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return Check(name, "ok", "none measures", why)
+        return ok("none measures")
     except OSError as error:
-        return unreadable(name, why, f"{lock}: {error.strerror}")
+        return unknown(f"{lock}: {error.strerror}")
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         found = claim_of(descriptor)
         who = f"another perfgate measures (process {found.pid})" if found else "another program holds its lock"
-        return Check(name, "warn", who, why)
+        return warn(who)
     except OSError as error:
-        return unreadable(name, why, f"{lock}: {error.strerror}")
+        return unknown(f"{lock}: {error.strerror}")
     finally:
         os.close(descriptor)
-    return Check(name, "ok", "none measures", why)
+    return ok("none measures")
 
 
 AVAILABLE_WARN = 0.10
@@ -263,57 +248,59 @@ SWAPPED_BAD = 64
 _PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 
 
-def available(tree: Tree) -> Check:
-    """Look at the memory that programs can still have, here and in the control group."""
-    name, why = "memory", "With little memory left, programs wait for pages, or the kernel kills one."
-    info = tree.table("proc/meminfo")
+@CHECKS("memory", "With little memory left, programs wait for pages, or the kernel kills one.")
+def _available(here: Here) -> Check | None:
+    info = here.files.table("proc/meminfo")
     total, free = info.get("MemTotal"), info.get("MemAvailable")
     if not total or free is None:
-        return unreadable(name, why)
+        return None
     where = ""
-    group = memory_limit(tree)
+    group = memory_limit(here.files)
     if group is not None and group.limit < total and group.available < free:
         total, free, where = group.limit, group.available, " in its control group"
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
     if share < AVAILABLE_BAD:
-        return Check(name, "bad", value, why, problem=LittleMemory(free, total, bool(where)))
-    return Check(name, "warn" if share < AVAILABLE_WARN else "ok", value, why)
+        return bad(value, LittleMemory(free, total, bool(where)))
+    return warn(value) if share < AVAILABLE_WARN else ok(value)
 
 
 def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
-def swap(tree: Tree, window: Window) -> Check:
-    """Look whether memory is on disk; bad when pages move now."""
-    name, why = "swap", "Reading a page back from disk takes a thousand times as long as from memory."
-    info = tree.table("proc/meminfo")
+@CHECKS("swap", "Reading a page back from disk takes a thousand times as long as from memory.")
+def _swap(here: Here) -> Check | None:
+    info = here.files.table("proc/meminfo")
     total, free = info.get("SwapTotal"), info.get("SwapFree")
     if total is None or free is None:
-        return unreadable(name, why)
+        return None
     if not total:
-        return Check(name, "ok", "none", why)
+        return ok("none")
     used = total - free
-    moved = sum(window.end.vmstat.get(way, 0) - window.begin.vmstat.get(way, 0) for way in ("pswpin", "pswpout"))
+    begin, end = here.window.begin.vmstat, here.window.end.vmstat
+    moved = sum(end.get(way, 0) - begin.get(way, 0) for way in ("pswpin", "pswpout"))
     if moved >= SWAPPED_BAD:
-        return Check(name, "bad", f"swapping now: {moved} pages while it was watched", why)
+        return bad(f"swapping now: {moved} pages while it was watched")
     value = f"{_gib(used)} of {_gib(total)} in use"
     if used > SWAP_WARN * total:
-        return Check(name, "warn", value, why, "sudo swapoff -a && sudo swapon -a")
-    return Check(name, "ok", value, why)
+        return warn(value, "sudo swapoff -a && sudo swapon -a")
+    return ok(value)
 
 
-def huge_pages(tree: Tree) -> Check:
-    """Look whether the kernel makes huge pages where nobody asked for them."""
-    name = "huge pages"
-    why = "Whether a program gets huge pages depends on how fragmented memory is, and changes its speed."
-    chosen = re.search(r"\[(\w+)\]", tree.text(_PAGES) or "")
+@CHECKS("huge pages", "Whether a program gets huge pages depends on how fragmented memory is, and changes its speed.")
+def _huge_pages(here: Here) -> Check | None:
+    chosen = re.search(r"\[(\w+)\]", here.files.text(_PAGES) or "")
     if chosen is None:
-        return unreadable(name, why)
+        return None
     if chosen[1] == "always":
-        return Check(name, "warn", "always", why, f"echo madvise | sudo tee /{_PAGES}")
-    return Check(name, "ok", chosen[1], why)
+        return warn("always", f"echo madvise | sudo tee /{_PAGES}")
+    return ok(chosen[1])
+
+
+@CHECKS("name in reports", "Reports name the machine by a hash, so that they can be published.")
+def _name(_: Here) -> Check | None:
+    return ok(str(facts()["hostname"]))
 
 
 WINDOW = 1.0
@@ -321,7 +308,19 @@ WINDOW = 1.0
 QUICK_WINDOW = 0.4
 """Seconds before a run: forty ticks of a processor, and less than people notice."""
 
-_Look = Callable[[], Check]
+_STATE = (
+    "governor", "turbo", "thermal throttling", "power supply", "load", "other processes", "steal time", "cpu quota",
+    "cpu pressure", "memory pressure", "io pressure", "memory", "swap",
+)  # fmt: skip
+"""What changes from hour to hour."""
+_MADE = (
+    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "cpuset", "interrupts",
+    "idle states", "nmi watchdog", "priority", "huge pages", "aslr", "clock source", "perf events", "mount namespaces",
+    "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
+)  # fmt: skip
+"""What stays as it was made or set up."""
+_STANDING = ("governor", "power supply", "memory", "temporary files")
+"""What can make a machine unfit and is seen without watching it."""
 
 
 def examine(history: Path | None, tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
@@ -331,21 +330,7 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
         history: the file that keeps what is learned; None: no place is known.
         tree: the machine's files.
     """
-    files = Tree() if tree is None else tree
-    window = watch(files, seconds)
-    return _all(
-        {
-            **_state(files, window),
-            **_make(files),
-            "mount namespaces": machine.mounts,
-            "tools": tools,
-            "tracer": tracer,
-            "temporary files": _temporary,
-            "name in reports": _name,
-            "history": lambda: kept_history(history),
-            "other gates": lambda: others(lock_file(os.environ)),
-        }
-    )
+    return _found((*_STATE, *_MADE), Here(tree or Tree(), seconds, history))
 
 
 def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: bool = True) -> list[str]:
@@ -354,9 +339,8 @@ def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: 
     Of what can be bad, tools are not looked at: starting them takes longer than all the rest. waits: programs that wait
     for a processor make it unfit as well.
     """
-    files = Tree() if tree is None else tree
-    looks = {**_state(files, watch(files, seconds)), "temporary files": _temporary}
-    return [f"{check.name}: {check.value}" for check in unfit(_all(looks)) if waits or check.name not in load.WAITS]
+    found = unfit(_found((*_STATE, "temporary files"), Here(tree or Tree(), seconds)))
+    return [f"{check.name}: {check.value}" for check in found if waits or check.name not in load.WAITS]
 
 
 def standing_problems(tree: Tree | None = None) -> list[Problem]:
@@ -364,14 +348,8 @@ def standing_problems(tree: Tree | None = None) -> list[Problem]:
 
     It is not watched, which takes time: what happens during a run, the states before and after it show.
     """
-    files = Tree() if tree is None else tree
-    looks: dict[str, _Look] = {
-        "governor": lambda: processors.governor(files),
-        "power supply": lambda: machine.power(files),
-        "memory": lambda: available(files),
-        "temporary files": _temporary,
-    }
-    return [check.problem for check in unfit(_all(looks)) if check.problem is not None]
+    found = unfit(_found(_STANDING, Here(tree or Tree(), 0.0)))
+    return [check.problem for check in found if check.problem is not None]
 
 
 def unfit(checks: Iterable[Check]) -> list[Check]:
@@ -379,61 +357,6 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
     return [check for check in checks if check.state == "bad"]
 
 
-def _name() -> Check:
-    why = "Reports name the machine by a hash, so that they can be published."
-    return Check("name in reports", "ok", str(facts()["hostname"]), why)
-
-
-def _temporary() -> Check:
-    return temporary(Path(tempfile.gettempdir()))
-
-
-def _state(files: Tree, window: Window) -> dict[str, _Look]:
-    """What changes from hour to hour."""
-    return {
-        "governor": lambda: processors.governor(files),
-        "turbo": lambda: processors.boost(files),
-        "thermal throttling": lambda: processors.heat(files, window),
-        "power supply": lambda: machine.power(files),
-        "load": lambda: load.average(files, window),
-        "other processes": lambda: load.processes(window),
-        "steal time": lambda: load.steal(window),
-        "cpu quota": lambda: load.limit(files, window),
-        "cpu pressure": lambda: load.waiting(files, "cpu", window),
-        "memory pressure": lambda: load.waiting(files, "memory", window),
-        "io pressure": lambda: load.waiting(files, "io", window),
-        "memory": lambda: available(files),
-        "swap": lambda: swap(files, window),
-    }
-
-
-def _make(files: Tree) -> dict[str, _Look]:
-    """What stays as it was made or set up."""
-    return {
-        "virtual machine": lambda: machine.virtualization(files),
-        "smt": lambda: processors.smt(files),
-        "processor kinds": lambda: processors.kinds(files),
-        "numa nodes": lambda: processors.nodes(files),
-        "affinity": lambda: processors.affinity(files),
-        "isolated cpus": lambda: processors.isolated(files),
-        "cpuset": lambda: cpuset(files),
-        "interrupts": lambda: interrupts(files),
-        "idle states": lambda: idle(files),
-        "nmi watchdog": lambda: watchdog(files),
-        "priority": lambda: priority(given_priority()),
-        "huge pages": lambda: huge_pages(files),
-        "aslr": lambda: machine.aslr(files),
-        "clock source": lambda: machine.clock(files),
-        "perf events": lambda: machine.perf_events(files),
-    }
-
-
-def _all(looks: dict[str, _Look]) -> list[Check]:
-    return [_safely(name, look) for name, look in looks.items()]
-
-
-def _safely(name: str, look: _Look) -> Check:
-    try:
-        return look()
-    except Exception as error:  # noqa: BLE001  # a file of a shape that nobody foresaw is unknown, never ok, never the end
-        return unreadable(name, "This check failed; please report it.", f"{type(error).__name__}: {error}")
+def _found(names: Iterable[str], here: Here) -> list[Check]:
+    every = CHECKS | load.CHECKS | machine.CHECKS | processors.CHECKS
+    return [every[name](here) for name in names]

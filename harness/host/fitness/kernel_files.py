@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-
-from gate.model.warnings.hosts import Problem
 
 CPUS = "sys/devices/system/cpu"
 
@@ -95,28 +92,3 @@ def written(cpus: Iterable[int]) -> str:
         else:
             runs.append([cpu, cpu])
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
-State = Literal["ok", "warn", "bad", "unknown"]
-"""bad: values measured now would mislead; warn: they are noisier than they need be; unknown: it cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One fact about the machine."""
-
-    name: str
-    state: State
-    value: str
-    """What was found."""
-    why: str
-    """One sentence, why it matters to a measurement."""
-    command: str | None = None
-    """What changes it, for a shell; None where no command does, or nothing needs changing."""
-    problem: Problem | None = None
-    """The same as data, of what makes the machine unfit as it is set up."""
-
-
-def unreadable(name: str, why: str, value: str = "this system does not show it") -> Check:
-    """Say that something cannot be known here, which is never ok."""
-    return Check(name, "unknown", value, why)

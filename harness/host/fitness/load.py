@@ -6,9 +6,10 @@ import math
 
 from gate.units import plural
 from harness.host.fitness.cgroup import quota
+from harness.host.fitness.check import Check, Checks, Here, State, bad, ok, warn
 from harness.host.fitness.counters import Pressure, Window, load, pressure
-from harness.host.fitness.kernel_files import Check, State, Tree, unreadable
 
+CHECKS = Checks()
 WAITS = frozenset({"load", "other processes", "cpu pressure"})
 """Checks of what makes a program wait for a processor: active time leaves that out, wall time has it."""
 LOAD_WARN = 0.5
@@ -38,34 +39,22 @@ PRESSURE_BAD: dict[Pressure, float] = {"cpu": 50.0, "memory": 10.0}
 THROTTLED_WARN = 0.01
 """Share of all periods since the control group began."""
 
-_OTHERS = (
-    "Other programs take processors, caches and memory bandwidth from the measured one. Active time leaves out its "
-    "waits for a processor: `perfgate try` shows which commands it decides."
-)
-_WAITS = {
-    "cpu": "Programs wait for a processor. The wait is part of wall time, not of active time.",
-    "memory": "Programs wait for memory: the kernel takes pages from one to give them to another.",
-    "io": "Programs wait for disks, which they share with others.",
-}
 
-
-def average(tree: Tree, window: Window) -> Check:
-    """Look at the load of the last minute; bad only while others are still busy."""
-    name, why = "load", "All processors are busy: none is left for the measured program."
-    now, ticks = load(tree), window.end.ticks
+@CHECKS("load", "All processors are busy: none is left for the measured program.")
+def _average(here: Here) -> Check | None:
+    # of the last minute; bad only while others are still busy
+    now, ticks = load(here.files), here.window.end.ticks
     if now is None or ticks is None:
-        return unreadable(name, why)
+        return None
     value = f"{now:.2f} on {plural(ticks.processors, 'processor')}"
     each = now / ticks.processors
     if each < LOAD_WARN:
-        return Check(name, "ok", value, why)
-    busy = others(window)
-    if each >= LOAD_BAD and (busy is None or busy >= STILL_BUSY):
-        return Check(name, "bad", value, why)
-    return Check(name, "warn", value, why)
+        return ok(value)
+    busy = _others(here.window)
+    return bad(value) if each >= LOAD_BAD and (busy is None or busy >= STILL_BUSY) else warn(value)
 
 
-def others(window: Window) -> float | None:
+def _others(window: Window) -> float | None:
     """Return the share of all processors' time that other processes took; None when that cannot be told."""
     begin, end = window.begin.ticks, window.end.ticks
     if begin is None or end is None or end.total <= begin.total:
@@ -87,12 +76,16 @@ def _taken(window: Window) -> dict[int, int]:
     return taken
 
 
-def processes(window: Window) -> Check:
-    """Look at what other processes take, and name the one that takes the most."""
-    name, why = "other processes", _OTHERS
-    share, ticks, first = others(window), window.end.ticks, window.begin.ticks
+@CHECKS(
+    "other processes",
+    "Other programs take processors, caches and memory bandwidth from the measured one. Active time leaves out its "
+    "waits for a processor: `perfgate try` shows which commands it decides.",
+)
+def _processes(here: Here) -> Check | None:
+    window = here.window
+    share, ticks, first = _others(window), window.end.ticks, window.begin.ticks
     if share is None or ticks is None or first is None:
-        return unreadable(name, why)
+        return None
     taken = _taken(window)
     taken.pop(window.end.own or 0, None)
     most = max(taken, key=lambda pid: taken[pid], default=None)
@@ -101,56 +94,61 @@ def processes(window: Window) -> Check:
     if most is not None and one >= BUSY_PROCESS:
         value += f"; most of it {window.end.processes[most].name} (process {most}): {one:.0%} of a processor"
     state: State = "bad" if share >= BUSY_BAD else "warn" if share >= BUSY_WARN or one >= BUSY_PROCESS else "ok"
-    return Check(name, state, value, why)
+    return Check("", state, value, "")
 
 
-def steal(window: Window) -> Check:
-    """Look at the time that the hypervisor gave to other machines while this one wanted to run."""
-    name, why = "steal time", "While the hypervisor runs another machine, this one pauses but its clock does not."
-    begin, end = window.begin.ticks, window.end.ticks
+@CHECKS("steal time", "While the hypervisor runs another machine, this one pauses but its clock does not.")
+def _steal(here: Here) -> Check | None:
+    begin, end = here.window.begin.ticks, here.window.end.ticks
     if begin is None or end is None or begin.steal is None or end.steal is None or end.total <= begin.total:
-        return unreadable(name, why)
+        return None
     stolen = end.steal - begin.steal
     wanted = end.total - begin.total - (end.idle - begin.idle)
     now = stolen / wanted if wanted > 0 else 0.0
     ever = end.steal / (end.total - end.idle) if end.total > end.idle else 0.0
     value = f"{now:.1%} of the time that programs wanted now, {ever:.1%} since boot"
     if now >= STEAL_BAD and stolen >= STEAL_TICKS:
-        return Check(name, "bad", value, why)
-    return Check(name, "warn" if max(now, ever) >= STEAL_WARN else "ok", value, why)
+        return bad(value)
+    return warn(value) if max(now, ever) >= STEAL_WARN else ok(value)
 
 
-def waiting(tree: Tree, what: Pressure, window: Window) -> Check:
+def _waiting(here: Here, what: Pressure) -> Check | None:
     """Look how long programs waited for something in the last ten seconds; for processors bad only while others run."""
-    name, why = f"{what} pressure", _WAITS[what]
-    share = pressure(tree, what).get("avg10")
+    share = pressure(here.files, what).get("avg10")
     if share is None:
-        return unreadable(name, why)
+        return None
     value = f"some program waited {share:.1f}% of the last 10 s"
-    busy = others(window)
+    busy = _others(here.window)
     past = what == "cpu" and busy is not None and busy < STILL_BUSY
     if share >= PRESSURE_BAD.get(what, math.inf) and not past:
-        return Check(name, "bad", value, why)
-    return Check(name, "warn" if share >= PRESSURE_WARN[what] else "ok", value, why)
+        return bad(value)
+    return warn(value) if share >= PRESSURE_WARN[what] else ok(value)
 
 
-def limit(tree: Tree, window: Window) -> Check:
-    """Look at the quota of this process's control group; bad when it stopped something now."""
-    name = "cpu quota"
-    why = "A program that has used up its quota pauses until the next period, usually 100 ms."
+CHECKS("cpu pressure", "Programs wait for a processor. The wait is part of wall time, not of active time.")(
+    lambda here: _waiting(here, "cpu")
+)
+CHECKS("memory pressure", "Programs wait for memory: the kernel takes pages from one to give them to another.")(
+    lambda here: _waiting(here, "memory")
+)
+CHECKS("io pressure", "Programs wait for disks, which they share with others.")(lambda here: _waiting(here, "io"))
+
+
+@CHECKS("cpu quota", "A program that has used up its quota pauses until the next period, usually 100 ms.")
+def _limit(here: Here) -> Check | None:
     try:
-        allowed = quota(tree)
+        allowed = quota(here.files)
     except LookupError:
-        return unreadable(name, why)
+        return None
     if allowed is None:
-        return Check(name, "ok", "none", why)
+        return ok("none")
     value = f"{allowed:.2f} processors"
-    begin, end = window.begin.throttling, window.end.throttling
+    begin, end = here.window.begin.throttling, here.window.end.throttling
     if begin is None or end is None:
-        return Check(name, "warn", value, why)
+        return warn(value)
     stopped = end.throttled - begin.throttled
     if stopped > 0:
-        return Check(name, "bad", f"{value}, throttled {stopped} times while one thread ran", why)
+        return bad(f"{value}, throttled {stopped} times while one thread ran")
     if end.periods and end.throttled / end.periods >= THROTTLED_WARN:
         value += f", throttled {end.throttled} times before ({end.throttled / end.periods:.0%} of the periods)"
-    return Check(name, "warn", value, why)
+    return warn(value)

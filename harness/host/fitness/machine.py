@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 from gate.model.warnings.hosts import OnBattery
-from harness.host.fitness.kernel_files import Check, Tree, unreadable
+from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.kernel_files import Tree
 from harness.sandbox.sandbox import namespaces
 
+CHECKS = Checks()
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 FAST_CLOCKS = frozenset(
     {
@@ -31,61 +34,53 @@ _VENDORS = {
 _CLOCKS = {"kvm-clock": "KVM", "hyperv_clocksource": "Hyper-V", "xen": "Xen"}
 
 
-def clock(tree: Tree) -> Check:
-    """Look at the clock that times are read from."""
-    name = "clock source"
-    why = "A slow clock adds a microsecond or more to each reading, which distorts short iterations."
-    current = tree.text(f"{_CLOCK}/current_clocksource")
+@CHECKS("clock source", "A slow clock adds a microsecond or more to each reading, which distorts short iterations.")
+def _clock(here: Here) -> Check | None:
+    current = here.files.text(f"{_CLOCK}/current_clocksource")
     if current in FAST_CLOCKS:
-        return Check(name, "ok", current, why)
+        return ok(current)
     if current not in SLOW_CLOCKS:
-        return unreadable(name, why, f"{current}, which perfgate does not know") if current else unreadable(name, why)
-    others = FAST_CLOCKS & set((tree.text(f"{_CLOCK}/available_clocksource") or "").split())
+        return unknown(f"{current}, which perfgate does not know") if current else None
+    others = FAST_CLOCKS & set((here.files.text(f"{_CLOCK}/available_clocksource") or "").split())
     command = f"echo {min(others)} | sudo tee /{_CLOCK}/current_clocksource" if others else None
-    return Check(name, "warn", current, why, command)
+    return warn(current, command)
 
 
-def aslr(tree: Tree) -> Check:
-    """Look whether each process gets other addresses: it should."""
-    name = "aslr"
-    why = "Leave it on: each start then samples another layout, and one lucky layout decides nothing."
-    setting = tree.number("proc/sys/kernel/randomize_va_space")
+@CHECKS("aslr", "Leave it on: each start then samples another layout, and one lucky layout decides nothing.")
+def _aslr(here: Here) -> Check | None:
+    setting = here.files.number("proc/sys/kernel/randomize_va_space")
     if setting is None:
-        return unreadable(name, why)
+        return None
     if setting < 2:
-        return Check(
-            name, "warn", "off" if setting == 0 else "partly off", why, "sudo sysctl kernel.randomize_va_space=2"
-        )
+        return warn("off" if setting == 0 else "partly off", "sudo sysctl kernel.randomize_va_space=2")
     try:
-        personality = int(tree.text("proc/self/personality") or "0", 16)
+        personality = int(here.files.text("proc/self/personality") or "0", 16)
     except ValueError:
         personality = 0
     if personality & NO_RANDOMIZE:
-        return Check(name, "warn", "off for this process (setarch -R)", why)
-    return Check(name, "ok", "on", why)
+        return warn("off for this process (setarch -R)")
+    return ok("on")
 
 
-def power(tree: Tree) -> Check:
-    """Look whether the machine runs on a battery."""
-    name = "power supply"
-    why = "On battery power the processors run slower."
+@CHECKS("power supply", "On battery power the processors run slower.")
+def _power(here: Here) -> Check | None:
     folder = "sys/class/power_supply"
-    if not tree.exists(folder):
-        return unreadable(name, why)
+    if not here.files.exists(folder):
+        return None
     batteries, mains = [], []
-    for supply in tree.found(f"{folder}/*"):
-        if tree.text(f"{supply}/type") == "Battery":
+    for supply in here.files.found(f"{folder}/*"):
+        if here.files.text(f"{supply}/type") == "Battery":
             # scope Device: of a mouse or a headset
-            batteries += [tree.text(f"{supply}/status")] if tree.text(f"{supply}/scope") != "Device" else []
-        elif tree.text(f"{supply}/type") in ("Mains", "USB"):
-            mains.append(tree.text(f"{supply}/online"))
+            batteries += [here.files.text(f"{supply}/status")] if here.files.text(f"{supply}/scope") != "Device" else []
+        elif here.files.text(f"{supply}/type") in ("Mains", "USB"):
+            mains.append(here.files.text(f"{supply}/online"))
     if "Discharging" in batteries:
-        return Check(name, "bad", "battery, discharging", why, problem=OnBattery())
+        return bad("battery, discharging", OnBattery())
     if not batteries:
-        return Check(name, "ok", "no battery", why)
+        return ok("no battery")
     if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):
-        return Check(name, "ok", "mains", why)
-    return unreadable(name, why, "a battery of unknown status")
+        return ok("mains")
+    return unknown("a battery of unknown status")
 
 
 def hypervisor(tree: Tree) -> str | None:
@@ -137,44 +132,42 @@ def _container(tree: Tree) -> str:
     return "Kubernetes" if "kubepods" in groups else "Docker" if "/docker" in groups else ""
 
 
-def virtualization(tree: Tree) -> Check:
-    """Look whether the machine is shared with others that are not seen from here."""
-    name = "virtual machine"
-    why = "Neighbours on the same hardware take caches, memory bandwidth and processor time."
-    kind, container = hypervisor(tree), _container(tree)
+@CHECKS("virtual machine", "Neighbours on the same hardware take caches, memory bandwidth and processor time.")
+def _virtualization(here: Here) -> Check | None:
+    kind, container = hypervisor(here.files), _container(here.files)
     inside = f", in a container ({container})" if container else ""
     if kind is None:
-        return unreadable(name, why, f"this system does not show it{inside}")
+        return unknown(f"this system does not show it{inside}")
     if kind:
-        return Check(name, "warn", f"yes, {kind}{inside}", why)
-    return Check(name, "ok", f"no{inside}", why)
+        return warn(f"yes, {kind}{inside}")
+    return ok(f"no{inside}")
 
 
-def perf_events(tree: Tree) -> Check:
-    """Look whether perf may count here; without it instrument = "perf_stat" cannot measure."""
-    name = "perf events"
-    why = 'Above 2, only a privileged user may count: instrument = "perf_stat" needs it.'
-    level = tree.number("proc/sys/kernel/perf_event_paranoid")
+@CHECKS("perf events", 'Above 2, only a privileged user may count: instrument = "perf_stat" needs it.')
+def _perf_events(here: Here) -> Check | None:
+    level = here.files.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
-        return unreadable(name, why)
-    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
+        return None
+    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
     # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
     may_count = rights and int(rights[1], 16) & (1 << 38 | 1 << 21)
     may = "allowed" if level <= 2 else "allowed to this user" if may_count else ""
     # those of processors are cpu, cpu_core and cpu_atom, cpum_cf; armv8_pmuv3_0, armv8_cortex_a72
-    counters = [path.rpartition("/")[2] for path in tree.found("sys/bus/event_source/devices/*")]
+    counters = [path.rpartition("/")[2] for path in here.files.found("sys/bus/event_source/devices/*")]
     if may and counters and not any(each.startswith(("cpu", "arm")) for each in counters):
         value = f"{may} (perf_event_paranoid {level}), but this machine counts no cycles and no instructions"
-        return Check(name, "warn", value, 'Virtual machines often hide these counters: "perf_stat" gives only times.')
+        hidden = 'Virtual machines often hide these counters: "perf_stat" gives only times.'
+        return replace(warn(value), why=hidden)
     if may:
-        return Check(name, "ok", f"{may} (perf_event_paranoid {level})", why)
-    return Check(name, "warn", f"perf_event_paranoid {level}", why, "sudo sysctl kernel.perf_event_paranoid=2")
+        return ok(f"{may} (perf_event_paranoid {level})")
+    return warn(f"perf_event_paranoid {level}", "sudo sysctl kernel.perf_event_paranoid=2")
 
 
-def mounts() -> Check:
-    """Look whether a directory can stand at another path for one command alone; refused costs time, no precision."""
-    name = "mount namespaces"
-    why = "With them both sides' first builds are made at the same time, otherwise one after the other."
+@CHECKS(
+    "mount namespaces", "With them both sides' first builds are made at the same time, otherwise one after the other."
+)
+def _mounts(_: Here) -> Check | None:
+    # refused costs time, no precision
     if sys.platform != "linux":
-        return unreadable(name, why)
-    return Check(name, "ok", "allowed" if "files" in namespaces() else "refused", why)
+        return None
+    return ok("allowed" if "files" in namespaces() else "refused")

@@ -7,67 +7,63 @@ from collections import Counter, defaultdict
 
 from gate.model.warnings.hosts import HeldDown, LowPowerProfile
 from gate.units import plural
-from harness.host.fitness.counters import FIRMWARE, Window, governors, turbo
-from harness.host.fitness.kernel_files import CPUS, Check, Tree, cpu_list, unreadable, whole, written
+from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.counters import FIRMWARE, governors, turbo
+from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
 from harness.host.fitness.machine import is_virtual
 
+CHECKS = Checks()
 OTHER_KIND = 0.9
 """A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one
 kind differ by some percent (Intel Turbo Boost Max 3.0), big and little ones by a third and more."""
 
 
-def smt(tree: Tree) -> Check:
-    """Look whether two processors share one core."""
-    name, why = "smt", "Two threads on one core slow each other down: a neighbour's work becomes part of the time."
-    active = tree.text(f"{CPUS}/smt/active")
+@CHECKS("smt", "Two threads on one core slow each other down: a neighbour's work becomes part of the time.")
+def _smt(here: Here) -> Check | None:
+    active = here.files.text(f"{CPUS}/smt/active")
     if active == "1":
-        return Check(name, "warn", "on: processors share cores", why, f"echo off | sudo tee /{CPUS}/smt/control")
+        return warn("on: processors share cores", f"echo off | sudo tee /{CPUS}/smt/control")
     if active != "0":
-        return unreadable(name, why)
-    if is_virtual(tree) is not False:
-        return unreadable(name, why, "none visible, but a virtual machine may have half cores")
-    return Check(name, "ok", "off", why)
+        return None
+    if is_virtual(here.files) is not False:
+        return unknown("none visible, but a virtual machine may have half cores")
+    return ok("off")
 
 
-def isolated(tree: Tree) -> Check:
-    """Tell which processors the scheduler leaves alone: information."""
-    name, why = "isolated cpus", "Nothing else runs on an isolated processor (isolcpus=)."
-    texts = {what: tree.text(f"{CPUS}/{what}") for what in ("isolated", "nohz_full")}
+@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=).")
+def _isolated(here: Here) -> Check | None:
+    texts = {what: here.files.text(f"{CPUS}/{what}") for what in ("isolated", "nohz_full")}
     if texts["isolated"] is None:
-        return unreadable(name, why)
+        return None
     # "(null)" is what some kernels write for none
     parts = [f"{text} {what}" for what, text in texts.items() if text and text != "(null)"]
     hint = f'; cpus = "{texts["isolated"]}" in a [[benchmark]] uses them' if texts["isolated"] else ""
-    return Check(name, "ok", ", ".join(parts) + hint if parts else "none", why)
+    return ok(", ".join(parts) + hint if parts else "none")
 
 
-def affinity(tree: Tree) -> Check:
-    """Look at the processors that this process may use."""
-    name = "affinity"
-    why = "With a single processor, perfgate and all services run on the one that is measured."
-    status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
-    online = tree.text(f"{CPUS}/online")
+@CHECKS("affinity", "With a single processor, perfgate and all services run on the one that is measured.")
+def _affinity(here: Here) -> Check | None:
+    status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
+    online = here.files.text(f"{CPUS}/online")
     if status is None:
-        return unreadable(name, why)
+        return None
     allowed = len(cpu_list(status[1]))
     every = len(cpu_list(online)) if online else allowed
     of = f" of {every}" if online else ""
     value = f"{allowed}{of} {'processor' if every == 1 else 'processors'} ({status[1]})"
-    return Check(name, "warn" if allowed == 1 else "ok", value, why)
+    return warn(value) if allowed == 1 else ok(value)
 
 
-def kinds(tree: Tree) -> Check:
-    """Look whether the processors are of one kind."""
-    name = "processor kinds"
-    why = "A program takes longer on a slow core than on a fast one, and the scheduler chooses which."
-    groups = _groups(tree)
+@CHECKS("processor kinds", "A program takes longer on a slow core than on a fast one, and the scheduler chooses which.")
+def _kinds(here: Here) -> Check | None:
+    groups = _groups(here.files)
     if not groups:
-        return unreadable(name, why)
+        return None
     if len(groups) == 1:
-        return Check(name, "ok", "all of one kind", why)
+        return ok("all of one kind")
     value = "; ".join(f"{kind}: {written(cpus)}" for kind, cpus in groups.items())
     fastest = written(next(iter(groups.values())))
-    return Check(name, "warn", value, why, f'cpus = "{fastest}"  # in each [[benchmark]] of perfgate.toml')
+    return warn(value, f'cpus = "{fastest}"  # in each [[benchmark]] of perfgate.toml')
 
 
 def _groups(tree: Tree) -> dict[str, list[int]]:
@@ -118,19 +114,17 @@ def _models(tree: Tree) -> dict[int, str]:
     return models
 
 
-def nodes(tree: Tree) -> Check:
-    """Look whether all memory is equally near to all processors."""
-    name = "numa nodes"
-    why = "Memory of another node is slower, so a program's speed depends on where it runs."
-    online = tree.text("sys/devices/system/node/online")
+@CHECKS("numa nodes", "Memory of another node is slower, so a program's speed depends on where it runs.")
+def _nodes(here: Here) -> Check | None:
+    online = here.files.text("sys/devices/system/node/online")
     if online is None:
-        return unreadable(name, why)
+        return None
     count = len(cpu_list(online))
     if count <= 1:
-        return Check(name, "ok", "1", why)
-    near = tree.text(f"sys/devices/system/node/node{cpu_list(online)[0]}/cpulist")
+        return ok("1")
+    near = here.files.text(f"sys/devices/system/node/node{cpu_list(online)[0]}/cpulist")
     command = f'cpus = "{near}"  # in each [[benchmark]] of perfgate.toml' if near else None
-    return Check(name, "warn", str(count), why, command)
+    return warn(str(count), command)
 
 
 SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
@@ -143,64 +137,60 @@ _EVER = 0xF0000
 _FIRMWARE_BITS = ("too little voltage", "frequency capped", "throttled", "soft temperature limit")
 
 
-def governor(tree: Tree) -> Check:
-    """Look at what decides the frequency; bad where it is held down."""
-    why = "When the frequency follows the load, a program's speed depends on what ran before it."
+@CHECKS("governor", "When the frequency follows the load, a program's speed depends on what ran before it.")
+def _governor(here: Here) -> Check | None:
     command = f"echo performance | sudo tee /{CPUS}/cpu*/cpufreq/scaling_governor"
-    profile = tree.text("sys/firmware/acpi/platform_profile")
-    found = Counter(governors(tree))
+    profile = here.files.text("sys/firmware/acpi/platform_profile")
+    found = Counter(governors(here.files))
     if profile == _LOW_POWER:
         held = "The platform saves power: the processors do not reach the speed that users see."
-        return Check(
-            "governor", "bad", "platform profile low-power", held,
-            "echo balanced | sudo tee /sys/firmware/acpi/platform_profile", LowPowerProfile(),
-        )  # fmt: skip
+        command = "echo balanced | sudo tee /sys/firmware/acpi/platform_profile"
+        return bad("platform profile low-power", LowPowerProfile(), command, held)
     if not found:
-        return unreadable("governor", why)
+        return None
     names = tuple(found) if len(found) == 1 else tuple(f"{name} on {found[name]}" for name in sorted(found))
     value = ", ".join(names)
     if set(found) == {"performance"}:
-        return Check("governor", "ok", value, why)
-    drivers = set(tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
-    preferences = tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values()
+        return ok(value)
+    drivers = set(here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
+    preferences = here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values()
     if "powersave" in found and (drivers - SCALING_DRIVERS or _POWERSAVE in preferences):
         held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
-        return Check("governor", "bad", value, held, command, HeldDown(names))
-    return Check("governor", "warn", value, why, command)
+        return bad(value, HeldDown(names), command, held)
+    return warn(value, command)
 
 
-def boost(tree: Tree) -> Check:
-    """Look whether processors may go beyond their nominal frequency."""
-    why = "How long turbo lasts depends on heat and on what the other processors do."
-    on = turbo(tree)
+@CHECKS("turbo", "How long turbo lasts depends on heat and on what the other processors do.")
+def _boost(here: Here) -> Check | None:
+    on = turbo(here.files)
     if on is None:
-        return unreadable("turbo", why)
-    intel = tree.exists(f"{CPUS}/intel_pstate/no_turbo")
-    everywhere = f"/{CPUS}/cpufreq/boost" if tree.exists(f"{CPUS}/cpufreq/boost") else f"/{CPUS}/cpu*/cpufreq/boost"
+        return None
+    intel = here.files.exists(f"{CPUS}/intel_pstate/no_turbo")
+    everywhere = (
+        f"/{CPUS}/cpufreq/boost" if here.files.exists(f"{CPUS}/cpufreq/boost") else f"/{CPUS}/cpu*/cpufreq/boost"
+    )
     command = f"echo 1 | sudo tee /{CPUS}/intel_pstate/no_turbo" if intel else f"echo 0 | sudo tee {everywhere}"
-    return Check("turbo", "warn", "on", why, command) if on else Check("turbo", "ok", "off", why)
+    return warn("on", command) if on else ok("off")
 
 
-def heat(tree: Tree, window: Window) -> Check:
-    """Look whether processors are slowed down for their heat; bad when that happens now."""
-    why = "A hot processor slows down in the middle of a measurement."
-    name = "thermal throttling"
-    count, before = window.end.throttles, window.begin.throttles
+@CHECKS("thermal throttling", "A hot processor slows down in the middle of a measurement.")
+def _heat(here: Here) -> Check | None:
+    count, before = here.window.end.throttles, here.window.begin.throttles
     if count is None or before is None:
         try:
-            bits = int(tree.text(FIRMWARE) or "", 16)
+            bits = int(here.files.text(FIRMWARE) or "", 16)
         except ValueError:
-            return unreadable(name, why)
+            return None
         if bits & _NOW:
-            return Check(name, "bad", f"now: {_named(bits)}", why)
+            return bad(f"now: {_named(bits)}")
         if bits & _EVER:
-            return Check(name, "warn", f"since boot, not now: {_named(bits >> 16)}", why)
-        return Check(name, "ok", "never since boot", why)
+            return warn(f"since boot, not now: {_named(bits >> 16)}")
+        return ok("never since boot")
     if count > before:
-        return Check(name, "bad", f"{plural(count - before, 'time')} while it was watched", why)
+        return bad(f"{plural(count - before, 'time')} while it was watched")
     if count:
-        return Check(name, "warn", f"{plural(count, 'time')} since boot, not now", why)
-    return Check(name, "ok", "never since boot", why)
+        return warn(f"{plural(count, 'time')} since boot, not now")
+    return ok("never since boot")
 
 
 def _named(bits: int) -> str:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from gate.evidence.cost import cost_of, spent
 from gate.evidence.records import read
 from gate.model import Cost, Record
@@ -71,15 +69,6 @@ def test_what_was_profiled_after_the_end_is_part_of_the_whole() -> None:
     before = cost_of(records(BEGIN, *BUILT, *RAN, end(seconds=80.0)))
     found = cost_of(records(BEGIN, *BUILT, *RAN, end(seconds=80.0), profile, none))
     assert (found.profile, found.total, found.other) == (5.0, 85.0, before.other)
-
-
-def test_builds_that_were_made_at_once_count_once() -> None:
-    once = [build("base", 0, 8.0, setup=1.0, checked=1.0, at_once=True), build("head", 0, 4.0, setup=1.0, at_once=True)]
-    found = cost_of(records(*once))
-    # 10 s and 5 s in 10 s: two thirds of each
-    assert (found.setup, found.compile, found.link) == pytest.approx((2 * 2 / 3, 12 * 2 / 3, 2 / 3))
-    # of one that was made alone after the other had failed beside it, all counts
-    assert cost_of(records(once[0], build("head", 0, 4.0))).compile == 12.0
 
 
 def test_a_part_of_a_run_that_was_killed_leaves_the_total_open() -> None:

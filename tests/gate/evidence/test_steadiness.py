@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from gate.evidence.gather import iteration_warnings, outlived_warning, short_warning, steady_warning
+from gate.evidence.gather import iteration_warnings
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
 from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
 from harness.instruments.steady import steady_from
@@ -27,23 +27,23 @@ def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> l
 )
 def test_says_how_many_of_which_side(base: list[bool | None], head: list[bool | None], said: NotSteady) -> None:
     found = [*executions("base", base), *executions("head", head)]
-    assert steady_warning(found, "time") == said
+    assert iteration_warnings(found, "time", 0) == [said]
     # it is said of one metric
-    assert steady_warning(found, "memory") is None
+    assert iteration_warnings(found, "memory", 0) == []
 
 
 @pytest.mark.parametrize("states", [[True, True], [None, None], [None, True]])
 def test_silent_where_all_are_steady_or_none_was_looked_for(states: list[bool | None]) -> None:
-    assert steady_warning([*executions("base", states), *executions("head", states)], "time") is None
+    assert iteration_warnings([*executions("base", states), *executions("head", states)], "time", 0) == []
 
 
 def test_says_where_there_were_too_few_values_to_tell() -> None:
     assert steady_from([1.0] * (FEWEST_FOR_STEADY - 1)) is None
     assert steady_from([1.0] * FEWEST_FOR_STEADY) == 0
     short = executions("base", [False], FEWEST_FOR_STEADY - 1)
-    assert steady_warning(short, "time") == NotSteady(1, 0, 1, FEWEST_FOR_STEADY)
-    some = steady_warning([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time")
-    assert some == NotSteady(1, 1, 2, None)
+    assert iteration_warnings(short, "time", 0) == [NotSteady(1, 0, 1, FEWEST_FOR_STEADY)]
+    some = iteration_warnings([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time", 0)
+    assert some == [NotSteady(1, 1, 2, None)]
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,15 @@ def test_says_where_there_were_too_few_values_to_tell() -> None:
 def test_fewer_values_than_asked_for(base: list[int], head: list[int], said: ValuesShort | None) -> None:
     counts: dict[Side, list[int]] = {"base": base, "head": head}
     found = [e for side, numbers in counts.items() for n in numbers for e in executions(side, [None], n)]
-    assert short_warning(found, "time", 10) == said
+    assert iteration_warnings(found, "time", 10) == ([said] if said else [])
 
 
 def test_a_steady_state_leaves_fewer_values() -> None:
-    assert short_warning([*executions("base", [True], 10), *executions("base", [True], 4)], "time", 10) is None
+    assert iteration_warnings([*executions("base", [True], 10), *executions("base", [True], 4)], "time", 10) == []
 
 
 def test_says_of_how_many_something_went_on() -> None:
     base, head = executions("base", [None, None]), executions("head", [None, None, None])
-    assert outlived_warning([*base, *head]) is None
+    assert iteration_warnings([*base, *head], "time", 1) == []
     late = [msgspec.structs.replace(each, outlived=each.execution > 0) for each in head]
     assert iteration_warnings([*base, *late], "time", 1) == [Outlived(0, 2, 5)]

@@ -91,23 +91,9 @@ def test_a_file_beside_its_benchmarks() -> None:
     assert track.metrics["value"].unit == "things"
 
 
-def test_schema_1() -> None:
-    reading = read(Source("x", DATA / "schema1.json"))
-    medians = {a.benchmark: a for a in reading.aggregates if a.statistic == "median"}
-    assert {name: a.value for name, a in medians.items()} == {
-        "suite.time_bare": 1.5e-6,
-        "suite.TimeList.time_sum(10, 'a')": 2e-6,
-        "suite.TimeList.time_sum(20, 'a')": 3e-6,
-    }
-    first = medians["suite.TimeList.time_sum(10, 'a')"]
-    assert (first.low, first.high, first.count) == (1.9e-6, 2.2e-6, 10)
-    assert {m.benchmark: next(iter(m.metrics.values())).values for m in reading.measured} == {
-        "suite.mem_list": [856],
-        "suite.track_ratio": [0.25],
-        "suite.time_samples": [2e-6, 2.5e-6, 3e-6],
-    }
-    assert [f.benchmark for f in reading.failed] == ["suite.time_failed"]
-    assert reading.about.host["python_version"] == "3.6"
+def test_results_of_an_older_asv_have_failed() -> None:
+    found = read(Source("x", None, b'{"commit_hash": "abc", "params": {}, "results": {"time_x": 1.5e-6}}'))
+    assert [f.status for f in found.failed] == ["its result is of an older asv: `asv update` brings it up"]
 
 
 def test_a_file_that_is_cut_off_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 """BenchmarkDotNet's JSON."""
 
-import json
 
 import pytest
 
-from tests.support.foreign import aggregates, measured, of_text, reading
+from tests.support.foreign import aggregates, measured, reading
 
 QUICK = "Tiny.Benchmarks.Sorts.Quick"
 MEDIUM = "MediumRun"
@@ -51,14 +50,3 @@ def test_brief_has_values_or_statistics() -> None:
     )
     assert times["p95"].value == pytest.approx(803e-9)
     assert aggregates(found, QUICK, "memory", n="64")["value"].value == 96
-
-
-def test_old_names_of_stages() -> None:
-    measurements = [
-        {"IterationMode": "MainTarget", "LaunchIndex": 1, "Operations": 1, "Nanoseconds": 50},
-        {"IterationMode": "Result", "LaunchIndex": 1, "Operations": 2, "Nanoseconds": 80},
-        {"IterationMode": "IdleTarget", "LaunchIndex": 1, "Operations": 2, "Nanoseconds": 8},
-    ]
-    own = {"Type": "A", "Method": "B", "Namespace": "N", "Parameters": "", "Measurements": measurements}
-    found = of_text("benchmarkdotnet", json.dumps({"HostEnvironmentInfo": {}, "Benchmarks": [own]}))
-    assert measured(found, "N.A.B")[0].metrics["time"].values == pytest.approx([40e-9])

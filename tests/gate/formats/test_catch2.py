@@ -84,7 +84,7 @@ def test_a_section_that_runs_again() -> None:
     data = (DATA / "3.7.1.xml").read_text()
     part = data[data.index("<Section") : data.index("</Section>") + len("</Section>")]
     found = made(data.replace(part, part + part))
-    assert [(each.benchmark, each.labels) for each in found.aggregates[1:]] == [(LONG, {}), (LONG, {"repeat": "2"})]
+    assert [(each.benchmark, each.labels) for each in found.aggregates[1:]] == [(LONG, {}), (LONG, {"number": "2"})]
 
 
 def test_xml_that_a_crash_cut_off() -> None:

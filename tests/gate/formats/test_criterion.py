@@ -1,6 +1,5 @@
 """Criterion's folder: its baselines and their copies, throughput, estimates alone, old layouts; critcmp beside it."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -108,16 +107,6 @@ def test_estimates_alone(folder: Path) -> None:
     )
     alone = {each.statistic: each.value for each in of(DATA / "estimates.json").aggregates}
     assert alone == pytest.approx({"mean": mean.value, "median": 28.964223710317462e-9}, rel=1e-12)
-
-
-def test_before_0_3_samples_were_a_pair_and_estimates_had_capitals(folder: Path) -> None:
-    (folder / "sum/after/sample.json").write_text("[[10.0, 20.0], [300.0, 800.0]]")
-    assert times(of(folder), "sum")["after"] == pytest.approx([30e-9, 40e-9])
-    (folder / "sum/after/sample.json").unlink()
-    old = {"Mean": {"point_estimate": 5.0}, "Median": {"point_estimate": 4.0}, "MedianAbsDev": {"point_estimate": 0.1}}
-    (folder / "sum/after/estimates.json").write_text(json.dumps(old))
-    found = {each.statistic: each.value for each in of(folder).aggregates if each.metric == "time"}
-    assert found == pytest.approx({"mean": 5e-9, "median": 4e-9})
 
 
 def test_a_measurement_of_ones_own_keeps_its_unit(folder: Path) -> None:

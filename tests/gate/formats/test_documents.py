@@ -158,20 +158,6 @@ def test_a_counter_that_json_does_not_have(number: str) -> None:
     assert list(found.metrics["time"].values) == [1e-8]
 
 
-@pytest.mark.endtoend
-def test_a_large_document_is_read_element_by_element(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = "".join(
-        f'{{"name": "BM_{n}", "real_time": 1, "cpu_time": 1, "inf": {n % 3 or "-nan"}}},\n' for n in range(9000)
-    )
-    text = f'{{"context": {{}}, "benchmarks": [\n{rows}{{"name": "nan, inf", "real_time": inf, "cpu_time": 1}}]}}'
-    whole = of(text)
-    monkeypatch.setattr("gate.formats.parts.source._SMALL", 1000)
-    found = of(text)
-    assert found.measured == whole.measured
-    assert len(found.measured) == 9000
-    assert [f.benchmark for f in found.failed] == ["nan, inf"]
-
-
 @pytest.mark.parametrize("number", ["nan", "-inf", "null", '"fast"'])
 def test_a_time_that_is_none_fails_its_benchmark(number: str) -> None:
     found = of(row("BM_A").replace("10.0", number) + "\n" + row("BM_B"))
@@ -203,7 +189,12 @@ def test_strings_keep_what_looks_like_a_number() -> None:
 
 UNREADABLE = {
     "asv": (
-        {"commit_hash": "a" * 40, "params": {}, "results": {"time_a": {"result": [1.0, 2.0], "params": [["1"]]}}},
+        {
+            "commit_hash": "a" * 40,
+            "params": {},
+            "result_columns": ["result", "params"],
+            "results": {"time_a": [[1.0, 2.0], [["1"]]]},
+        },
         [("time_a", "2 results for 1 combinations of its parameters")],
     ),
     "bencher": (

@@ -53,18 +53,9 @@ def test_some_failed_requests_are_an_error_rate() -> None:
     assert found.metrics["throughput"].values == [2 / 8]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["RUN\ta.B\t\tb\t1700000000000\t \t2.0", "REQUEST\ts\t7\tg\tname\t1000\t1250\tOK\t "],
-        ["RUN\ta.B\tb\t1700000000000\t \t3.0.0", "REQUEST\t7\tg\tname\t1000\t1250\tOK\t "],
-        ["a.B\tb\tRUN\t1700000000000\t \t2.0", "s\t7\tREQUEST\tg\tname\t1000\t1100\t1200\t1250\tOK\t "],
-    ],
-)  # fmt: skip
-def test_logs_of_old_versions(lines: list[str]) -> None:
-    data = "\n".join([*lines, ""]).encode()
-    assert gatling.recognises(Source("x", None, data))
-    (found,) = of_text("gatling", data).measured
+def test_a_log_before_3_4_has_the_user_before_the_group() -> None:
+    text = "RUN\ta.B\tb\t1700000000000\t \t3.0.0\nREQUEST\t7\tg\tname\t1000\t1250\tOK\t \n"
+    (found,) = of_text("gatling", text).measured
     assert (found.benchmark, found.labels["group"], list(found.metrics["time"].values)) == ("name", "g", [0.25])
 
 

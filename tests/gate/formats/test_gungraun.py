@@ -81,27 +81,16 @@ def test_a_folder_above(tmp_path: Path) -> None:
 
 def summary(**keys: Any) -> bytes:
     own = {"version": "3", "kind": "LibraryBenchmark", "module_path": "m::g::f", "function_name": "f", "id": "a"}
-    return json.dumps(own | {"tool_summaries": []} | keys).encode()
+    return json.dumps(own | keys).encode()
 
 
 IR = {"metrics": {"Both": [12, 10]}}
 FLOATS = {"metrics": {"Both": [{"Float": 99.5}, {"Int": 99}]}}
-NAMED = {"kind": {"Name": "main"}, "path": "x"}
 
 
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (
-            summary(version="1", module_path="m::g", callgrind_summary={"summaries": [
-                {"baseline": {"kind": "Old"}, "events": {"Ir": {"new": 12, "old": 10, "diff_pct": 20.0}}}
-            ]}),
-            {"new": 12, "old": 10},
-        ),
-        (summary(callgrind_summary={"callgrind_run": {"segments": [{"baseline": NAMED}], "total": {
-            "summary": {"Ir": IR}}}}), {"new": 12, "main": 10}),
-        (summary(callgrind_summary={"callgrind_run": {"segments": [], "total": {
-            "summary": {"Ir": {"metrics": {"Left": 12}}}}}}), {"new": 12}),
         (summary(version="4", baselines=[None, "main"], profiles=[{"tool": "Callgrind", "summaries": {
             "parts": [], "total": {"regressions": [], "summary": {"Callgrind": {"Ir": IR}}}}}]),
          {"new": 12, "main": 10}),
@@ -109,7 +98,7 @@ NAMED = {"kind": {"Name": "main"}, "path": "x"}
             "parts": [], "total": {"regressions": [], "summary": {"Callgrind": {"Ir": {"metrics": {
                 "Both": [{"Int": 12}, {"Int": 10}]}}}}}}}]), {"b": 12, "a": 10}),
     ],
-    ids=["1", "3", "3-first-run", "4", "6"],
+    ids=["4", "6"],
 )  # fmt: skip
 def test_older_schemas(data: bytes, expected: dict[str, float]) -> None:
     source = Source("x", None, data)
@@ -117,12 +106,19 @@ def test_older_schemas(data: bytes, expected: dict[str, float]) -> None:
     assert counts(read(source)) == {("m::g::f a", label): value for label, value in expected.items()}
 
 
-@pytest.mark.parametrize(("name", "cycles"), [("schema-3.json", 238), ("schema-6.json", 204)])
-def test_files_of_older_versions(name: str, cycles: int) -> None:
-    found = of(name)
+def test_a_file_of_an_older_version() -> None:
+    found = of("schema-6.json")
     short = "lib_bench::adding::sum short"
     assert counts(found) == {(short, "old"): 92, (short, "new"): 92}
-    assert counts(found, "EstimatedCycles")[short, "new"] == cycles
+    assert counts(found, "EstimatedCycles")[short, "new"] == 204
+
+
+def test_summaries_before_schema_4_are_not_read_but_the_profiles_beside_them(tmp_path: Path) -> None:
+    old = summary(callgrind_summary={"callgrind_run": {"total": {"summary": {"Ir": IR}}}})
+    assert recognised(Source("x", None, old)) is None
+    shutil.copytree(DATA / "profiles", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "tiny/lib_bench/adding/sum.short/summary.json").write_bytes(old)
+    assert counts(read(Source("x", tmp_path))) == counts(of("profiles"))
 
 
 def test_several_tools() -> None:

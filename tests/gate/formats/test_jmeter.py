@@ -47,13 +47,6 @@ def test_other_columns_and_delimiter() -> None:
     assert failed(reading) == [REFUSED]
 
 
-def test_default_columns_without_a_header() -> None:
-    reading = of_file("jmeter/no-header.csv")
-    assert mean(reading, "flaky") == 0.046
-    assert mean(reading, "flaky", "connect") == 0.006625
-    assert failed(reading) == [REFUSED]
-
-
 def test_a_header_again_begins_another_execution() -> None:
     reading = of_text(HEADER + "1,10,a,200,true\n" + HEADER + "1,30,a,200,true\n")
     assert [(m.execution, list(m.metrics["time"].values)) for m in reading.measured] == [(0, [0.01]), (1, [0.03])]

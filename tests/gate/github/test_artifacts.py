@@ -63,11 +63,6 @@ def test_no_password_of_netrc_is_sent(github: FakeGitHub, tmp_path: Path, monkey
     assert github.requests[-1].headers["authorization"].endswith(github.token)
 
 
-def test_an_empty_one(github: FakeGitHub, tmp_path: Path) -> None:
-    download(github, tmp_path / "a.zip", data=b"")
-    assert (tmp_path / "a.zip").read_bytes() == b""
-
-
 def test_one_of_just_the_limit_and_a_larger_one(github: FakeGitHub, tmp_path: Path) -> None:
     download(github, tmp_path / "a.zip", limit=len(DATA))
     words = refused(github, tmp_path / "b.zip", limit=len(DATA) - 1)

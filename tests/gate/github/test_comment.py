@@ -205,14 +205,6 @@ def test_without_graphql_everything_works_but_hiding(github: FakeGitHub) -> None
     assert bodies(github)[2] == text(9)
 
 
-@pytest.mark.parametrize("what", [500, "garbage", "cut"])
-def test_graphql_that_fails_is_one_that_is_not_there(github: FakeGitHub, what: int | str) -> None:
-    github.fail("POST", "/graphql", what, times=None)
-    github.add_comment(12, text(1), BOT)
-    assert publish(github, 2) == "updated"
-    assert bodies(github) == [text(2)]
-
-
 def test_a_person_and_an_app_of_ones_own_find_their_comments(github: FakeGitHub) -> None:
     github.add_token("ghp_person", "Alice")
     github.add_token("ghs_app", "our-app[bot]", dict(github.permissions))
@@ -261,13 +253,6 @@ def test_no_comment_is_doubled(github: FakeGitHub, what: int | str, methods: str
     assert " ".join(one.method for one in github.requests if one.path == COMMENTS) == methods
 
 
-def test_a_slow_creation_is_looked_for(github: FakeGitHub) -> None:
-    github.delay = 600
-    github.fail("POST", COMMENTS, "slow")
-    assert publish(github, 1) == "created"
-    assert bodies(github) == [text(1)]
-
-
 def test_a_creation_that_never_works_ends(github: FakeGitHub) -> None:
     github.fail("POST", COMMENTS, 502, times=None)
     with pytest.raises(Problem, match=r"^cannot write a comment on #12: GitHub answers with 502$") as caught:
@@ -303,33 +288,6 @@ def test_a_comment_that_cannot_be_edited_nor_created_ends(github: FakeGitHub) ->
     github.fail("PATCH", "comments", 404, times=None)
     with pytest.raises(Problem, match="cannot write the comment"):
         publish(github, 2)
-
-
-def test_a_newer_run_that_comes_between_stays(github: FakeGitHub) -> None:
-    github.add_comment(12, text(1), BOT)
-
-    def write() -> None:
-        if any(one.path in ("/user", "/graphql") for one in github.requests):
-            github.comments[0]["body"] = text(9)
-            github.after = None
-
-    github.after = write
-    assert publish(github, 2) == "older"
-    assert bodies(github) == [text(9)]
-    assert sent(github, "PATCH") == []
-
-
-def test_an_older_run_that_comes_after_is_overwritten(github: FakeGitHub) -> None:
-    github.add_comment(12, text(1), BOT)
-
-    def write() -> None:
-        if sent(github, "PATCH"):
-            github.comments[0]["body"] = text(2)
-            github.after = None
-
-    github.after = write
-    assert publish(github, 3) == "updated"
-    assert bodies(github) == [text(3)]
 
 
 def test_trouble_after_writing_is_no_trouble(github: FakeGitHub) -> None:
@@ -378,12 +336,6 @@ def test_a_comment_that_is_too_long_is_not_sent(github: FakeGitHub) -> None:
     assert caught.value.status == 422
     assert sent(github, "POST") == []
     assert publish_comment(forge(github), 12, marker(1), "x" * room).did == "created"
-
-
-def test_a_pull_request_that_is_not_there(github: FakeGitHub) -> None:
-    with pytest.raises(Problem, match="cannot read the comments on #99: GitHub finds nothing there") as caught:
-        publish_comment(forge(github), 99, marker(1), "body")
-    assert caught.value.permission is None
 
 
 # --- another job's ----------------------------------------------------------------------------------------------------

@@ -6,14 +6,15 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from gate.github.client import Forge
 from gate.github.comment import Marker, Posted, publish_comment, settle
-from gate.github.conversation import Comment, Conversation
+from gate.github.conversation import Comment, Conversation, User
 from gate.github.stamp import Stamp
 from gate.github.transport import Clock
 from tests.support.forge import FakeGitHub
@@ -30,6 +31,10 @@ def text(run: int) -> str:
     return f"{marker(run).text}\nbody of {run}"
 
 
+def author(comment: Comment) -> str:
+    return comment.user.login if comment.user else ""
+
+
 @dataclass
 class Wall:
     """The comments of a pull request in memory, for requests that arrive one after the other."""
@@ -39,12 +44,12 @@ class Wall:
 
     def add(self, body: str, author: str = ME) -> Comment:
         number = 1 + max((one.id for one in self.comments), default=0)
-        made = Comment(number, f"#{number}", body, author, author == ME, f"IC_{number}")
+        made = Comment(number, f"#{number}", f"IC_{number}", body, User(author, "Bot" if author == ME else "User"))
         self.comments.append(made)
         return made
 
     def visible(self) -> list[str]:
-        return [one.body for one in self.comments if one.author == ME and one.id not in self.hidden]
+        return [one.text for one in self.comments if author(one) == ME and one.id not in self.hidden]
 
 
 class Order:
@@ -135,7 +140,7 @@ class Actor:
         self.wall.hidden.add(comment.id)
 
     def is_mine(self, comment: Comment) -> bool:
-        return comment.author == ME
+        return author(comment) == ME
 
 
 def race(before: list[tuple[str, str]], runs: list[int], choose: Callable[[list[int]], int]) -> Wall:
@@ -192,7 +197,7 @@ def check(wall: Wall, before: list[tuple[str, str]], newest: int) -> None:
     """See that one comment is left with a marker, that it shows the newest run, and that others' are untouched."""
     assert [body for body in wall.visible() if not body.startswith(">")] == [text(newest)]
     others = [body for author, body in before if author == OTHER]
-    assert [one.body for one in wall.comments if one.author == OTHER] == others
+    assert [one.text for one in wall.comments if author(one) == OTHER] == others
 
 
 def test_two_runs_update_in_every_order() -> None:

@@ -17,7 +17,7 @@ import pytest
 from gate.github import transport as module
 from gate.github.client import Forge
 from gate.github.problems import Problem, Task
-from gate.github.transport import TRIES, Overdue, Patience, Transport
+from gate.github.transport import TRIES, Transport
 from tests.support.forge import FakeGitHub
 from tests.support.forge.clock import HurriedClock, hurried
 
@@ -53,7 +53,7 @@ def problem(one: Forge) -> Problem:
 @pytest.mark.parametrize("what", [500, 502, 503, 429, "primary", "secondary", "cut", "cut-after", "cut-half"])
 def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
     github.fail("GET", PULL, what, times=TRIES - 1)
-    assert forge(github, patience=600).pull(12).head_sha == "a" * 40
+    assert forge(github, patience=600).pull(12).head.sha == "a" * 40
     assert len(github.requests) == TRIES
 
 
@@ -83,20 +83,6 @@ def test_a_limit_that_does_not_end_is_given_up(github: FakeGitHub, clock: Hurrie
     words = "GitHub allows a retry in 8m, and perfgate waits 80s at most"
     assert problem(forge(github, patience=500)).what.endswith(words)
     assert (clock.slept, len(github.requests)) == ([60, 120, 240], 4)
-
-
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_limit_without_a_time_is_a_minute_at_least(github: FakeGitHub, clock: HurriedClock, method: str) -> None:
-    github.fail(method, "", "secondary", times=3)
-    one = forge(github, patience=600)
-    if method == "GET":
-        one.pull(12)
-    else:
-        # it was not carried out: to send it again writes nothing twice
-        path = f"/repos/acme/widget/statuses/{'a' * 40}"
-        one.transport.send(TASK, "POST", path, {"state": "success"}, dict[str, Any])
-        assert len(github.statuses) == 1
-    assert clock.slept == [60, 120, 240]
 
 
 @pytest.mark.parametrize("what", [400, 401, 403, 404, 409, 410, 422, "garbage"])
@@ -341,33 +327,3 @@ def test_the_token_is_in_nothing_that_is_shown(
     assert github.token not in text
     captured = capfd.readouterr()
     assert captured.out == captured.err == ""
-
-
-def test_patience_counts_what_was_spent(clock: HurriedClock) -> None:
-    patience, over = Patience(10), threading.Event()
-
-    def held_back() -> None:
-        clock.held_back.release()
-        over.wait()
-
-    assert patience.within(5, lambda: 7) == 7
-    assert patience.left == 10
-    with pytest.raises(Overdue, match="longer than 4 s"):
-        patience.within(4, held_back)
-    assert patience.left == 6
-    patience.sleep(60)
-    assert (patience.left, clock.slept) == (0, [6])
-    with pytest.raises(ZeroDivisionError):
-        Patience(5).within(5, lambda: 1 / 0)
-    over.set()
-
-
-def test_patience_is_spent_by_the_real_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    patience, over = Patience(0.1), threading.Event()
-    patience.sleep(0.01)
-    assert 0 < patience.left < 0.1
-    with pytest.raises(Overdue):
-        patience.within(5, over.wait)
-    assert patience.left == 0
-    over.set()

@@ -27,9 +27,9 @@ def test_each_row_and_column_has_its_change_and_interval() -> None:
     assert {"+10%", "+5.0% to +15.0%", "+1.0%", "−2.0% to +4.0%", "−10.0%", "no interval"} <= {
         text.replace("+10.0%", "+10%") for text in found
     }
-    # two estimates with an interval and two marks of the legend, for wide and narrow; of the second column an outline
-    assert marks(picture, "mark-s0") == 4
-    assert (marks(picture, "hollow-s1"), marks(picture, "mark-s1")) == (1, 2)
+    # two estimates with an interval and the mark of the legend; of the second column an outline
+    assert marks(picture, "mark-s0") == 3
+    assert (marks(picture, "hollow-s1"), marks(picture, "mark-s1")) == (1, 1)
     assert "An outline is an estimate without an interval." in picture.caption
 
 

@@ -44,6 +44,8 @@ def test_few_values_are_all_marked(draw: Draw) -> None:
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 150
     assert "are drawn" not in picture.caption
+    assert {"base", "head", "time, ms"} <= set(texts(picture))
+    assert {"data-base", "data-head", "data-unit"} == set(re.findall(r"data-\w+", picture.svg))
 
 
 @BOTH
@@ -55,18 +57,6 @@ def test_many_values_are_thinned_and_the_caption_says_so(draw: Draw) -> None:
     assert 10 <= extremes <= 20, "two a build at most, hollow"
     assert f"{even + extremes} of 20,000 values are drawn, evenly chosen beside the extremes" in picture.caption
     assert len(picture.svg) < 24_000
-
-
-@BOTH
-def test_the_sides_are_told_apart_by_shape_and_name(draw: Draw) -> None:
-    picture = drawn(draw(pair(3, 2, 10), "p"))
-    assert {"base", "head"} <= set(texts(picture))
-    assert {"data-base", "data-head", "data-unit"} == set(re.findall(r"data-\w+", picture.svg))
-
-
-@BOTH
-def test_the_axis_has_a_readable_unit(draw: Draw) -> None:
-    assert "time, ms" in texts(drawn(draw(pair(3, 2, 10), "p")))
 
 
 @BOTH
@@ -185,13 +175,6 @@ def test_each_value_is_told_with_its_build_execution_and_iteration(draw: Draw) -
     assert [float(v[2]) for v in values] == pytest.approx(of.head.values * 1000, rel=1e-3)
 
 
-def test_several_sessions_are_told_too() -> None:
-    rng = np.random.default_rng(5)
-    base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
-    svg = drawn(by_build(case(base, head), "p")).svg
-    assert re.search(r'data-base="[^"]*;\S+ \S+ \S+ 1 0 0 0;', svg)
-
-
 def test_a_side_without_an_interval_says_so() -> None:
     of = pair(5, 2, 10)
     picture = drawn(values(of, finding(of, None), "p"))
@@ -202,7 +185,9 @@ def test_a_side_without_an_interval_says_so() -> None:
 def test_sessions_are_named() -> None:
     rng = np.random.default_rng(5)
     base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
-    assert {"session 0", "1"} <= set(texts(drawn(by_build(case(base, head), "p"))))
+    picture = drawn(by_build(case(base, head), "p"))
+    assert {"session 0", "1"} <= set(texts(picture))
+    assert re.search(r'data-base="[^"]*;\S+ \S+ \S+ 1 0 0 0;', picture.svg)
     assert {"build 0/0", "1/2"} <= set(texts(drawn(series(case(base, head), "p"))))
 
 

@@ -180,28 +180,6 @@ def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None
     assert expected(ROUNDS, left(tmp_path, own, *last), 15) == pytest.approx(6 + 12 * 0.75)
 
 
-def test_a_run_that_measured_nothing_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
-    last = [build(side, 1.0) for side in ("base", "head")]
-    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
-    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
-    left(tmp_path / "runs/20260101T000000Z-a", *last)
-    left(
-        tmp_path,
-        build("base", 1.0),
-        {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}},
-    )
-    assert expected(ROUNDS, tmp_path) == pytest.approx(6 + 6)
-
-
-def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> None:
-    costs = Costs(
-        build=1.0, start=None, iteration=None, warmup=None, execution=0.5, setup=3.0, first=20.0, other=0.25, probe=2.0
-    )
-    assert expected(ROUNDS, tmp_path, b=costs) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 0.75 + 2)
-    lines = {"b/x": costs, "b/y": costs}
-    assert expected(ROUNDS, tmp_path, 5, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)
-
-
 def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(base: str, head: str) -> Run:
         return Run(base=Commit(sha=base), head=Commit(sha=head))
@@ -251,17 +229,6 @@ def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
     done = [execution("head", [1.0], benchmark="b", seconds=0.5, factors={"n": n}) for n in (1, 2)]
     folder = left(tmp_path, build("head", 0.0, 3.0), *done)
     assert expected(steps, folder) == pytest.approx(3 + 4 * 0.5)
-
-
-def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_path: Path) -> None:
-    run = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
-    turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.1}
-    last = [build(side, 1.0) for side in ("base", "head")]
-    last += [
-        execution(side, [0.45], benchmark="b", execution=n, seconds=0.5) for side in ("base", "head") for n in range(10)
-    ]
-    # 12 executions of 0.05 + 5 x 0.45
-    assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)
 
 
 def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Path) -> None:

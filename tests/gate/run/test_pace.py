@@ -22,7 +22,7 @@ def paced(*told: tuple[float, Event]) -> Pace:
 
 
 def ran(benchmark: str | None, following: float | None = None, *, more: bool = False) -> StepFinished:
-    return StepFinished("base", benchmark, 0.0, None, {}, following, more=more)
+    return StepFinished("base", benchmark, None, {}, following, more=more)
 
 
 BUILT = (

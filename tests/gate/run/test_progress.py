@@ -5,18 +5,15 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
 
 import pytest
 
-from gate.model import Execution, Metric, Side, Turn, Unproved
+from gate.model import SIDES, Turn, Unproved
 from gate.run import live_lines
 from gate.run.live_lines import Live, Steps, bar_line
 from gate.run.progress import Progress
-from gate.run.provisional import Provisional
 from gate.writing.plain import columns
 from harness.loop.events import (
-    BothStarted,
     Event,
     LaidOut,
     LookTaken,
@@ -43,30 +40,14 @@ def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setattr(live_lines, "_columns", lambda _: width)
 
 
-def execution(
-    side: Side, build: int, *values: float, name: str = "parse", suite: str | None = None, number: int = 0
-) -> Execution:
-    metric = Metric(unit="s", better="lower", values=list(values))
-    return Execution(
-        benchmark=name, side=side, build=build, execution=number, metrics={"time": metric}, suite=suite
-    )  # fmt: skip
-
-
-def finished(made: Execution) -> StepFinished:
-    return StepFinished(made.side, made.suite or made.benchmark, 1.0, None, executions=[made])
-
-
-def round_of(build: int, base: float, head: float, left: Mapping[str, int]) -> Iterator[Event]:
-    yield RoundStarted(build, 3, 2, 2, left)
-    for side, value in (("base", base), ("head", head)):
-        yield StepStarted(side, None)  # type: ignore[arg-type]
-        yield StepFinished(side, None, 1.0, None)  # type: ignore[arg-type]
-        yield StepStarted(side, "parse")  # type: ignore[arg-type]
-        yield finished(execution(side, build, value))  # type: ignore[arg-type]
-
-
 def two_rounds() -> list[Event]:
-    return [*round_of(0, 0.100, 0.132, {"parse": 6}), *round_of(1, 0.101, 0.133, {"parse": 4})]
+    found: list[Event] = []
+    for build, left in ((0, 6), (1, 4)):
+        found.append(RoundStarted(build, 3, 2, 2, {"parse": left}))
+        for side in SIDES:
+            for what in (None, "parse"):
+                found += [StepStarted(side, what), StepFinished(side, what, None)]
+    return found
 
 
 def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
@@ -100,7 +81,6 @@ def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
 @pytest.mark.parametrize(
     ("event", "shown"),
     [
-        (BothStarted(), "building base and head"),
         (StepStarted("base", None), "building base"),
         (StepStarted("head", "parse", {"clients": 8}), "parse (clients=8) on head"),
     ],
@@ -115,77 +95,13 @@ def test_a_terminal_shows_the_round_and_the_step(event: Event, shown: str) -> No
     assert running == f"  running  {shown}"
 
 
-def test_the_values_so_far_are_shown_as_provisional() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    for event in [*two_rounds(), StepStarted("base", "parse")]:
-        progress(event)
-    bar, _, so_far = terminal.screen.lines
-    # Fieller by hand: both sides rise by 1 ms, so |0.1325 - 0.1005 r| = 12.706 x 0.0005 |1 - r|, r = 1.2995 and 1.3399
-    assert so_far == "  so far   parse: head +31.8% (+29.9% to +34.0%), provisional"
-    assert bar.startswith("round 2 of 3  ━━━") and " left" in bar
-
-
-@pytest.mark.parametrize(
-    ("width", "running", "shown"),
-    [
-        (60, "parse", "head +31.8% (+29.9% to +34.0%), provisional"),
-        (60, None, "parse: head +31.8%, provisional"),
-        (45, "parse", "parse: head +31.8%, provisional"),
-        (40, "parse", "head +31.8%, provisional"),
-    ],
-)
-def test_a_narrow_terminal_loses_the_name_that_is_above_or_the_interval(
-    width: int, running: str | None, shown: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wide(monkeypatch, width)
-    terminal = Terminal()
-    progress = Progress(terminal)
-    for event in [*two_rounds(), StepStarted("base", running)]:
-        progress(event)
-    assert terminal.screen.lines[-1] == f"  so far   {shown}"
-
-
-def test_one_round_has_no_interval_and_half_a_round_does_not_count() -> None:
-    said = Provisional()
-    said.take([execution("base", 0, 0.1), execution("head", 0, 0.11)])
-    assert said.text("parse", {}) == "head +10.0%"
-    said.take([execution("base", 1, 99.0)])
-    assert said.text("parse", {}) == "head +10.0%"
-
-
-def test_the_first_round_is_shown_before_it_is_whole() -> None:
-    said = Provisional()
-    said.take([execution("base", 0, 0.1), execution("base", 0, 0.1, number=1), execution("head", 0, 0.12)])
-    assert said.text("parse", {}) == "head +20.0%"
-
-
-def test_a_side_alone_has_a_mean_and_a_spread_and_a_suite_a_range() -> None:
-    said = Provisional()
-    said.take([execution("head", 0, 0.1), execution("head", 1, 0.2)])
-    assert said.text("parse", {}) == "150.0 ms ± 71 ms"
-    for name, head in (("s/a", 0.09), ("s/b", 0.12)):
-        said.take([execution("base", 0, 0.1, name=name, suite="s"), execution("head", 0, head, name=name, suite="s")])
-    assert said.text("s", {}) == "2 benchmarks, from -10.0% to +20.0%"
-    assert said.text("unheard of", {}) == ""
-
-
-def test_a_resumed_run_begins_with_what_is_recorded() -> None:
-    terminal = Terminal()
-    kept = [execution("base", 0, 0.1), execution("head", 0, 0.11)]
-    progress = Progress(terminal, records=kept)
-    progress(RoundStarted(1, 3, 4, 2, {"parse": 4}))
-    progress(StepStarted("head", "parse"))
-    assert terminal.screen.lines[-1] == "  so far   parse: head +10.0%, provisional (the report decides)"
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_reaches_the_end_of_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wide(monkeypatch, width)
     terminal = Terminal()
     progress = Progress(terminal, budget=lambda: 900.0, early=True)
     name = "a benchmark with a 長い name that goes on and on and on"
-    for event in [*two_rounds(), finished(execution("head", 1, 0.1, name=name)), StepStarted("head", name)]:
+    for event in [*two_rounds(), StepStarted("head", name)]:
         progress(event)
     assert all(columns(line) < width for line in terminal.getvalue().split("\x1b[J")[-1].rstrip("\r").split("\n"))
 
@@ -255,7 +171,7 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
         encoding = "ascii"
 
     terminal = Ascii()
-    Live(terminal).show(bar_line("try", 0.5, "", 60), "  so far   naïve: 1 ± 2")
+    Live(terminal).show(bar_line("try", 0.5, "", 60), "  running  naïve on head")
     assert terminal.getvalue().isascii()
     assert "####" in terminal.getvalue() and "----" in terminal.getvalue()
 
@@ -318,12 +234,12 @@ def test_a_budget_of_too_few_rounds_is_told_in_the_first(
     monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
     log = io.StringIO()
     progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 70.0)
-    build = StepFinished("base", None, 30.0, None, {}, 5.0)
+    build = StepFinished("base", None, None, {}, 5.0)
     for at, event in (
         (0.0, RoundStarted(0, 7, 2, 2, {"parse": 14})),
         (30.0, build),
         (60.0, build),
-        (70.0, StepFinished("base", "parse", 10.0, None, {})),
+        (70.0, StepFinished("base", "parse", None, {})),
     ):
         now[0] = at
         progress(event)

@@ -1,10 +1,7 @@
 """Replicates against full enumeration, closed forms and the literal loop; limits and p against each other."""
 
 import math
-import subprocess
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -24,12 +21,11 @@ from gate.model.warnings.estimates import (
     OneUnit,
     UndefinedResamples,
 )
-from gate.stats import bootstrap, resample, resampled_sums
+from gate.stats import bootstrap, resample
 from gate.stats.bootstrap import Distribution, bootstrap_ratio
-from gate.stats.levels import summarize
+from gate.stats.levels import tops_of
 from gate.stats.ratio import Ratio, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
-from gate.stats.resampled_sums import Stream, drawn
 from gate.stats.rounding import Array
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.seeds import some
@@ -103,23 +99,6 @@ def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Array:
     return replicate_means([side], seed, range(chunks))[0]
 
 
-@pytest.fixture
-def cut() -> Iterator[Callable[[], None]]:
-    """Make tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
-
-    def smaller() -> None:
-        for module in (resampled_sums, resample):
-            patch.setattr(module, "TABLE", 5)
-            patch.setattr(module, "LARGEST", 2)
-        patch.setattr(resample, "_PARTS", 2)
-        patch.setattr(resampled_sums, "_PASS", 300)
-        resampled_sums.tuple_length.cache_clear()
-
-    with pytest.MonkeyPatch.context() as patch:
-        yield smaller
-    resampled_sums.tuple_length.cache_clear()
-
-
 # the one of most resamples last
 TREES = [(TINY, False), (SESSIONS, True), (SESSIONS, False), (UNBALANCED, False)]
 
@@ -127,26 +106,21 @@ TREES = [(TINY, False), (SESSIONS, True), (SESSIONS, False), (UNBALANCED, False)
 @pytest.mark.parametrize(
     ("tree", "sessions", "scheme"), some([(*tree, scheme) for scheme in SCHEMES[::-1] for tree in TREES], 15)
 )
-def test_replicates_have_the_distribution_of_all_resamples(
-    tree: list[Tree], sessions: bool, scheme: Scheme, cut: Callable[[], None]
-) -> None:
+def test_replicates_have_the_distribution_of_all_resamples(tree: list[Tree], sessions: bool, scheme: Scheme) -> None:
     if scheme == "FLAT":
         tree = [[[flat(tree)[:5]]]]  # of more values there are too many resamples
     expected = exact(reduced(tree, scheme, sessions))
     points, shares = np.array(sorted((float(key), float(share)) for key, share in expected.items())).T
     middles = (points[1:] + points[:-1]) / 2
-    for smaller in (None, cut):
-        if smaller:
-            smaller()
-        found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
-        nearest = np.searchsorted(middles, found)
-        assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
-        # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
-        bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
-        bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
-        bins = np.unique(bins, return_inverse=True)[1]
-        observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
-        assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4, smaller
+    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
+    nearest = np.searchsorted(middles, found)
+    assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
+    # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
+    bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
+    bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
+    bins = np.unique(bins, return_inverse=True)[1]
+    observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
+    assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4
 
 
 def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tree]:
@@ -165,9 +139,9 @@ def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tr
 @pytest.mark.parametrize(
     ("most", "sessions"),
     [
-        ((1, 9, 5, 12), False),  # a table for all
-        ((1, 40, 30, 20), False),  # blocks of builds, and of executions
-        ((4, 6, 3, 700), True),  # executions too large for a table
+        ((1, 9, 5, 12), False),  # several replicates at once
+        ((1, 40, 30, 20), False),
+        ((4, 6, 3, 700), True),
     ],
 )
 def test_mean_and_variance_of_unbalanced_data(most: tuple[int, int, int, int], sessions: bool, scheme: Scheme) -> None:
@@ -200,55 +174,11 @@ def test_replicates_are_those_of_the_papers_pseudo_code() -> None:
     assert scipy.stats.ks_2samp(head / base, literal).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3, 10, 256, 1000, 4096, 4099, 50_000, 65_536])
-def test_integers_below_a_bound_are_uniform(bound: int) -> None:
-    stream = Stream(np.random.SeedSequence(bound))
-    found = np.concatenate([stream.below(bound, 99_999), stream.below(bound, 1), stream.below(bound, 0)])
-    assert len(found) == 100_000
-    assert found.min() >= 0 and found.max() < bound
-    observed = np.bincount(found * min(bound, 64) // bound)
-    wanted = np.bincount(np.arange(bound) * min(bound, 64) // bound) / bound * len(found)
-    assert bound == 1 or scipy.stats.chisquare(observed, wanted).pvalue > 1e-3
-
-
-def test_integers_below_many_bounds_are_uniform() -> None:
-    bounds = np.random.default_rng(2).integers(1, 5, 100_000)
-    found = Stream(np.random.SeedSequence(1)).below(bounds, len(bounds))
-    for bound in range(1, 5):
-        observed = np.bincount(found[bounds == bound])
-        assert len(observed) == bound
-        assert bound == 1 or scipy.stats.chisquare(observed).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("bound", [3, 5000, np.full(3000, 3)])
-def test_bits_above_the_last_whole_bound_are_drawn_again(bound: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def last(self: Stream, size: int, kind: type[np.uint32]) -> Any:
-        return np.full(size, np.iinfo(kind).max, dtype=kind)
-
-    monkeypatch.setattr(Stream, "_bits", last)
-    found = Stream(np.random.SeedSequence(1)).below(bound, 3000)
-    # without that, all would be the same and too large
-    assert found.max() < np.max(bound)
-    assert len(np.unique(found)) > 2
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 256])
-def test_sums_of_a_varying_number_of_draws(n: int) -> None:
-    values: Array = np.exp2(-np.arange(n, dtype=np.float64))
-    draws = np.arange(4000) % 40
-    sums = drawn(values, draws, Stream(np.random.SeedSequence(5)))
-    assert (sums[draws == 0] == 0).all()
-    errors: Array = (sums - draws * values.mean())[draws > 0] / np.sqrt(draws[draws > 0])
-    assert abs(errors.mean()) <= 4 * values.std() / math.sqrt(len(errors))
-    assert errors.var() == pytest.approx(values.var(), rel=0.15)
-
-
 def test_a_chunk_is_the_same_whatever_the_cores_and_the_other_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     sides = [hierarchy(sample(nested(rng, (1, 12, 6, 20))), "RRR", sessions=False) for _ in range(2)]
     one_by_one = [replicate_means(sides, 7, range(c, c + 1)) for c in range(3)]
     expected = [np.concatenate([chunk[side] for chunk in one_by_one]) for side in range(2)]
-    monkeypatch.setattr(resample, "_WORTH_THREADS", 0)
     for cores in (1, 2, 5):
         monkeypatch.setattr(resample, "usable_cores", lambda cores=cores: cores)
         for found, wanted in zip(replicate_means(sides, 7, range(3)), expected, strict=True):
@@ -266,8 +196,8 @@ def test_the_estimate_is_that_of_the_summary() -> None:
     base, head = nested(np.random.default_rng(1), (3, 4, 4, 5)), nested(np.random.default_rng(2), (3, 4, 4, 5))
     for sessions, scheme in (*((False, scheme) for scheme in SCHEMES), (True, "FLAT")):
         ratio: Ratio = made(base, head, sessions=sessions, scheme=scheme)
-        assert ratio.x == pytest.approx(summarize(sample(base), sessions=sessions).tops.mean, rel=1e-12)
-        assert ratio.y == pytest.approx(summarize(sample(head), sessions=sessions).tops.mean, rel=1e-12)
+        assert ratio.x == pytest.approx(tops_of(sample(base), sessions=sessions).mean, rel=1e-12)
+        assert ratio.y == pytest.approx(tops_of(sample(head), sessions=sessions).mean, rel=1e-12)
         assert ratio.df is None
 
 
@@ -275,7 +205,7 @@ def test_the_estimate_is_that_of_the_summary() -> None:
 def test_of_sessions_the_estimate_is_the_mean_of_their_ratios(scheme: str) -> None:
     base, head = nested(np.random.default_rng(1), (3, 4, 4, 5)), nested(np.random.default_rng(2), (3, 4, 4, 5))
     found = made(base, head, sessions=True, scheme=scheme)
-    x, y = (np.log(summarize(sample(side), sessions=True).tops.values) for side in (base, head))
+    x, y = (np.log(tops_of(sample(side), sessions=True).values) for side in (base, head))
     assert found.y / found.x == pytest.approx(np.exp((y - x).mean()), rel=1e-12)
     assert found.y * found.x == pytest.approx(np.exp((x + y).mean()), rel=1e-12)
 
@@ -516,34 +446,3 @@ def test_what_is_wrong_with_such_intervals_is_told() -> None:
     assert made(*builds, scheme="FLAT").warnings[0] == FlatResampling("build")
     assert made(*iterations).warnings[0] == NoiseCountedTwice()
     assert NoiseCountedTwice() not in made(*iterations, scheme="RNN").warnings
-
-
-GROWTH = """
-import numpy as np
-from pathlib import Path
-from gate.stats.resample import Hierarchy, replicate_means
-values = np.random.default_rng(1).random({values})
-first = tuple(np.arange(0, units + 1, step) for units, step in {levels})
-side = Hierarchy(values, first)
-def kib(name):
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith(name))
-before = kib("VmRSS")
-replicate_means([side, side], 1, range(1))
-print(kib("VmHWM") - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    "levels",
-    [
-        pytest.param((), marks=pytest.mark.promise),
-        pytest.param(((100_000, 10), (10_000, 5)), marks=pytest.mark.endtoend),
-        pytest.param(((100_000, 50_000),), marks=pytest.mark.promise),
-    ],
-)
-def test_memory_is_bounded(levels: tuple[tuple[int, int], ...]) -> None:
-    # benchmarks/README.md has the million values
-    script = GROWTH.format(values=100_000, levels=levels)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert 1 << 10 < int(done.stdout) < 64 << 10

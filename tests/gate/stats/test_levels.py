@@ -7,13 +7,13 @@ import pytest
 
 from gate.model import Sample
 from gate.stats import levels
-from gate.stats.levels import gap_of, summarize, variances_of_all
+from gate.stats.levels import gap_of, tops_of, variances
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
 from tests.support.seeds import seeds
 
 
 def by_level(nested: Nested) -> dict[str, tuple[float, float]]:
-    return {v.level: (v.s2, v.t2) for v in summarize(sample(nested)).variances}
+    return {v.level: (v.s2, v.t2) for v in variances(sample(nested))}
 
 
 def test_a_variance_is_that_of_numpy_to_the_last_bit() -> None:
@@ -38,9 +38,8 @@ def test_table_iv_drops_the_level_that_was_not_repeated() -> None:
 
 
 def test_table_v_base() -> None:
-    summary = summarize(sample(TABLE_V_OLD))
-    assert summary.tops.mean == 10.5
-    assert summary.variances[-1].s2 == pytest.approx(5.8125)
+    assert tops_of(sample(TABLE_V_OLD)).mean == 10.5
+    assert variances(sample(TABLE_V_OLD))[-1].s2 == pytest.approx(5.8125)
 
 
 def literal(nested: Nested) -> list[tuple[float, float]]:
@@ -65,12 +64,12 @@ def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
         for _ in range(rng.integers(2, 6))
     ]
     nested[0] = [[1.0, 2.0], [3.0, 5.0]]
-    found = summarize(sample(nested))
-    assert found.tops.mean == pytest.approx(
+    found = variances(sample(nested))
+    assert tops_of(sample(nested)).mean == pytest.approx(
         statistics.fmean([statistics.fmean([statistics.fmean(e) for e in b]) for b in nested])
     )
-    assert [v.level for v in found.variances] == ["iteration", "execution", "build"]
-    for variance, expected in zip(found.variances, literal(nested), strict=True):
+    assert [v.level for v in found] == ["iteration", "execution", "build"]
+    for variance, expected in zip(found, literal(nested), strict=True):
         assert (variance.s2, variance.t2) == pytest.approx(expected)
 
 
@@ -86,7 +85,7 @@ def test_t2_is_unbiased_on_unbalanced_data() -> None:
             build = rng.normal(0, truth["build"] ** 0.5)
             effects = rng.normal(0, truth["execution"] ** 0.5, n2)
             nested.append([list(build + effects[k] + rng.normal(0, 1, n1s[k])) for k in range(n2)])
-        for variance in summarize(sample(nested)).variances:
+        for variance in variances(sample(nested)):
             found[variance.level].append(variance.t2)
     for level, expected in truth.items():
         error = np.std(found[level]) / len(found[level]) ** 0.5
@@ -97,24 +96,24 @@ def test_sessions_are_a_level_only_where_there_are_several() -> None:
     values = np.arange(8.0)
     ones, twos = np.ones(4, dtype=int), np.array([2, 2, 2, 2])
     four_levels = Sample(values, (twos, ones, np.array([2, 2])), ((0, 0), (0, 1), (1, 0), (1, 1)))
-    found = summarize(four_levels, sessions=True)
-    assert (found.variances[-1].level, found.tops.n) == ("session", 2)
+    found = variances(four_levels, sessions=True)
+    assert (found[-1].level, tops_of(four_levels, sessions=True).n) == ("session", 2)
     # iteration means 0.5, 2.5, 4.5, 6.5 are build means; sessions 1.5 and 5.5
-    assert [(v.level, v.s2) for v in found.variances] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]
+    assert [(v.level, v.s2) for v in found] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]
 
 
 def test_one_unit_at_the_top_has_no_variance_there() -> None:
-    found = summarize(sample([[[1, 2], [3, 4]]]))
-    assert (found.tops.n, [v.level for v in found.variances]) == (1, ["iteration", "execution"])
+    one = sample([[[1, 2], [3, 4]]])
+    assert (tops_of(one).n, [v.level for v in variances(one)]) == (1, ["iteration", "execution"])
 
 
 def test_a_single_value() -> None:
-    found = summarize(sample([[[3.0]]]))
-    assert (found.tops.mean, found.tops.n, found.variances, found.tops.gap) == (3.0, 1, (), 0.0)
+    found = tops_of(sample([[[3.0]]]))
+    assert (found.mean, found.n, variances(sample([[[3.0]]])), found.gap) == (3.0, 1, (), 0.0)
 
 
 def test_the_gap_is_the_smallest_step_between_values() -> None:
-    assert summarize(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).tops.gap == 0.5
+    assert tops_of(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).gap == 0.5
 
 
 def test_what_sessions_differ_by_is_no_gap() -> None:
@@ -123,16 +122,6 @@ def test_what_sessions_differ_by_is_no_gap() -> None:
     ones = np.ones(8, dtype=np.int64)
     units = tuple((session, build) for session in range(4) for build in range(2))
     assert gap_of(Sample(values, (ones, ones, np.full(4, 2)), units)) == pytest.approx(0.5)
-
-
-def test_samples_of_equal_shape_in_one_array_are_reduced_as_one_by_one() -> None:
-    rng = np.random.default_rng(11)
-    shapes = [[[4, 4], [4, 4]], [[4, 1], [2], [1, 1, 1]], [[1], [1]], [[3]]]
-    samples = [sample([[rng.normal(10, 1, n).tolist() for n in build] for build in shapes[k % 4]]) for k in range(40)]
-    sessions = [k % 3 == 0 for k in range(40)]
-    one_by_one = [summarize(each, sessions=own).variances for each, own in zip(samples, sessions, strict=True)]
-    assert variances_of_all(samples, sessions) == one_by_one
-    assert variances_of_all([], []) == []
 
 
 def literal_gap(nested: list[list[list[float]]]) -> float:
@@ -149,10 +138,10 @@ def test_values_that_dither_round_each_execution_in_its_own_way(noise: float) ->
     rng = np.random.default_rng(4)
     nested = [[(0.1 * np.round(rng.normal(10.3, noise * 10, 8))).tolist() for _ in range(3)] for _ in range(5)]
     expected = literal_gap(nested)
-    assert summarize(sample(nested)).tops.gap == pytest.approx(expected)
+    assert tops_of(sample(nested)).gap == pytest.approx(expected)
     assert expected == pytest.approx(0.1 if noise < 0.05 else 0.1 / math.sqrt(3), rel=1e-9)
 
 
 def test_an_outlier_does_not_dither() -> None:
     nested = [[[1.0, 1.0, 1.1, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 1.0, 1.0]]] * 3
-    assert summarize(sample(nested)).tops.gap == pytest.approx(0.1)
+    assert tops_of(sample(nested)).gap == pytest.approx(0.1)

@@ -9,7 +9,7 @@ from scipy import stats
 from gate.model import QuantileEffect, Sample
 from gate.model.warnings.estimates import FewExecutions
 from gate.stats.design.quantile_fit import quantile_regression
-from gate.stats.estimate import all_level_variances, reduce
+from gate.stats.estimate import level_variances, reduce
 from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
 from tests.support.seeds import seeds, some
@@ -118,7 +118,7 @@ def test_the_variance_of_a_quantile_is_that_of_builds_in_the_unit() -> None:
     base, head = (drawn(np.random.default_rng(seed), 4) for seed in (3, 4))
     pair = quantile_pair(base, head, 0.9, sessions=False)
     assert pair is not None
-    ((level, s2, t2),) = ((v.level, v.s2, v.t2) for v in all_level_variances([base], [pair.base])[0])
+    ((level, s2, t2),) = ((v.level, v.s2, v.t2) for v in level_variances(base, pair.base))
     logs = pair.base.values
     assert (level, math.isnan(t2)) == ("build", True)
     assert s2 == pytest.approx(logs.var(ddof=1) * math.exp(logs.mean()) ** 2)

@@ -6,12 +6,12 @@ import pytest
 from scipy import stats
 
 from gate.stats.estimate import Method, ratio_of, reduce
-from gate.stats.levels import Tops, summarize
+from gate.stats.levels import Tops, tops_of
 from gate.stats.ratio import Limits, LogPair, MeanPair, paired, side_limits, t_quantile, unpaired
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD, sample
 from tests.support.seeds import seeds
 
-OLD, NEW = summarize(sample(TABLE_V_OLD)).tops, summarize(sample(TABLE_V_NEW)).tops
+OLD, NEW = tops_of(sample(TABLE_V_OLD)), tops_of(sample(TABLE_V_NEW))
 
 
 def test_table_v() -> None:
@@ -36,7 +36,7 @@ def test_satterthwaite_against_scipys_welch() -> None:
     # at the estimated ratio the degrees are Welch's of the head against base scaled by the ratio
     rng = np.random.default_rng(3)
     base, head = rng.normal(10, 1, (4, 1, 1)), rng.normal(20, 3, (7, 1, 1))
-    pair = unpaired(summarize(sample(base.tolist())).tops, summarize(sample(head.tolist())).tops)
+    pair = unpaired(tops_of(sample(base.tolist())), tops_of(sample(head.tolist())))
     ratio = head.mean() / base.mean()
     assert pair.df == pytest.approx(stats.ttest_ind(head.ravel(), ratio * base.ravel(), equal_var=False).df)
 
@@ -79,7 +79,7 @@ def test_the_set_and_its_p_against_the_definition(seed: int) -> None:
 
 def test_inverting_the_ratio_inverts_the_set() -> None:
     rng = np.random.default_rng(5)
-    x, y = (summarize(sample(rng.normal(10, 1, (5, 2, 3)).tolist())).tops for _ in range(2))
+    x, y = (tops_of(sample(rng.normal(10, 1, (5, 2, 3)).tolist())) for _ in range(2))
     there, back = (unpaired(a, b).limits(0.05) for a, b in ((x, y), (y, x)))
     assert there.low is not None and there.high is not None
     assert (back.low, back.high) == pytest.approx((1 / there.high, 1 / there.low))
@@ -113,13 +113,13 @@ def test_a_base_that_is_zero_leaves_the_whole_line() -> None:
 
 
 def test_a_side_without_spread_takes_the_others_degrees() -> None:
-    constant, spread = summarize(sample([[[10.0]]] * 5)).tops, summarize(sample([[[10.0]], [[11.0]], [[12.5]]])).tops
+    constant, spread = tops_of(sample([[[10.0]]] * 5)), tops_of(sample([[[10.0]], [[11.0]], [[12.5]]]))
     assert unpaired(constant, spread).df == pytest.approx(2)
     assert unpaired(spread, constant).df == pytest.approx(2)
 
 
 def test_no_spread_on_either_side_and_one_unit_give_no_interval() -> None:
-    constant, single = summarize(sample([[[10.0]]] * 5)).tops, summarize(sample([[[10.0, 11.0]]])).tops
+    constant, single = tops_of(sample([[[10.0]]] * 5)), tops_of(sample([[[10.0, 11.0]]]))
     for base, head in ((constant, constant), (single, NEW), (OLD, single)):
         pair = unpaired(base, head)
         assert pair.df is None
@@ -130,7 +130,7 @@ def test_no_spread_on_either_side_and_one_unit_give_no_interval() -> None:
 
 def test_the_timers_step_floors_the_variance() -> None:
     # every build has the same mean, but values one step apart: the step is all that is known
-    coarse = summarize(sample([[[1.0, 3.0]]] * 3)).tops
+    coarse = tops_of(sample([[[1.0, 3.0]]] * 3))
     pair = unpaired(coarse, coarse)
     assert pair.v_xx == pytest.approx(2**2 / (12 * 3))
     assert pair.df == pytest.approx(4)
@@ -139,7 +139,7 @@ def test_the_timers_step_floors_the_variance() -> None:
 def test_difference_limits_agree_with_welch() -> None:
     rng = np.random.default_rng(1)
     base, head = rng.normal(10, 1, 6), rng.normal(10.2, 1, 6)
-    x, y = (summarize(sample(v.reshape(-1, 1, 1).tolist())).tops for v in (base, head))
+    x, y = (tops_of(sample(v.reshape(-1, 1, 1).tolist())) for v in (base, head))
     pair = unpaired(x, y)
     assert pair.df is not None
     limits = pair.difference_limits(0.1)

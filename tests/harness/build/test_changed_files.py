@@ -12,10 +12,8 @@ from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable
 from gate.model import SIDES, Build, Failure
 from harness.build import builder as building
-from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache
 from harness.build.changed_files import Declared, Watch, named
-from harness.sandbox.sandbox import namespaces
 from tests.harness.build.test_builder import bad, builder_of, good
 
 if TYPE_CHECKING:
@@ -200,37 +198,6 @@ def test_a_tree_of_other_settings(checkout: Checkout) -> None:
         assert (failure.kind, failure.factors) == ("tree", {"level": "high"})
         (builder.directory("head", {"level": "low"}) / "source").write_text("3")
         assert [each.factors for each in builder.changed(0, executed=True)] == [{"level": "low"}]
-
-
-def both(builder: TreeBuilder) -> dict[str, Build | Failure]:
-    begun: list[bool] = []
-    builder.both(0, 5, {}, lambda: begun.append(True))
-    assert begun, "they were not made at once"
-    return {side: builder.build(side, 0, 5) for side in SIDES}
-
-
-@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces")
-def test_builds_at_once(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
-    checkout.commit(source="1", lock="0", into_dot_sh=INTO_BASE.replace("@", "source"))
-    with builder_of(checkout, BuildTable(command=REWRITES, changes=["lock"])) as builder:
-        assert all(good(each).at_once for each in both(builder).values())
-        assert builder.changed(0, executed=True) == []
-    # each side's own build does it again when it is alone
-    with builder_of(checkout, BuildTable(command=REWRITES)) as builder:
-        made = both(builder)
-        assert [bad(made[side]).status for side in SIDES] == [f"lock, by the build of {side} in round 1" for side in SIDES]  # fmt: skip
-    # base's own does not: head's did it
-    table = BuildTable(command="sh into.sh; cp source app; sleep 0.2")
-    monkeypatch.setattr(building, "works_elsewhere", lambda _: False)
-    with builder_of(checkout, table) as builder:
-        made = both(builder)
-        assert good(made["head"]).at_once
-        failure = bad(made["base"])
-        assert (failure.kind, failure.side) == ("tree", "base")
-        assert failure.status == "source, by the builds of base and head, which ran at once"
-        assert "the build of head" in (failure.hint or "")
-        assert builder.changed(0, executed=False) == []
 
 
 def test_a_build_that_is_kept(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

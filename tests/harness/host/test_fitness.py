@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from gate.model.warnings.hosts import OnBattery
-from harness.host.fitness import Check, Tree, examine, problems, standing_problems, unfit
+from harness.host.fitness import Check, Tree, examination, examine, problems, standing_problems, unfit
 from harness.host.fitness import machine as machine_checks
+from harness.host.fitness.check import Here
 from harness.host.fitness.counters import Window
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
-
-EXAMINE = "harness.host.fitness.examination"
 
 
 def found(
@@ -27,7 +26,7 @@ def found(
     def watch(files: Tree, seconds: float) -> Window:
         return window(files, later={} if later is None else later)
 
-    monkeypatch.setattr(f"{EXAMINE}.watch", watch)
+    monkeypatch.setattr("harness.host.fitness.check.watch", watch)
     return {check.name: check for check in examine(tree.root / "history", tree)}
 
 
@@ -52,11 +51,9 @@ HERE = {
 def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the machine that the tests run on out."""
     ok = Check("here", "ok", "", "")
-    monkeypatch.setattr(f"{EXAMINE}.temporary", lambda _: ok)
-    monkeypatch.setattr(f"{EXAMINE}.others", lambda _: ok)
-    monkeypatch.setattr(f"{EXAMINE}.tools", lambda: ok)
-    monkeypatch.setattr(f"{EXAMINE}.tracer", lambda: ok)
-    monkeypatch.setattr(f"{EXAMINE}.machine.mounts", lambda: ok)
+    for name in ("temporary files", "other gates", "tools", "tracer"):
+        monkeypatch.setitem(examination.CHECKS, name, lambda _: ok)
+    monkeypatch.setitem(machine_checks.CHECKS, "mount namespaces", lambda _: ok)
 
 
 def quiet_vm(root: Path) -> Tree:
@@ -215,10 +212,10 @@ def test_what_may_not_be_read_is_unknown(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: Tree) -> Check:
+    def fails(_: Tree, name: str) -> int:
         raise ZeroDivisionError("by chance")
 
-    monkeypatch.setattr(f"{EXAMINE}.machine.aslr", fails)
+    monkeypatch.setattr(Tree, "number", fails)
     check = found(monkeypatch, quiet_vm(tmp_path))["aslr"]
     assert (check.state, check.value) == ("unknown", "ZeroDivisionError: by chance")
 
@@ -227,7 +224,7 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux has them")
 def test_namespaces_cost_no_precision(monkeypatch: pytest.MonkeyPatch, works: bool, value: str) -> None:
     monkeypatch.setattr("harness.host.fitness.machine.namespaces", lambda: {"files"} if works else set())
-    check = machine_checks.mounts()
+    check = machine_checks.CHECKS["mount namespaces"](Here(Tree(), 0))
     assert (check.state, check.value, check.command) == ("ok", value, None)
 
 

@@ -15,7 +15,6 @@ from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
 from harness.instruments.values import Values
 from harness.process.execute import Outcome, ProcessExecutor
-from tests.support.fakes import FakeExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
@@ -158,10 +157,6 @@ def test_the_program_failed(context: Context) -> None:
     assert status(context, "sleep 9", timeout=Duration(0.2)) == "time-out after 0.2s"
 
 
-def test_standard_error_is_kept_with_bad_output(context: Context) -> None:
-    assert measured(context, "echo why >&2; echo x") == Unusable("line 1 of the output: 'x' is not a number", "why\n")
-
-
 def test_too_few_values_and_metrics_that_never_came(context: Context) -> None:
     assert status(context, "printf '1\\n2\\n'", warmup=2) == "2 values of 'time', and warmup takes 2"
     rules = {"latency": MetricRules(), "size": MetricRules()}
@@ -195,20 +190,6 @@ def test_an_output_beyond_its_limit(context: Context) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_an_output_that_cannot_be_read(context: Context) -> None:
     assert status(context, "touch {output}; chmod 0 {output}") == "the output cannot be read: permission denied"
-
-
-def test_strange_names_and_paths(context: Context) -> None:
-    text = "a b\n\"c\" 'd' $HOME {x} 🐢"
-    script = f'test "$1" = {shlex.quote(text)} && echo 1'
-    assert measured(context, ["sh", "-c", script, "sh", text]) == time_metric(1, step=1)
-
-
-def test_any_executor_will_do(context: Context) -> None:
-    each, values = benchmark(["./b"]), Values()
-    (context.scratch / "stdout").write_text("3\n")
-    assert values.collect(each, context, FakeExecutor(lambda command: OK).run(values.prepare(each, context))) == (
-        time_metric(3, step=1)
-    )
 
 
 def test_a_reason_on_standard_output_is_kept(context: Context) -> None:

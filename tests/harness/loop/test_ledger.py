@@ -30,4 +30,3 @@ def test_a_cold_first_round_is_no_measure_for_the_third() -> None:
 
 def test_a_resumed_run_has_used_what_its_builds_took_together() -> None:
     assert Ledger(made(checked=1.0), 0).seconds == 2 * 23 + 6
-    assert Ledger(made(checked=1.0, at_once=True), 0).seconds == 23 + 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from harness.loop.execution import Executions
 from harness.loop.lengths import Cost, Lengths, fewest
 from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, schedule
+from harness.loop.turns import Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees
@@ -54,15 +55,6 @@ def test_the_fewest_values_of_which_starting_takes_its_share(
 class Standing(NoTrees):
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build:
         return Build(side=side, build=build, seed=seed, seconds=0.0)
-
-    def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = NO_FACTORS,
-        started: Callable[[], None] = lambda: None,
-    ) -> None:
-        pass
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         return Path(f"/trees/{side}")
@@ -130,7 +122,7 @@ class Rig:
         benchmark = Benchmark(name="a", command=["a"], instrument=self.kind, warmup=self.warmup)
         table = {side: {"a": benchmark} for side in SIDES}
         executions = Executions(conditions, {self.kind: Asked(self.always)}, self.plan.iterations)
-        before = list(self.records)
+        before, standing = list(self.records), Standing()
 
         def append(*more: Record) -> None:
             if cut is not None and len(self.records) >= cut:
@@ -138,8 +130,8 @@ class Rig:
             self.records.extend(more)
 
         loop = Loop(
-            self.rounds(()), table, Standing(), executions, append, records=before, progress=self.events.append,
-            lengths=Lengths(executions, table, names, self.plan, self.rounds),
+            self.rounds(()), table, standing, executions, append, records=before, progress=self.events.append,
+            turns=Turns(executions, standing, ()), lengths=Lengths(executions, table, names, self.plan, self.rounds),
         )  # fmt: skip
         try:
             return loop.run()

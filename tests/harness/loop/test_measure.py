@@ -1,7 +1,6 @@
 import contextlib
 import itertools
 import os
-import random
 import re
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +12,7 @@ import msgspec
 import pytest
 
 from gate.config.study import Setting
-from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Service
+from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Plan, Service
 from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
 from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
@@ -23,9 +22,11 @@ from harness.instruments.values import Values
 from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
+from harness.loop.lengths import Lengths
 from harness.loop.measure import Append, Loop, Measured
 from harness.loop.schedule import Round, schedule
 from harness.loop.steps import ExecutionStep
+from harness.loop.turns import Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking
@@ -49,7 +50,6 @@ class FakeBuilder(NoTrees):
     budget: Budget = field(default_factory=Budget)
     calls: list[tuple[Side, int, int]] = field(default_factory=list)
     latest: dict[Side, int] = field(default_factory=dict)
-    pairs: list[tuple[int, int]] = field(default_factory=list)
     asked: list[tuple[int, bool]] = field(default_factory=list)
     changes: dict[tuple[int, bool], list[Side]] = field(default_factory=dict)
     """Trees that are found to be changed, by the question."""
@@ -58,16 +58,6 @@ class FakeBuilder(NoTrees):
         self.asked.append((build, executed))
         sides = self.changes.pop((build, executed), [])
         return [Failure(kind="tree", side=side, build=build, status="a") for side in sides]
-
-    def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = NO_FACTORS,
-        started: Callable[[], None] = lambda: None,
-    ) -> None:
-        assert factors == {}
-        self.pairs.append((build, seed))
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
         assert factors == {}
@@ -133,7 +123,6 @@ class Bench:
         }
 
     def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
-        options.setdefault("progress", self.events.append)
         return self.measure(taking(self.seconds, self.clock), adding(self.appended), records=list(records), **options)
 
     def measure(
@@ -149,6 +138,7 @@ class Bench:
         **options: Any,
     ) -> Measured:
         """Measure with these in the place of the fakes."""
+        options.setdefault("progress", self.events.append)
         build = BuildTable(perturb=self.perturb)
         budget = Budget(self.budget, self.clock)
         budget.allow(overtime)
@@ -162,15 +152,13 @@ class Bench:
         )
         self.builder.clock, self.builder.budget = self.clock, budget
         instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
-        loop = Loop(
-            self.rounds,
-            dict.fromkeys(SIDES, table or self.table),
-            self.builder,
-            Executions(conditions, instruments, 3, hint=lambda failure, unstarted: f"hint {failure.kind} {unstarted}"),
-            append,
-            **options,
-        )
-        return loop.run()
+        hint = lambda failure, unstarted: f"hint {failure.kind} {unstarted}"  # noqa: E731
+        made, own = Executions(conditions, instruments, 3, hint=hint), dict.fromkeys(SIDES, table or self.table)
+        turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, (), Plan(), self.counted)
+        return Loop(self.rounds, own, self.builder, made, append, turns=turns, lengths=lengths, **options).run()
+
+    def counted(self, made: Sequence[Record]) -> Sequence[Round]:
+        raise NotImplementedError("of a bench whose first starts are counted")
 
 
 def adding(records: list[Record]) -> Append:
@@ -296,16 +284,6 @@ def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
     bench = Bench(tmp_path, builds=1)
     bench.instrument.fails = lambda benchmark, context: "no values"
     assert bench.run() == Measured(1, 1, "failed")
-
-
-def test_the_builder_knows_when_both_sides_are_built_next(bench: Bench) -> None:
-    bench.run()
-    assert bench.builder.pairs == [(each.build, each.builds[0].seed) for each in bench.rounds]
-    # only one side has something left to measure
-    again = Bench(bench.tmp_path)
-    again.run([record for record in bench.appended if record != executions(bench.appended)[-1]])
-    assert len(again.builder.calls) == 1
-    assert again.builder.pairs == []
 
 
 @pytest.mark.parametrize("side", ["base", "head"])
@@ -519,14 +497,11 @@ class CountedBench(Bench):
     def rounds(self) -> Sequence[Round]:
         return self.laid_out(5)
 
-    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
-        def counted(made: Sequence[Record]) -> Sequence[Round]:
-            first = [each for each in executions(made) if each.build == 0 and each.execution < 2]
-            of_a = len([each for each in first if each.benchmark == "a"])
-            assert 2 <= of_a <= 4
-            return self.laid_out(5 if of_a < 4 else 7)
-
-        return super().run(records, counted=counted, **options)
+    def counted(self, made: Sequence[Record]) -> Sequence[Round]:
+        first = [each for each in executions(made) if each.build == 0 and each.execution < 2]
+        of_a = len([each for each in first if each.benchmark == "a"])
+        assert 2 <= of_a <= 4
+        return self.laid_out(5 if of_a < 4 else 7)
 
 
 def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:
@@ -569,22 +544,6 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert built == needed | set(builds(rest.appended))
 
 
-@pytest.mark.parametrize("times", [10, pytest.param(50, marks=pytest.mark.nightly)])
-def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
-    whole = Bench(tmp_path)
-    whole.run()
-    rng = random.Random(1)
-    for _ in range(times):
-        records: list[Record] = []
-        for _ in range(4):
-            part = Bench(tmp_path)
-            part.run(records)
-            records += part.appended[: rng.randrange(len(part.appended) + 1)]
-        last = Bench(tmp_path)
-        last.run(records)
-        assert records + last.appended == whole.appended
-
-
 def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) -> None:
     bench.run()
     again = Bench(bench.tmp_path)
@@ -605,11 +564,6 @@ def test_missing_benchmarks_of_the_gate_are_no_failed_ones(bench: Bench) -> None
 
 
 # --- looks ----------------------------------------------------------------------------------------------------------
-
-
-def test_without_looks_nothing_is_recorded_of_them(bench: Bench) -> None:
-    bench.run()
-    assert not [record for record in bench.appended if isinstance(record, Look)]
 
 
 def settle(*rounds: set[str]) -> Callable[[Sequence[Record]], frozenset[str]]:
@@ -765,23 +719,9 @@ def test_progress(tmp_path: Path) -> None:
     assert all(isinstance(event, StepStarted) for event in steps[::2])
     assert all(isinstance(event, StepFinished) for event in steps[1::2])
     assert StepStarted("base", None) in steps
-    assert StepFinished("base", None, 1.0, None) in steps
+    assert StepFinished("base", None, None) in steps
     (failure,) = failures(bench.appended)
-    assert StepFinished("head", "a", 1.0, failure) in steps
-
-
-def test_what_was_recorded_goes_with_the_step_that_made_it(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, builds=2, executions=2, names=["a", "b"])
-    bench.run()
-    told = [each for event in bench.events if isinstance(event, StepFinished) for each in event.executions]
-    assert told == executions(bench.appended)
-    assert len(told) == 16
-
-
-def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    bench = Bench(tmp_path)
-    assert bench.measure(taking(1, bench.clock), adding(bench.appended)).rounds == 3
-    assert capfd.readouterr() == ("", "")
+    assert StepFinished("head", "a", failure) in steps
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("disk full")])
@@ -802,33 +742,6 @@ def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
     whole.run()
     rest.run(kept)
     assert kept + rest.appended == whole.appended
-
-
-def test_real_processes(tmp_path: Path) -> None:
-    command = 'test "$PERFGATE_SEED" = {seed} && seq 1 $PERFGATE_ITERATIONS; test -e ./$PERFGATE_SIDE'
-    table = {
-        "good": Benchmark(name="good", command=command, instrument="values", warmup=1),
-        "bad": Benchmark(name="bad", command=["echo", "nothing"], instrument="values"),
-    }
-    for side in ("base", "head"):
-        (tmp_path / "trees" / side).mkdir(parents=True)
-        (tmp_path / "trees" / side / side).touch()
-
-    class Trees(FakeBuilder):
-        def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
-            return tmp_path / "trees" / side
-
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    bench = Bench(tmp_path, builds=2, names=list(table), perturb=[], kind="values", builder=Trees())
-    records: list[Record] = []
-    done = bench.measure(ProcessExecutor(), adding(records), Values(), table=table, environments=REAL, scratch=scratch)
-    assert done == Measured(2, 2, "finished")
-    found = executions(records)
-    assert len(found) == 8
-    assert all(e.metrics == {"time": Metric(unit="s", better="lower", values=[2.0, 3.0], dropped=[1.0])} for e in found)
-    (failure,) = failures(records)
-    assert (failure.benchmark, failure.status) == ("bad", "line 1 of the output: 'nothing' is not a number")
 
 
 def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> None:

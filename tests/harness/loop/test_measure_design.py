@@ -1,6 +1,5 @@
 """The measuring loop with treatments: what they get, what a failure takes out, the budget, and resuming."""
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,15 +11,17 @@ import pytest
 from gate.commands.study.experiment import begun_in
 from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, extended, spread, treatments
-from gate.config.types import Benchmark, BuildTable
+from gate.config.types import Benchmark, BuildTable, Plan
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.events import RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
+from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, design_schedule
+from harness.loop.turns import Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
 from tests.harness.loop.test_measure import executions, failures
@@ -48,18 +49,8 @@ class FakeBuilder(NoTrees):
     calls: list[tuple[Side, str, int, int]] = field(default_factory=list)
     latest: dict[tuple[Side, str], int] = field(default_factory=dict)
     free: set[tuple[Side, str, int]] = field(default_factory=set)
-    pairs: list[tuple[str, int, int]] = field(default_factory=list)
     clock: Clock = field(default_factory=Clock)
     budget: Budget = field(default_factory=Budget)
-
-    def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = NO_FACTORS,
-        started: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.pairs.append((canonical(factors), build, seed))
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
         self.calls.append((side, canonical(factors), build, seed))
@@ -145,15 +136,14 @@ class Bench:
             study=self.study,
             budget=budget,
         )
+        executions = Executions(conditions, {self.kind: self.instrument}, 3, self.planned)
+        benchmarks = dict.fromkeys(SIDES, table)
         loop = Loop(
-            self.rounds,
-            {"base": table, "head": table},
-            self.builder,
-            Executions(conditions, {self.kind: self.instrument}, 3, self.planned),
-            lambda *more: self.appended.extend(more),
-            records=records,
+            self.rounds, benchmarks, self.builder, executions, lambda *more: self.appended.extend(more),
+            turns=Turns(executions, self.builder, ()),
+            lengths=Lengths(executions, benchmarks, (), Plan(), lambda _: self.rounds), records=records,
             progress=self.events.append,
-        )
+        )  # fmt: skip
         return loop.run()
 
 
@@ -230,7 +220,6 @@ def test_a_study_of_head_alone_never_builds_base(tmp_path: Path) -> None:
     assert bench.run() == Measured(2, 2, "finished", 5, 5)
     assert places(bench.appended) == wanted(bench.rounds)
     assert Counter(call[0] for call in bench.builder.calls) == {"head": 4}
-    assert bench.builder.pairs == []
 
 
 def test_a_failed_execution_takes_out_its_benchmark_at_its_treatment(bench: Bench) -> None:
@@ -293,32 +282,6 @@ def test_a_suite_loses_what_failed_at_that_treatment_only(bench: Bench) -> None:
     assert len(lines) == 160 - 5
     assert {e.lines for e in lines if e.suite == "b" and (e.side, canonical(e.factors)) == ("head", at(8, "O2"))} == {1}
     assert {e.lines for e in lines if e.suite == "a"} == {2}
-
-
-def test_a_suite_all_of_which_failed_at_a_treatment_goes_on_at_the_others(bench: Bench) -> None:
-    class Nothing(FakeSuite):
-        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
-            if self.fails(benchmark, context):
-                return Collected({}, {name: Unusable("no", "") for name in "xy"})
-            return super().collect(benchmark, context, outcome)
-
-    bench.kind = "go"
-    bench.instrument = Nothing(fails_at(8, "O2", "head"))
-    assert bench.run().stop == "finished"
-    assert [f.benchmark for f in failures(bench.appended)] == ["b/x", "b/y"]
-    assert len(bench.instrument.seen) == 80 - 4
-
-
-def test_a_suite_of_which_nothing_is_wanted_at_a_treatment_runs_there_once(tmp_path: Path) -> None:
-    class Unwanted(FakeSuite):
-        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
-            found = super().collect(benchmark, context, outcome)
-            return Collected({}, {}) if found.failures else found
-
-    bench = Bench(tmp_path, study=OF_HEAD, kind="go", instrument=Unwanted(fails_at(8, "O2", "head")))
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
-    assert failures(bench.appended) == []
-    assert len(bench.instrument.seen) == 40 - 4
 
 
 # --- the budget -----------------------------------------------------------------------------------------------------
@@ -459,22 +422,6 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         }
         recorded = {(r.side, canonical(r.factors), r.build) for r in rest.appended if isinstance(r, Build)}
         assert {call[:3] for call in rest.builder.calls} == needed | recorded
-
-
-@pytest.mark.parametrize("times", [8, pytest.param(30, marks=pytest.mark.nightly)])
-def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
-    whole = with_failing_treatment(tmp_path)
-    whole.run()
-    rng = random.Random(1)
-    for _ in range(times):
-        records: list[Record] = []
-        for _ in range(4):
-            part = with_failing_treatment(tmp_path)
-            part.run(records)
-            records += part.appended[: rng.randrange(len(part.appended) + 1)]
-        last = with_failing_treatment(tmp_path)
-        last.run(records)
-        assert records + last.appended == whole.appended
 
 
 def test_settings_that_were_read_from_a_file_are_the_same(bench: Bench) -> None:

@@ -189,11 +189,3 @@ def test_an_answer_of_somebody_else_is_none_of_ours() -> None:
     with listening() as port:
         said = wait_until_ready(probe(f"tcp:{port}"), f"tcp:{port}", lambda: "exit 98", 30, Budget())
     assert said == "service ended before it was ready: exit 98"
-
-
-def test_files_are_closed(tmp_path: Path) -> None:
-    (tmp_path / "log").touch()
-    before = len(list(Path("/dev/fd").iterdir()))
-    probe("log:x", tmp_path / "log").ask(1)
-    probe(f"tcp:{free_port()}").ask(1)
-    assert len(list(Path("/dev/fd").iterdir())) == before

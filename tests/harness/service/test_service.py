@@ -161,13 +161,6 @@ def test_the_grace_ends_soon_after_the_budget(
     assert fake.background[0].graces == [grace]
 
 
-def test_ready_by_http(companions: Companions, context: Context) -> None:
-    command = [sys.executable, "-m", "http.server", "{port}", "--bind", "127.0.0.1"]
-    service = Service(command=command, ready="http://127.0.0.1:{port}/server.py")
-    with companions.around(bench(service), context) as entered:
-        assert "GET /server.py" in living(entered).logs()
-
-
 def test_a_service_that_is_never_ready(companions: Companions, context: Context) -> None:
     service = Service(command="echo up but deaf; sleep 60 {port}", timeout=Duration(0.2))
     with companions.around(bench(service), context) as entered:

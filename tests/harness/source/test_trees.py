@@ -507,7 +507,6 @@ from harness.source.repository import find_repository
 from harness.source.base_and_head import resolve
 from harness.source.trees import open_trees
 
-pytestmark = pytest.mark.endtoend
 repository = find_repository(Path(sys.argv[1]))
 sources = resolve(repository, base="HEAD", head="HEAD", environment={})
 with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:

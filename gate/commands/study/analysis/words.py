@@ -112,7 +112,9 @@ def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
 def _at(response: Response, model: QuantileModel, confidence: float) -> str:
     claimed = _claimed(response, percentile(model.tau))
     largest = {e.term: max(abs(o.estimate) for o in model.effects if o.term == e.term) for e in model.effects}
-    clear = sorted((term for term in largest if term in claimed), key=lambda term: -largest[term])
+    # of an interaction of which combinations are lacking only the test is known
+    terms = dict.fromkeys((*largest, *sorted(claimed)))
+    clear = sorted((term for term in terms if term in claimed), key=lambda term: -largest.get(term, 0.0))
     if not clear:
         return f"At {percentile(model.tau)} no effect is clear."
     mains = [factor for term in clear for factor in response.factors if factor.name == term]

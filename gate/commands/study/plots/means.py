@@ -10,15 +10,14 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import LAYOUTS, Entry, Look, Scale, Vertical, codes, factors_by_name, look_of, said
+from gate.commands.study.plots.marks import WIDTH, Look, Panel, codes, factors_by_name, look_of, said
 from gate.model.study import Factor, MainEffect, Response
-from gate.plots.axes import grid
-from gate.plots.picture import Picture, Point, Sheet, room
+from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
+from gate.plots.scales import Axis
 from gate.units import agree
 from gate.words.effects import alias_sets, named, named_short
 from gate.writing.plain import clip
 
-_WIDTH = 720
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
 _TALL = 176
 _LOWER = 25
@@ -31,7 +30,6 @@ _LISTED = 12
 _LABEL = 96
 _LABELLED = 6
 """More lines in a panel than this have a legend above it in place of labels at their ends."""
-_PLAIN = Look(0)
 
 
 class _Main(msgspec.Struct, frozen=True):
@@ -46,35 +44,58 @@ class _Main(msgspec.Struct, frozen=True):
 def mains(prefix: str, response: Response) -> Picture | None:
     """Draw the mean of each setting of each factor, all on one scale; None where no factor has two settings."""
     drawn, aliases = _mains(response), alias_sets(response)
-    values = np.array([v for main in drawn for v in main.means] + [v for main in drawn for v in main.curve])
+    values = np.array([v for main in drawn for v in (*main.means, *main.curve)])
     of = m.scale(response, values)
     if not drawn or of is None:
         return None
-    rows = _packed(drawn)
-    y = m.vertical(of.of(values), of.measure.log, 0, _PLOT)
+    # fill rows with panels, by the settings that they hold
+    total = sum(len(main.names) for main in drawn)
+    wanted = total / math.ceil(total / _PER_ROW)
+    rows: list[list[_Main]] = [[]]
+    for main in drawn:
+        size, held = len(main.names), sum(len(own.names) for own in rows[-1])
+        if rows[-1] and (held + size / 2 > wanted or held + size > _PER_ROW):
+            rows.append([])
+        rows[-1].append(main)
+    y = m.span(of.of(values), of.log)
     # few settings do not make wide panels
-    slots = [min((_WIDTH - 10 - y.room) / sum(len(main.names) + 0.4 for main in row), 110.0) for row in rows]
+    slots = [min((WIDTH - 10 - y.room) / sum(len(main.names) + 0.4 for main in row), 110.0) for row in rows]
     names = [[name for main in row for name in main.names] for row in rows]
-    below = _BELOW + max(_lower(own, slot) for own, slot in zip(names, slots, strict=True))
-    pitch = _TITLE + _PLOT + below
-    sheet = Sheet(_WIDTH, _HEAD + pitch * len(rows))
+    pitch = _TITLE + _PLOT + _BELOW + max(map(_lower, names, slots))
+    sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
     m.name(sheet, response, of, "mean ")
-    for number, row in enumerate(rows):
-        top = _HEAD + pitch * number + _TITLE
-        xs = _main_row(sheet, row, y.moved(top, _PLOT), of, slots[number], aliases)
-        _settings(sheet, xs, names[number], top + _PLOT + 23, slots[number])
-    caption = (
+    for number, (row, slot) in enumerate(zip(rows, slots, strict=True)):
+        panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _HEAD + pitch * number + _TITLE, _PLOT)
+        panel.level("dotted", float(of.of(np.array([mean for main in row for mean in main.means])).mean()))
+        left, xs = panel.x.start, list[float]()
+        for main in row:
+            if xs:
+                sheet.lines("axis", [[(left, panel.y.end - _TITLE + 8), (left, panel.y.start)]])
+            own, count = panel.across(m.places(left + 0.2 * slot, slot, len(main.names))), len(main.names)
+            own.line("line-s0", range(count), of.of(np.array(main.means)))
+            if len(main.curve) == count:
+                own.line("hair-s1", range(count), of.of(np.array(main.curve)))
+            points = own.points(range(count), of.of(np.array(main.means)))
+            Look(0).marks(sheet, points, "large")
+            width = slot * (count + 0.4)
+            title, full = _title(main.factor.name, aliases, width - 10)
+            sheet.text(left + width / 2, panel.y.end - 12, title, "strong other", "middle", full=full)
+            xs += [x for x, _ in points]
+            left += width
+        _settings(sheet, xs, names[number], panel.y.start + 23, slot)
+    curved = any(main.curve for main in drawn)
+    caption = m.words(
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
-        "the more its factor matters; the dotted line is the mean of all. All panels have one scale."
-    )
-    if any(main.curve for main in drawn):
-        caption += (
-            " Dashed: the means of the linear model, which allow for the combinations that were not measured."
+        "the more its factor matters; the dotted line is the mean of all. All panels have one scale.",
+        curved
+        and (
+            "Dashed: the means of the linear model, which allow for the combinations that were not measured."
             if response.lacking
-            else " Dashed: the parabola through the settings of a factor that are numbers."
-        )
-    caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
-    caption += _aliased([main.factor.name for main in drawn], aliases, " (*)")
+            else "Dashed: the parabola through the settings of a factor that are numbers."
+        ),
+        _unbalanced(response),
+        _aliased([main.factor.name for main in drawn], aliases, " (*)"),
+    )
     shown = [
         f"{clip(said(main.factor.name), 30)} from {of.say(min(main.means))} to {of.say(max(main.means))}"
         for main in drawn[:8]
@@ -106,92 +127,46 @@ def _mains(response: Response) -> list[_Main]:
     return found
 
 
-def _packed(drawn: Sequence[_Main]) -> list[list[_Main]]:
-    """Fill rows with panels, by the settings that they hold."""
-    total = sum(len(main.names) for main in drawn)
-    wanted = total / math.ceil(total / _PER_ROW)
-    rows: list[list[_Main]] = [[]]
-    held = 0
-    for main in drawn:
-        size = len(main.names)
-        if rows[-1] and (held + size / 2 > wanted or held + size > _PER_ROW):
-            rows.append([])
-            held = 0
-        rows[-1].append(main)
-        held += size
-    return rows
-
-
-def _main_row(
-    sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float, aliases: Mapping[str, Sequence[str]]
-) -> list[float]:
-    """Draw a row of panels, and return where their settings stand."""
-    left, right = y.room, _WIDTH - 10
-    grid(sheet, y.axis, y.ticks, left, right)
-    middle = y.axis.at(float(of.of(np.array([mean for main in row for mean in main.means])).mean()))
-    sheet.lines("dotted", [[(left, middle), (right, middle)]])
-    at = left
-    xs: list[float] = []
-    for main in row:
-        if at > left:
-            sheet.lines("axis", [[(at, y.axis.end - _TITLE + 8), (at, y.axis.start)]])
-        own = [at + slot * (k + 0.7) for k in range(len(main.names))]
-        line = [(x, y.axis.at(of.one(mean))) for x, mean in zip(own, main.means, strict=True)]
-        sheet.lines(f"line-{_PLAIN.colour}", [line])
-        if len(main.curve) == len(own):
-            sheet.lines("hair-s1", [[(x, y.axis.at(of.one(v))) for x, v in zip(own, main.curve, strict=True)]])
-        _PLAIN.marks(sheet, line, "large")
-        width = slot * (len(own) + 0.4)
-        _main_title(sheet, at + width / 2, y.axis.end - 12, main.factor.name, aliases, width - 10)
-        xs += own
-        at += width
-    return xs
-
-
-def _main_title(
-    sheet: Sheet, x: float, y: float, name: str, aliases: Mapping[str, Sequence[str]], space: float
-) -> None:
-    """Name a factor with its aliases, where these do not fit with a star that the caption explains."""
+def _title(name: str, aliases: Mapping[str, Sequence[str]], space: float) -> tuple[str, str]:
+    """Name a factor with its aliases, where these do not fit with a star that the caption explains; then in full."""
     if name not in aliases:
-        m.write(sheet, x, y, said(name), space, "strong other")
-        return
+        return m.cut(said(name), space), said(name)
     full, short = (said(how(name, aliases[name])) for how in (named, named_short))
-    for layout, letters in LAYOUTS:
-        cut = f"{clip(said(name), max(1, int(space / room('0', letters)) - 1))}*"
-        text = next((t for t in (full, short) if room(t, letters) <= space), cut)
-        sheet.text(x, y, text, f"strong other {layout}", "middle", full=full)
+    starred = f"{clip(said(name), max(1, m.letters_in(space) - 1))}*"
+    return next((t for t in (full, short) if room(t, LETTERS) <= space), starred), full
+
+
+def _unbalanced(response: Response) -> str:
+    return "" if response.balanced else "The treatments are not balanced: a mean also holds what else differs."
 
 
 def _aliased(terms: Sequence[str], aliases: Mapping[str, Sequence[str]], mark: str = "") -> str:
     """Say which terms of a picture these treatments do not tell from which others; "" for none."""
     own = [clip(said(named(t, names)), 60) for t, names in aliases.items() if {t, *names} & set(terms)]
     more = f"; and {len(own) - _LISTED} more" if len(own) > _LISTED else ""
-    return f" Not told apart by these treatments{mark}: {'; '.join(own[:_LISTED])}{more}." if own else ""
+    return f"Not told apart by these treatments{mark}: {'; '.join(own[:_LISTED])}{more}." if own else ""
 
 
 def _settings(sheet: Sheet, xs: Sequence[float], names: Sequence[str], y: float, slot: float) -> None:
     """Write the names of settings below an axis: in two rows by turns where one is too narrow, else some of them."""
-    for layout, letters in LAYOUTS:
-        two = not _fits(names, slot, letters)
-        # the last name of a row stands at the edge of the sheet
-        width = int((1.4 * slot + 14 if two else slot - 6) / room("0", letters))
-        cut = m.shortened(names, width) if width > 2 else {}
-        every = 1 if cut else math.ceil(room("000000", letters) / slot)
-        for k, (x, text) in enumerate(zip(xs, names, strict=True)):
-            if k % every == 0:
-                lower = _LOWER if cut and two and k % 2 else 0
-                shown = cut.get(text) or clip(text, 6)
-                sheet.text(x, y + lower, shown, f"soft other {layout}", "middle", full=text)
+    two = not _fits(names, slot)
+    # the last name of a row stands at the edge of the sheet
+    width = int((1.4 * slot + 14 if two else slot - 6) / room("0", LETTERS))
+    short = m.shortened(names, width) if width > 2 else {}
+    every = 1 if short else math.ceil(room("000000", LETTERS) / slot)
+    for k, (x, text) in enumerate(zip(xs, names, strict=True)):
+        if k % every == 0:
+            lower = _LOWER if short and two and k % 2 else 0
+            sheet.text(x, y + lower, short.get(text) or clip(text, 6), "soft other", "middle", full=text)
 
 
-def _fits(names: Sequence[str], slot: float, letters: float) -> bool:
-    return all(room(name, letters) <= slot - 6 for name in names)
+def _fits(names: Sequence[str], slot: float) -> bool:
+    return all(room(name, LETTERS) <= slot - 6 for name in names)
 
 
 def _lower(names: Sequence[str], slot: float) -> float:
     """Return the height of a second row of names; 0: one is enough, or two are not."""
-    two = [letters for _, letters in LAYOUTS if not _fits(names, slot, letters)]
-    return _LOWER if any(1.4 * slot + 14 >= room("000", letters) for letters in two) else 0
+    return 0 if _fits(names, slot) or 1.4 * slot + 14 < room("000", LETTERS) else _LOWER
 
 
 class _Lines(msgspec.Struct, frozen=True):
@@ -218,9 +193,9 @@ class _Lines(msgspec.Struct, frozen=True):
         return [said(self.x.settings[place]) for place in self.places]
 
     @property
-    def beside(self) -> float:
-        """The room at the right, for labels of lines where there are few."""
-        return _LABEL if len(self.lines) <= _LABELLED else 14
+    def labelled(self) -> bool:
+        """Whether there are so few lines that each has a label at its end."""
+        return len(self.lines) <= _LABELLED
 
     @property
     def unparallel(self) -> float:
@@ -243,49 +218,58 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     of = m.scale(response, values)
     if not drawn or of is None:
         return None
-    y = m.vertical(of.of(values), of.measure.log, 0, _TALL)
+    y = m.span(of.of(values), of.log)
     columns = 1 if len(drawn) == 1 else 2
-    width = (_WIDTH - y.room) / columns
-    # a panel that has too many lines to label each at its end
+    width = (WIDTH - y.room) / columns
     legends = [
-        []
-        if len(own.lines) <= _LABELLED
-        else [Entry(look_of(own.by, s), said(s)) for s in map(own.by.settings.__getitem__, own.lines)]
-        for own in drawn
+        [] if own.labelled else m.entries(own.by, [own.by.settings[line] for line in own.lines]) for own in drawn
     ]
-    extra = max((m.legend_height(own, width - 24) for own in legends), default=0.0)
-    below = _BELOW + max(_lower(own.names, (width - 12 - own.beside) / len(own.places)) for own in drawn)
-    pitch = _TITLE + extra + _TALL + below
-    sheet = Sheet(_WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns))
+    extra = max(m.legend_height(own, width - 24) for own in legends)
+    # the room at the right, for labels of lines where there are few
+    beside = [_LABEL if own.labelled else 14 for own in drawn]
+    slots = [(width - 12 - room_) / len(own.places) for own, room_ in zip(drawn, beside, strict=True)]
+    pitch = _TITLE + extra + _TALL + _BELOW + max(map(_lower, (own.names for own in drawn), slots))
+    sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns), phone=False)
     m.name(sheet, response, of, "mean ")
     for number, (own, entries) in enumerate(zip(drawn, legends, strict=True)):
-        top = _HEAD + pitch * (number // columns) + _TITLE + extra
-        left, first = y.room + width * (number % columns), number % columns == 0
+        top, first = _HEAD + pitch * (number // columns) + _TITLE + extra, number % columns == 0
+        left = y.room + width * (number % columns)
         if entries:
             m.legend(sheet, entries, left, top - extra - 6, width - 24)
-        start = left + (0 if first else 12)
-        title = f"{said(own.by.name)} by {said(own.x.name)}"
-        placed = y.moved(top, _TALL)
-        grid(sheet, placed.axis, placed.ticks, start, left + width - own.beside, labels=first)
-        slot = _panel(sheet, own, placed, of, start, left + width - own.beside)
-        m.write(sheet, start, top - extra - 12, title, width - 20, "strong other", "start")
-        xs = [start + slot * (k + 0.5) for k in range(len(own.places))]
-        _settings(sheet, xs, own.names, placed.axis.start + 23, slot)
-    words = ["Means of treatments by two factors; a line for each setting of one of them."]
-    words.append("Parallel lines: the factors act independently; lines that part or cross: they interact.")
-    words.append("All panels have one scale.")
-    if not response.balanced:
-        words.append("The treatments are not balanced: a mean also holds what else differs.")
-    if any(len(own.means) < len(own.lines) * len(own.places) for own in drawn):
-        words.append("Combinations that were not measured are missing.")
+        x = Axis(-0.5, len(own.places) - 0.5, left + (0 if first else 12), left + width - beside[number])
+        panel = Panel.on(sheet, x, y, top, _TALL, labels=first)
+        m.write(sheet, x.start, top - extra - 12, f"{said(own.by.name)} by {said(own.x.name)}", width - 20,
+                "strong other", "start")  # fmt: skip
+        ends: list[Point] = []
+        for line in own.lines:
+            known = [(k, of.one(own.means[line, p])) for k, p in enumerate(own.places) if (line, p) in own.means]
+            points, look = panel.points(*zip(*known, strict=True)), look_of(own.by, own.by.settings[line])
+            sheet.lines(look.lines("line"), [points])
+            look.marks(sheet, points, "large")
+            ends.append(points[-1])
+        # labels move apart where they would meet; a thin line leads to one that moved
+        heights = m.apart([at for _, at in ends], 16, panel.y.end, panel.y.start) if own.labelled else []
+        for (at, end), height, line in zip(ends, heights, own.lines, strict=False):
+            sheet.lines("grid", [[(at + 7, end), (x.end + 2, height)]])
+            full = said(own.by.settings[line])
+            text = clip(full, m.letters_in(_LABEL - 22))
+            sheet.text(x.end + 5, height, text, "other middle", full=full)
+        _settings(sheet, [x.at(k) for k in range(len(own.places))], own.names, panel.y.start + 23, panel.slot)
     pairs = [":".join(names) for own in drawn for names in permutations((own.x.name, own.by.name))]
-    words += filter(None, [_aliased(pairs, alias_sets(response)).strip()])
     left_out = len(found) - len(drawn)
-    if left_out:
-        words.append(f"{left_out} more, the most parallel, {agree(left_out, 'is', 'are')} left out.")
+    caption = m.words(
+        "Means of treatments by two factors; a line for each setting of one of them.",
+        "Parallel lines: the factors act independently; lines that part or cross: they interact.",
+        "All panels have one scale.",
+        _unbalanced(response),
+        any(len(own.means) < len(own.lines) * len(own.places) for own in drawn)
+        and "Combinations that were not measured are missing.",
+        _aliased(pairs, alias_sets(response)),
+        left_out > 0 and f"{left_out} more, the most parallel, {agree(left_out, 'is', 'are')} left out.",
+    )
     title = f"Interactions of two factors on {response.benchmark}, {response.metric}"
     shown = [f"{clip(said(own.by.name), 30)} by {clip(said(own.x.name), 30)}" for own in drawn[:8]]
-    return sheet.picture(prefix, title, f"Means of {'; '.join(shown)}.", " ".join(words))
+    return sheet.picture(prefix, title, f"Means of {'; '.join(shown)}.", caption)
 
 
 def _lines(main: MainEffect, factors: Mapping[str, Factor]) -> _Lines | None:
@@ -297,29 +281,3 @@ def _lines(main: MainEffect, factors: Mapping[str, Factor]) -> _Lines | None:
     across, along = codes(by), codes(x)
     found = _Lines(x, by, {(across[p.settings[by.name]], along[p.settings[x.name]]): p.mean for p in main.points})
     return found if len(found.lines) > 1 and len(found.places) > 1 else None
-
-
-def _panel(sheet: Sheet, own: _Lines, y: Vertical, of: Scale, start: float, right: float) -> float:
-    """Draw the lines, with labels at their right ends where there are few; return the room of a setting."""
-    slot = (right - start) / len(own.places)
-    ends: list[Point] = []
-    for number in own.lines:
-        line = [
-            (start + slot * (k + 0.5), y.axis.at(of.one(own.means[number, place])))
-            for k, place in enumerate(own.places)
-            if (number, place) in own.means
-        ]
-        look = look_of(own.by, own.by.settings[number])
-        sheet.lines(look.lines("line"), [line])
-        look.marks(sheet, line, "large")
-        ends.append(line[-1])
-    for layout, letters in LAYOUTS if len(ends) <= _LABELLED else ():
-        # labels move apart where they would meet; a thin line leads to one that moved
-        gap, lowest = (16, y.axis.start) if layout == "wide" else (27, y.axis.start + 27)
-        places = m.apart([at for _, at in ends], gap, y.axis.end, lowest)
-        for (x, at), place, number in zip(ends, places, own.lines, strict=True):
-            full = said(own.by.settings[number])
-            sheet.lines(f"grid {layout}", [[(x + 7, at), (right + 2, place)]])
-            text = clip(full, max(1, int((_LABEL - 22) / room("0", letters))))
-            sheet.text(right + 5, place, text, f"other middle {layout}", full=full)
-    return slot

@@ -8,16 +8,15 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.model.study import Diagnostics, Factor, Residual, Response, SeriesPoint, Setting, Varies
-from gate.plots.axes import grid
+from gate.commands.study.plots.marks import WIDTH, Panel, said
+from gate.model.study import Diagnostics, Factor, Residual, Response, Setting, Varies
 from gate.plots.picture import SETTINGS, Picture, Sheet
-from gate.plots.scales import Axis, Tick, minus, ticks
+from gate.plots.scales import Axis, ticks
 from gate.units import agree, plural
 from gate.words.reports import level_name
 from gate.writing.plain import clip
 
-_WIDTH, _PLOT = 720, 214
-_HEAD, _FOOT = 30, 58
+_PLOT, _HEAD, _FOOT = 214, 30, 58
 _DRAWN, _EXTREMES = 700, 20
 """Units that are drawn at most, but for so many of the highest and of the lowest."""
 _FEW = 150
@@ -27,15 +26,16 @@ _SESSIONS = 40
 """More sessions than this are not separable."""
 
 
-def _frame(
-    response: Response, of: m.Scale, values: m.Array, listed: Sequence[m.Entry], title: str
-) -> tuple[Sheet, m.Vertical]:
-    top = _HEAD + m.legend_height(listed, _WIDTH - 24, title) + 22
-    y = m.vertical(of.of(values), of.measure.log, top, top + _PLOT, cut=True)
-    sheet = Sheet(_WIDTH, top + _PLOT + _FOOT)
+def _panel(
+    response: Response, of: m.Scale, values: m.Array, listed: Sequence[m.Entry], title: str, count: int
+) -> Panel:
+    """Draw a legend above a panel with so many places."""
+    top = _HEAD + m.legend_height(listed, WIDTH - 24, title) + 22
+    sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
+    y = m.span(of.of(values), of.log, cut_off=True)
     m.name(sheet, response, of)
-    m.legend(sheet, listed, 12, _HEAD, _WIDTH - 24, title)
-    return sheet, y
+    m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, title)
+    return Panel.on(sheet, Axis(-0.5, count - 0.5, y.room, WIDTH - 12), y, top, _PLOT)
 
 
 def _unit(response: Response) -> str:
@@ -43,9 +43,9 @@ def _unit(response: Response) -> str:
     return "a value" if unit == "iteration" else f"the mean of a {level_name(unit)}"
 
 
-def _beyond(y: m.Vertical) -> list[str]:
-    count = y.range.beyond
-    return [f"{count:,} {agree(count, 'lies', 'lie')} beyond the axis, marked at its edge."] if count else []
+def _beyond(panel: Panel) -> str:
+    count = panel.span.range.beyond
+    return f"{count:,} {agree(count, 'lies', 'lie')} beyond the axis, marked at its edge." if count else ""
 
 
 def series(prefix: str, response: Response) -> Picture | None:
@@ -56,42 +56,45 @@ def series(prefix: str, response: Response) -> Picture | None:
     if len(points) < 3 or of is None or float(values.min()) == float(values.max()):
         return None
     kinds, listed, title, by = _kinds(response)
-    sheet, y = _frame(response, of, values, listed, title)
-    known = points[0].order >= 0
-    left, right = y.room, _WIDTH - 12
-    x = Axis(-0.5, len(points) - 0.5, left, right)
-    several = _sessions(sheet, points, x, y)
-    grid(sheet, y.axis, y.ticks, left, right)
+    panel = _panel(response, of, values, listed, title, len(points))
+    sheet, x, y = panel.sheet, panel.x, panel.y
+    # part and name the sessions
+    found = np.array([p.session for p in points])
+    starts = np.flatnonzero(np.diff(found, prepend=found[0] - 1))
+    several = 1 < len(starts) <= _SESSIONS
+    if several:
+        sheet.lines("axis", [[(x.at(k - 0.5), y.end - 18), (x.at(k - 0.5), y.start)] for k in starts[1:].tolist()])
+        middles = (starts + np.append(starts[1:], len(found)) - 1) / 2
+        names = [f"{'' if k else 'session '}{found[k]}" for k in starts.tolist()]
+        sheet.row(y.end - 6, list(zip(x.all(middles), names, strict=True)), "soft small")
     shown = np.arange(len(points))
     if len(points) > _DRAWN:
         ranked = np.argsort(values, kind="stable")
         even = np.linspace(0, len(points) - 1, _DRAWN).astype(int)
         shown = np.unique(np.concatenate((even, ranked[:_EXTREMES], ranked[-_EXTREMES:])))
     numbers = of.of(values)
-    pixels, inside = y.axis.all(numbers), y.inside(numbers)
-    for kind, entry in enumerate(listed):
-        own = [k for k in shown.tolist() if kinds[points[k].treatment] == kind]
-        drawn = [(x.at(k), pixels[k]) for k in own if inside[k]]
-        entry.look.marks(sheet, drawn, "small" if len(shown) > _FEW else "middle")
-        y.edges(sheet, entry.look, [x.at(k) for k in own], numbers[own])
-    whole = [t for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
-    sheet.row(y.axis.start + 24, [(x.at(t.at), f"{t.at:.0f}") for t in whole], "soft")
-    unit = response.analysis_unit
-    order = ", in the order of the run" if known else ", by session and build"
-    m.both(sheet, (left + right) / 2, sheet.height - 8, f"{unit}{order}", unit, "soft", "middle")
-    words = [f"Each mark is {_unit(response)}; its shape and colour show {by}."]
-    if len(shown) < len(points):
-        words.append(f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.")
-    words += _beyond(y)
-    if several:
-        words.append("Vertical lines separate the sessions.")
-    if not known:
-        words.append("The files do not give the order of the run: marks are sorted by session and build.")
-    words.append("Without drift each kind of mark keeps its height from left to right.")
+    kind_of = np.array([kinds[p.treatment] for p in points])
+    for kind, (look, _) in enumerate(listed):
+        own = shown[kind_of[shown] == kind]
+        panel.marks(look, own, numbers[own], "small" if len(shown) > _FEW else "middle")
+        panel.edges(look, own, numbers[own])
+    unit, known = response.analysis_unit, points[0].order >= 0
+    order = "in the order of the run" if known else "by session and build"
+    panel.ruler([t for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0], f"{unit}, {order}")
+    caption = m.words(
+        f"Each mark is {_unit(response)}; its shape and colour show {by}.",
+        len(shown) < len(points)
+        and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
+        _beyond(panel),
+        several and "Vertical lines separate the sessions.",
+        not known and "The files do not give the order of the run: marks are sorted by session and build.",
+        "Without drift each kind of mark keeps its height from left to right.",
+    )
     low, high = (of.say(float(end)) for end in (values.min(), values.max()))
     described = f"{plural(len(points), 'mark')} from {low} to {high}."
-    title = f"{response.benchmark}, {response.metric}, in the order of the run"
-    return sheet.picture(prefix, title, described, " ".join(words))
+    return sheet.picture(
+        prefix, f"{response.benchmark}, {response.metric}, in the order of the run", described, caption
+    )
 
 
 def _kinds(response: Response) -> tuple[list[int], list[m.Entry], str, str]:
@@ -100,32 +103,22 @@ def _kinds(response: Response) -> tuple[list[int], list[m.Entry], str, str]:
     Returns:
         The number of the kind of each treatment, the legend with its title, and in words what kinds are.
     """
-    texts = [", ".join(m.said(s) for s in t.settings.values()) or "all" for t in response.treatments]
-    named = [m.Entry(m.Look(k), text) for k, text in enumerate(texts)]
-    brief = len(named) <= SETTINGS and m.legend_height(named, _WIDTH - 24) <= _LEGEND
-    if brief and len(response.factors) != 1:
-        return list(range(len(named))), named, "", "the treatment"
+    texts = [", ".join(said(s) for s in t.settings.values()) or "all" for t in response.treatments]
+    named = [(m.Look(k), text) for k, text in enumerate(texts)]
     if not response.factors:
-        return [0] * len(named), [m.Entry(m.Look(0), "all")], "", "the treatment"
-    factor = m.strongest(response)
+        return [0] * len(named), [(m.Look(0), "all")], "", "the treatment"
+    brief = len(named) <= SETTINGS and m.legend_height(named, WIDTH - 24) <= _LEGEND
+    if brief and len(response.factors) > 1:
+        return list(range(len(named))), named, "", "the treatment"
+    # its settings tell most of what a point of many treatments is
+    terms = response.linear.terms if response.linear else []
+    squares = {t.factors[0]: t.sum_of_squares for t in terms if len(t.factors) == 1}
+    varied = [f for f in response.factors if len(f.settings) > 1] or list(response.factors)
+    factor = max(varied, key=lambda f: squares.get(f.name, -1.0))
     settings = [t.settings[factor.name] for t in response.treatments]
     used = [s for s in factor.settings if s in settings]
-    by = f"the setting of {clip(m.said(factor.name), 30)}"
-    return [used.index(s) for s in settings], m.entries(factor, used), m.said(factor.name), by
-
-
-def _sessions(sheet: Sheet, points: Sequence[SeriesPoint], x: Axis, y: m.Vertical) -> bool:
-    """Part and name the sessions; tell whether there are several."""
-    found = [p.session for p in points]
-    starts = [k for k, s in enumerate(found) if k == 0 or s != found[k - 1]]
-    if not 1 < len(starts) <= _SESSIONS:
-        return False
-    ends = [*starts[1:], len(found)]
-    sheet.lines("axis", [[(x.at(k - 0.5), y.axis.end - 18), (x.at(k - 0.5), y.axis.start)] for k in starts[1:]])
-    names = [f"{found[k]}" if k else f"session {found[k]}" for k in starts]
-    middles = [x.at((k + end - 1) / 2) for k, end in zip(starts, ends, strict=True)]
-    sheet.row(y.axis.end - 6, list(zip(middles, names, strict=True)), "soft small")
-    return True
+    by = f"the setting of {clip(said(factor.name), 30)}"
+    return [used.index(s) for s in settings], m.entries(factor, used), said(factor.name), by
 
 
 MOST = 60
@@ -159,48 +152,37 @@ def boots(
     of = m.scale(response, every)
     if len(drawn) < 2 or of is None or float(every.min()) == float(every.max()):
         return None
-    used = [s for s in (factor.settings if factor else ()) if any(b.setting == s for b in drawn)]
-    listed: list[m.Entry] = m.entries(factor, used) if factor else []
-    sheet, y = _frame(response, of, every, listed, m.said(factor.name) if factor else "")
-    left, right = y.room, _WIDTH - 12
-    grid(sheet, y.axis, y.ticks, left, right)
-    slot = min((right - left) / len(drawn), 90.0)
+    listed = m.entries(factor, [s for s in factor.settings if any(b.setting == s for b in drawn)]) if factor else []
+    whole = _panel(response, of, every, listed, said(factor.name) if factor else "", len(drawn))
+    panel = whole.across(m.places(whole.x.start, min(whole.slot, 90.0), len(drawn)))
     quota = max(5, _SPOTS // len(drawn))
     for number, boot in enumerate(drawn):
         look = m.look_of(factor, boot.setting) if factor and boot.setting is not None else m.Look(0)
-        x = left + slot * (number + 0.5)
         numbers = of.of(m.evenly(boot.values, quota))
-        xs = x + (m.spread_out(numbers.size) - 0.5) * slot * 0.7
-        inside = y.inside(numbers)
-        points = list(zip(xs[inside].tolist(), y.axis.all(numbers[inside]), strict=True))
-        look.marks(sheet, points, "small")
-        y.beyond(sheet, look, x, numbers)
-        mean = y.axis.at(of.one(float(boot.values.mean())))
-        for kind in ("halo", "mean"):
-            sheet.lines(kind, [[(x - slot * 0.4, mean), (x + slot * 0.4, mean)]])
-    sheet.row(y.axis.start + 24, [(left + slot * (k + 0.5), str(k)) for k in range(len(drawn))], "soft")
-    sheet.text((left + left + slot * len(drawn)) / 2, sheet.height - 8, level, "soft", "middle")
-    alike = f"columns{' of one colour' if factor else ''} look alike"
-    words = [f"Each column is a {level}, in the order of time; each mark is {_unit(response)}."]
-    words.append(f"A bar is the mean of the {level}; if nothing depends on the {level}, {alike}.")
-    if adjusted:
-        off = f" but for {clip(m.said(factor.name), 30)}" if factor else ""
-        words.append(f"What the treatments differ in{off} is taken off.")
-    checks = [m.said(d.check.words).strip() for d in response.dependences if d.level == level]
-    words += [f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in checks]
+        panel.marks(look, number + m.spread_out(numbers.size) * 0.35, numbers)
+        panel.beyond(look, number, numbers)
+        panel.bar(number, of.one(float(boot.values.mean())), panel.slot * 0.4)
+    panel.sheet.row(panel.y.start + 24, [(panel.x.at(k), str(k)) for k in range(len(drawn))], "soft")
+    panel.sheet.text(panel.middle, panel.sheet.height - 8, level, "soft", "middle")
+    checks = [said(d.check.words).strip() for d in response.dependences if d.level == level]
     count = sum(min(b.values.size, quota) for b in drawn)
-    if count < every.size:
-        words.append(f"{count:,} of {every.size:,} units are drawn, evenly chosen.")
-    words += _beyond(y)
-    if len(drawn) < len(found):
-        words.append(f"The first {len(drawn)} of {plural(len(found), level)} are drawn.")
+    caption = m.words(
+        f"Each column is a {level}, in the order of time; each mark is {_unit(response)}.",
+        f"A bar is the mean of the {level}; if nothing depends on the {level}, "
+        f"columns{' of one colour' if factor else ''} look alike.",
+        adjusted
+        and f"What the treatments differ in{f' but for {clip(said(factor.name), 30)}' if factor else ''} is taken off.",
+        *(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in checks),
+        count < every.size and f"{count:,} of {every.size:,} units are drawn, evenly chosen.",
+        _beyond(panel),
+        len(drawn) < len(found) and f"The first {len(drawn)} of {plural(len(found), level)} are drawn.",
+    )
     means = [float(b.values.mean()) for b in drawn]
     described = f"{plural(len(drawn), level)}; means from {of.say(min(means))} to {of.say(max(means))}."
-    return sheet.picture(prefix, f"{response.benchmark}, {response.metric}, by {level}", described, " ".join(words))
+    return panel.sheet.picture(prefix, f"{response.benchmark}, {response.metric}, by {level}", described, caption)
 
 
-_HEIGHT = 334
-_TOP, _BOTTOM = 66, 266
+_HEIGHT, _TOP, _BOTTOM = 334, 66, 266
 _GAP = 30
 _RESIDUALS, _LARGEST = 500, 100
 """Residuals that are drawn at most, and how many of them are the largest."""
@@ -218,42 +200,59 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     # on a log scale residuals stay logarithms, or the normal plot would bend
     factor, unit = (1.0, "natural log") if of.percent else (of.factor, of.unit)
     kept = _thinned(found)
-    y = m.vertical(np.append(sizes / factor, 0.0), False, _TOP, _BOTTOM, count=6)
-    middle = (_WIDTH + y.room) / 2
-    sheet = Sheet(_WIDTH, _HEIGHT)
-    m.both(sheet, 12, 20, f"residual{m.in_unit(unit, 24)}", f"residual{m.in_unit(unit, 12)}")
+    heights = np.array([r.residual for r in kept]) / factor
+    y = m.span(np.append(sizes / factor, 0.0), False)
+    middle = (WIDTH + y.room) / 2
+    sheet = Sheet(WIDTH, _HEIGHT, phone=False)
+    sheet.text(12, 20, f"residual{m.in_unit(unit, 24)}", "soft other")
+    far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
+
+    def draw(panel: Panel, xs: m.Array, title: str) -> None:
+        points = panel.points(xs, heights)
+        m.Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
+        m.Look(1).marks(sheet, [] if far is None else [points[far]], "large")
+        sheet.text(panel.middle, _TOP - 14, title, "strong", "middle")
 
     numbers = fits.of(np.array([r.fitted for r in kept]))
     ends = m.whole(numbers)
-    x = Axis(ends.low, ends.high, y.room, middle - _GAP / 2)
-    grid(sheet, y.axis, y.ticks, x.start, x.end)
-    sheet.lines("zero", [[(x.start, y.axis.at(0)), (x.end, y.axis.at(0))]])
-    across = m.marks_between(ends.low, ends.high, 5, log=fits.measure.log)
-    fitted = f"fitted value{m.in_unit(fits.measure.unit, 12)}"
-    _panel(sheet, kept, (x, x.all(numbers), across), y, factor, (fitted, "soft other", "residual and fitted"))
+    left = Panel.on(sheet, Axis(ends.low, ends.high, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
+    left.level("zero", 0)
+    draw(left, numbers, "residual and fitted")
+    left.ruler(
+        m.marks_between(ends.low, ends.high, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
+        classes="soft other",
+    )  # fmt: skip
 
     quantiles = np.array([r.quantile for r in kept])
     reach = 1.07 * float(np.abs(quantiles).max()) or 1.0
-    x = Axis(-reach, reach, middle + _GAP / 2, _WIDTH - 14)
-    grid(sheet, y.axis, y.ticks, x.start, x.end, labels=False)
-    sheet.lines("zero", _line(found, factor, x, y))
-    across = [t for t in ticks(-reach, reach, 6) if abs(t.at) <= reach]
-    _panel(sheet, kept, (x, x.all(quantiles), across), y, factor, ("normal quantile", "soft", "normal probability"))
+    x = Axis(-reach, reach, middle + _GAP / 2, WIDTH - 14)
+    right = Panel.on(sheet, x, y, _TOP, _BOTTOM - _TOP, labels=False)
+    # the line through the quartiles, where normal residuals would lie
+    ranked = np.array(sorted((r.quantile, r.residual / factor) for r in found)).T
+    if ranked[0, 0] < -_QUARTILE < _QUARTILE < ranked[0, -1]:
+        first, third = np.interp([-_QUARTILE, _QUARTILE], *ranked)
+        begin, slope = (first + third) / 2, (third - first) / (2 * _QUARTILE)
+        low, high = -reach, reach
+        if slope > 0:
+            low, high = max(low, (y.range.low - begin) / slope), min(high, (y.range.high - begin) / slope)
+        right.line("zero", [low, high], [begin + slope * low, begin + slope * high])
+    draw(right, quantiles, "normal probability")
+    right.ruler([t for t in ticks(-reach, reach, 6) if abs(t.at) <= reach], "normal quantile")
 
-    words = ["Left: residuals should scatter evenly around 0 at every fitted value."]
-    words.append("Right: normal residuals would lie along the line, which goes through their quartiles.")
-    if any(r.cook is not None for r in kept):
-        size = f" ({diagnostics.largest_cook:.3g})" if diagnostics.largest_cook is not None else ""
-        words.append(f"The triangle is the observation with the largest Cook's distance{size}.")
-    if len(kept) < len(found):
-        words.append(
-            f"{len(kept):,} of {len(found):,} residuals are drawn, evenly chosen, and the {_LARGEST} largest with them."
-        )
+    cook = "" if diagnostics.largest_cook is None else f" ({diagnostics.largest_cook:.3g})"
+    caption = m.words(
+        "Left: residuals should scatter evenly around 0 at every fitted value.",
+        "Right: normal residuals would lie along the line, which goes through their quartiles.",
+        far is not None and f"The triangle is the observation with the largest Cook's distance{cook}.",
+        len(kept) < len(found)
+        and f"{len(kept):,} of {len(found):,} residuals are drawn, evenly chosen, and the {_LARGEST} largest with "
+        "them.",
+    )
     warnings = plural(len(diagnostics.warnings), "warning") if diagnostics.warnings else "no warnings"
-    span = f"from {of.say(float(sizes.min()))} to {of.say(float(sizes.max()))}"
-    described = f"{plural(len(found), 'residual')} {span}; {warnings}."
+    extent = f"from {of.say(float(sizes.min()))} to {of.say(float(sizes.max()))}"
+    described = f"{plural(len(found), 'residual')} {extent}; {warnings}."
     title = f"Residuals of the linear model of {response.benchmark}, {response.metric}"
-    return sheet.picture(prefix, title, described, " ".join(words))
+    return sheet.picture(prefix, title, described, caption)
 
 
 def _thinned(found: Sequence[Residual]) -> list[Residual]:
@@ -264,33 +263,3 @@ def _thinned(found: Sequence[Residual]) -> list[Residual]:
     rest = sorted(ranked[_LARGEST:], key=lambda r: (r.fitted, r.residual))
     chosen = np.linspace(0, len(rest) - 1, _RESIDUALS - _LARGEST).astype(int)
     return [*ranked[:_LARGEST], *(rest[k] for k in dict.fromkeys(chosen.tolist()))]
-
-
-def _panel(
-    sheet: Sheet, kept: Sequence[Residual], across: tuple[Axis, list[float], list[Tick]], y: m.Vertical, factor: float,
-    words: tuple[str, str, str],
-) -> None:  # fmt: skip
-    """Draw residuals above an axis, and the largest Cook's distance; words: its name, how to write it, its title."""
-    x, xs, marks = across
-    points = [(at, y.axis.at(r.residual / factor)) for at, r in zip(xs, kept, strict=True)]
-    m.Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
-    far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
-    if far is not None:
-        m.Look(1).marks(sheet, [points[far]], "large")
-    sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
-    sheet.text((x.start + x.end) / 2, _HEIGHT - 12, words[0], words[1], "middle")
-    sheet.text((x.start + x.end) / 2, _TOP - 14, words[2], "strong", "middle")
-
-
-def _line(found: Sequence[Residual], factor: float, x: Axis, y: m.Vertical) -> list[list[tuple[float, float]]]:
-    """Return the line through the quartiles within a panel, where normal residuals would lie; [] of too few."""
-    ranked = sorted((r.quantile, r.residual / factor) for r in found)
-    at, values = np.array([q for q, _ in ranked]), np.array([v for _, v in ranked])
-    if not at[0] < -_QUARTILE < _QUARTILE < at[-1]:
-        return []
-    first, third = np.interp([-_QUARTILE, _QUARTILE], at, values)
-    begin, slope = float(first + third) / 2, float(third - first) / (2 * _QUARTILE)
-    ends = [x.low, x.high]
-    if slope > 0:
-        ends = [max(x.low, (y.range.low - begin) / slope), min(x.high, (y.range.high - begin) / slope)]
-    return [[(x.at(q), y.axis.at(begin + slope * q)) for q in ends]]

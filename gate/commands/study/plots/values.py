@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import LAYOUTS, Array, Scale, combination, in_unit, said
+from gate.commands.study.plots.marks import WIDTH, Array, Panel, combination, in_unit, said
 from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
 from gate.model.study import Factor, Response, Setting
-from gate.plots.axes import grid, half_violin, tick_room
-from gate.plots.picture import Picture, Sheet, room
-from gate.plots.scales import Axis, density, limits, ticks
+from gate.plots.axes import half_violin, tick_room
+from gate.plots.picture import LETTERS, Picture, Sheet, room
+from gate.plots.scales import Axis, Range, density, limits, ticks
 from gate.stats.quantile import needed_values, type8
 from gate.units import agree, plural
 from gate.writing.amounts import format_p
@@ -39,48 +39,41 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
     stage = columns(response, samples)
     if stage is None:
         return None
-    total = sum(s.values.size for s in stage.drawn)
-    quota = total if total <= _MANY else max(8, _DRAWN // len(stage.drawn))
-    count = sum(_violin(stage.sheet, column, stage.of, quota) for column in stage.columns)
-    words = ["Each column is a treatment, each mark a value; the shape shows how all values are spread."]
-    words.append("A bar is the mean of the values.")
-    if total > _MANY:
-        words.append(
-            f"{count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen in the order of "
-            "measurement; hollow marks are the extremes, added to them."
-        )
-    title = f"Values of {response.benchmark}, {response.metric}, by treatment"
-    return stage.picture(prefix, title, words)
-
-
-def _violin(sheet: Sheet, column: Column, of: Scale, quota: int) -> int:
-    """Draw one treatment, and return how many of its values were drawn."""
-    values, x, y, look = column.sample.values, column.x, column.y, column.look
-    half = min(column.slot * 0.44, 46)
-    numbers = of.of(values)
-    found = density(numbers, y.range.low, y.range.high, 16 if half < 14 else 40)
-    widths = np.full(numbers.size, 0.5)
-    if found is not None:
-        outline = half_violin(y.axis, found, x, half)
-        whole = [*outline, *((2 * x - px, at) for px, at in reversed(outline[1:-1]))]
-        sheet.lines(f"violin-{look.colour}", [whole], closed=True)
-        grid_at = np.linspace(found.low, found.high, found.heights.size)
-        widths = np.interp(numbers, grid_at, found.heights) if found.high > found.low else widths
-    kept = even = np.arange(values.size)
-    if values.size > quota:
-        # evenly in their order, and the two extremes
-        even = np.unique(np.linspace(0, values.size - 1, quota - 2).astype(np.int64))
-        kept = np.union1d(even, [int(values.argmin()), int(values.argmax())])
-    xs = x + (m.spread_out(numbers.size) * 2 - 1) * half * 0.9 * np.maximum(widths, 0.04)
-    pixels, inside = y.axis.all(numbers), y.inside(numbers)
-    extreme = ~np.isin(kept, even)
-    look.marks(sheet, [(float(xs[k]), pixels[k]) for k in kept[~extreme].tolist() if inside[k]], "small")
-    look.hollow(sheet, [(float(xs[k]), pixels[k]) for k in kept[extreme].tolist() if inside[k]])
-    y.beyond(sheet, look, x, numbers)
-    mean = y.axis.at(of.one(float(np.mean(values))))
-    for kind in ("halo", "mean"):
-        sheet.lines(kind, [[(x - half * 0.8, mean), (x + half * 0.8, mean)]])
-    return int(kept.size)
+    total = sum(column.numbers.size for column in stage.columns)
+    quota = total if total <= _MANY else max(8, _DRAWN // len(stage.columns))
+    count = 0
+    for column in stage.columns:
+        numbers, look, panel = column.numbers, column.look, column.panel
+        half, x = min(panel.slot * 0.44, 46), panel.x.at(column.place)
+        found = density(numbers, panel.span.range.low, panel.span.range.high, 16 if half < 14 else 40)
+        widths = np.full(numbers.size, 0.5)
+        if found is not None:
+            outline = half_violin(panel.y, found, x, half)
+            mirrored = [(2 * x - px, at) for px, at in reversed(outline[1:-1])]
+            stage.sheet.lines(f"violin-{look.colour}", [[*outline, *mirrored]], closed=True)
+            grid_at = np.linspace(found.low, found.high, found.heights.size)
+            widths = np.interp(numbers, grid_at, found.heights) if found.high > found.low else widths
+        kept = even = np.arange(numbers.size)
+        if numbers.size > quota:
+            # evenly in their order, and the two extremes
+            even = np.unique(np.linspace(0, numbers.size - 1, quota - 2).astype(np.int64))
+            kept = np.union1d(even, [int(numbers.argmin()), int(numbers.argmax())])
+        shift = m.spread_out(numbers.size) * half * 0.9 * np.maximum(widths, 0.04) / panel.slot
+        extreme = np.setdiff1d(kept, even)
+        panel.marks(look, column.place + shift[even], numbers[even])
+        panel.marks(look, column.place + shift[extreme], numbers[extreme], hollow=True)
+        panel.beyond(look, column.place, numbers)
+        panel.bar(column.place, stage.of.one(float(np.mean(column.sample.values))), half * 0.8)
+        count += kept.size
+    return stage.picture(
+        prefix,
+        f"Values of {response.benchmark}, {response.metric}, by treatment",
+        "Each column is a treatment, each mark a value; the shape shows how all values are spread.",
+        "A bar is the mean of the values.",
+        total > _MANY
+        and f"{count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen in the order of "
+        "measurement; hollow marks are the extremes, added to them.",
+    )
 
 
 class Whiskers(msgspec.Struct, frozen=True, eq=False):
@@ -110,38 +103,36 @@ def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -
     if stage is None:
         return None
     quota = max(6, min(_OUTLIERS, _ALL // len(stage.columns)))
-    outliers = drawn = 0
+    counts = np.array([_box(stage, column, quota) for column in stage.columns])
     for column in stage.columns:
-        own = whiskers(column.sample.values).outliers
-        outliers, drawn = outliers + own.size, drawn + min(own.size, quota)
-        _box(stage, column, quota)
-        column.y.beyond(stage.sheet, column.look, column.x, stage.of.of(column.sample.values))
-    words = ["Each box goes from the lower to the upper quartile of all values of a treatment, with the median in it."]
-    words.append(
+        column.panel.beyond(column.look, column.place, column.numbers)
+    outliers, drawn = int(counts.sum()), int(np.minimum(counts, quota).sum())
+    return stage.picture(
+        prefix,
+        f"Box plots of {response.benchmark}, {response.metric}, by treatment",
+        "Each box goes from the lower to the upper quartile of all values of a treatment, with the median in it.",
         "Whiskers end at the last value within 1.5 times that distance from the box; marks beyond them are outliers, a "
-        "cross is the mean."
+        "cross is the mean.",
+        drawn < outliers and f"{drawn:,} of {outliers:,} outliers are drawn, the extremes among them.",
     )
-    if drawn < outliers:
-        words.append(f"{drawn:,} of {outliers:,} outliers are drawn, the extremes among them.")
-    return stage.picture(prefix, f"Box plots of {response.benchmark}, {response.metric}, by treatment", words)
 
 
-def _box(stage: Columns, column: Column, quota: int | None = None) -> None:
-    """Draw a box where a treatment stands; quota: of its outliers, hollow, None: all of them filled."""
-    sheet, of, x, y, look = stage.sheet, stage.of, column.x, column.y, column.look
-    found, half = whiskers(column.sample.values), min(column.slot * 0.32, 30.0)
-    low, first, middle, third, high = (
-        y.axis.at(of.one(v)) for v in (found.ends[0], *found.quartiles, found.ends[1])
-    )  # fmt: skip
-    m.box(sheet, look, x, half, (first, middle, third), (low, high))
-    numbers = of.of(found.outliers if quota is None else m.evenly(found.outliers, quota))
-    points = [(x, pixel) for pixel, inside in zip(y.axis.all(numbers), y.inside(numbers), strict=True) if inside]
-    if quota is None:
-        look.marks(sheet, points, "small")
-    else:
-        look.hollow(sheet, points)
+def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
+    """Draw a box where a treatment stands, and return how many outliers it has.
+
+    Args:
+        quota: of its outliers, hollow; None: all of them, filled.
+    """
+    found, panel, x = whiskers(column.sample.values), column.panel, column.place
+    half = min(panel.slot * 0.32, 30.0)
+    first, middle, third, low, high = stage.of.of(np.array([*found.quartiles, *found.ends])).tolist()
+    panel.box(column.look, x, half, (first, middle, third), (low, high))
+    out = stage.of.of(found.outliers if quota is None else m.evenly(found.outliers, quota))
+    panel.marks(column.look, np.full(out.size, float(x)), out, hollow=quota is not None)
+    mean = stage.of.one(float(np.mean(column.sample.values)))
     for kind in ("halo", "mean"):
-        sheet.marks(kind, "cross", [(x, y.axis.at(of.one(float(np.mean(column.sample.values)))))], min(4.5, half * 0.6))
+        stage.sheet.marks(kind, "cross", panel.points([x], [mean]), min(4.5, half * 0.6))
+    return found.outliers.size
 
 
 def spreads(prefix: str, response: Response, factor: Factor, units: Sequence[TreatmentValues]) -> Picture | None:
@@ -157,18 +148,18 @@ def spreads(prefix: str, response: Response, factor: Factor, units: Sequence[Tre
         return None
     for column in stage.columns:
         _box(stage, column)
-    words = [f"Boxes of the units, the settings of {clip(said(factor.name), 30)} side by side."]
-    words.append(
+    two = len(factor.settings) == 2
+    mean = "t test" if two else "Tukey and Kramer, of the farthest apart"
+    spread = "F test, for normal units" if two else "Brown and Forsythe"
+    return stage.picture(
+        prefix,
+        f"Mean and spread of {response.benchmark}, {response.metric}, by {factor.name}",
+        f"Boxes of the units, the settings of {clip(said(factor.name), 30)} side by side.",
         "They go from quartile to quartile with the median in them, whiskers to the last unit within 1.5 times that "
-        "distance; a cross is the mean."
+        "distance; a cross is the mean.",
+        _tests(stage, response, factor)
+        and f"Below: p of equal means ({mean}) and of equal variances ({spread}), each by itself.",
     )
-    if _tests(stage, response, factor):
-        two = len(factor.settings) == 2
-        mean = "t test" if two else "Tukey and Kramer, of the farthest apart"
-        spread = "F test, for normal units" if two else "Brown and Forsythe"
-        words.append(f"Below: p of equal means ({mean}) and of equal variances ({spread}), each by itself.")
-    title = f"Mean and spread of {response.benchmark}, {response.metric}, by {factor.name}"
-    return stage.picture(prefix, title, words)
 
 
 def _tests(stage: Columns, response: Response, factor: Factor) -> bool:
@@ -188,28 +179,26 @@ def _tests(stage: Columns, response: Response, factor: Factor) -> bool:
         for s in response.spreads
         if s.factor == factor.name and (s.at or alone)
     }
-    apart = groupby(stage.columns, key=lambda column: (column.y.axis.start, key(column.sample.settings)))
-    groups = [(at, start, list(own)) for (start, at), own in apart]
-    spaces = [own[-1].x - own[0].x + own[0].slot - 4 for _, _, own in groups]
+    apart = groupby(stage.columns, key=lambda column: (column.panel.y.start, key(column.sample.settings)))
+    groups = [(at, list(own)) for (_, at), own in apart]
     shown = False
     for row, (name, found) in enumerate((("mean", means), ("spread", variances))):
-        texts = ["" if (p := found.get(at)) is None else format_p(p) for at, _, _ in groups]
-        below = stage.labels + 16 + 27 * row
-        for layout, letters in LAYOUTS:
-            # a row is whole, or it is not there
-            fits = all(room(text, letters) <= space for text, space in zip(texts, spaces, strict=True))
-            if not any(texts) or not fits:
-                continue
-            shown = True
-            for text, (_, start, own) in zip(texts, groups, strict=True):
-                middle, full = (own[0].x + own[-1].x) / 2, f"p of equal {name}s: {text}"
-                stage.sheet.text(middle, start + below, text, f"middle {layout}", "middle", full=full)
-            for bottom in dict.fromkeys(start for _, start, _ in groups):
-                stage.sheet.text(stage.left - 8, bottom + below, f"p, {name}", f"soft middle {layout}", "end")
+        texts = ["" if (p := found.get(at)) is None else format_p(p) for at, _ in groups]
+        # a row is whole, or it is not there
+        spaces = [own[0].panel.slot * len(own) - 4 for _, own in groups]
+        if not any(texts) or any(room(text, LETTERS) > space for text, space in zip(texts, spaces, strict=True)):
+            continue
+        shown, below = True, stage.labels + 16 + 27 * row
+        for text, (_, own) in zip(texts, groups, strict=True):
+            panel = own[0].panel
+            at = panel.x.at((own[0].place + own[-1].place) / 2)
+            full = f"p of equal {name}s: {text}"
+            stage.sheet.text(at, panel.y.start + below, text, "middle", "middle", full=full)
+        for x, y in dict.fromkeys((c.panel.x.start, c.panel.y.start) for c in stage.columns):
+            stage.sheet.text(x - 12, y + below, f"p, {name}", "soft middle", "end")
     return shown
 
 
-_WIDTH = 720
 _TITLE, _LINE, _PLOT, _FOOT = 34, 27, 150, 64
 _FEWEST, _MOST = 8, 60
 """Bars."""
@@ -265,45 +254,39 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     if sample.values.size >= needed_values(_TAIL):
         told["p99"] = type8(sample.values, _TAIL)
     top = _TITLE + _LINE * len(told)
-    sheet = Sheet(_WIDTH, top + _PLOT + _FOOT)
-    most = float(found.counts.max())
-    marks = [t for t in ticks(0, most * 1.05, 4) if t.at % 1 == 0]
-    left, right = tick_room(marks), _WIDTH - 34
-    y = Axis(0, most * 1.05, top + _PLOT, top)
-    span = m.whole(np.array([found.low, found.high]))
-    x = Axis(span.low, span.high, left, right)
-    m.write(sheet, 12, 18, combination(sample.settings, 200), _WIDTH - 60, "strong other", "start")
-    grid(sheet, y, marks, left, right)
-    bars = []
+    sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
+    most = float(found.counts.max()) * 1.05
+    y = m.Span(Range(0, most, 0), [t for t in ticks(0, most, 4) if t.at % 1 == 0])
+    across = m.whole(np.array([found.low, found.high]))
+    m.write(sheet, 12, 18, combination(sample.settings, 200), WIDTH - 60, "strong other", "start")
+    panel = Panel.on(sheet, Axis(across.low, across.high, tick_room(y.ticks), WIDTH - 34), y, top, _PLOT)
+    ground, bars = panel.y.start, []
     for number in np.flatnonzero(found.counts).tolist():
-        begin, end = (x.at(found.low + found.width * k) for k in (number, number + 1))
-        gap, high = min(0.5, (end - begin) / 8), y.at(int(found.counts[number]))
-        bars.append([(begin + gap, y.start), (end - gap, y.start), (end - gap, high), (begin + gap, high)])
+        begin, end = (panel.x.at(found.low + found.width * k) for k in (number, number + 1))
+        gap, high = min(0.5, (end - begin) / 8), panel.y.at(int(found.counts[number]))
+        bars.append([(begin + gap, ground), (end - gap, ground), (end - gap, high), (begin + gap, high)])
     sheet.lines("pip-s0", bars, closed=True)
-    sheet.lines("axis", [[(left, y.start), (right, y.start)]])
+    panel.level("axis", 0)
     for row, (label, value) in enumerate(told.items()):
-        if span.low <= of.one(value) <= span.high:
+        if across.low <= of.one(value) <= across.high:
             # a line from its label down to the axis; the label stands where there is room for it
-            at, height = x.at(of.one(value)), _TITLE + _LINE * row
-            sheet.lines("dotted" if label == "mean" else "zero", [[(at, height + 12), (at, y.start)]])
-            before = at > (x.start + x.end) / 2
-            space = (at if before else _WIDTH - at) - 20
+            at, height = panel.x.at(of.one(value)), _TITLE + _LINE * row
+            sheet.lines("dotted" if label == "mean" else "zero", [[(at, height + 12), (at, ground)]])
+            before = at > panel.middle
+            space = (at if before else WIDTH - at) - 20
             m.write(sheet, at - 5 if before else at + 5, height + 14, f"{label} {of.say(value)}", space, "other middle",
                     "end" if before else "start")  # fmt: skip
-    across = m.marks_between(span.low, span.high, 8, log=of.measure.log)
-    sheet.row(y.start + 24, [(x.at(t.at), t.label) for t in across], "soft")
-    unit = in_unit(of.measure.unit, 14)
-    wide, narrow = (" (log axis)", " (log)") if of.measure.log else ("", "")
-    metric = said(response.metric)
-    m.both(sheet, (left + right) / 2, sheet.height - 10, f"{clip(metric, 24)}{unit}{wide}",
-           f"{clip(metric, 14)}{unit}{narrow}", anchor="middle")  # fmt: skip
-    total = plural(sample.values.size, "value")
-    words = [f"How many of the {total} of {combination(sample.settings, 80)} fall into each bar."]
-    words.append("Several peaks are several modes; a long tail to the right is usual for times.")
-    if ends.beyond:
-        out = sample.values[~inside]
+    metric = f"{clip(said(response.metric), 24)}{in_unit(of.measure.unit, 14)}{' (log axis)' if of.log else ''}"
+    panel.ruler(m.marks_between(across.low, across.high, 8, log=of.log), metric, classes="soft other")
+    total, out = plural(sample.values.size, "value"), sample.values[~inside]
+    far = ""
+    if out.size:
         far = f"{of.say(float(out.min()))} to {of.say(float(out.max()))}" if out.size > 1 else of.say(float(out[0]))
-        words.append(f"{out.size:,} {agree(out.size, 'lies', 'lie')} beyond the axis ({far}).")
+    caption = m.words(
+        f"How many of the {total} of {combination(sample.settings, 80)} fall into each bar.",
+        "Several peaks are several modes; a long tail to the right is usual for times.",
+        far and f"{out.size:,} {agree(out.size, 'lies', 'lie')} beyond the axis ({far}).",
+    )
     described = ", ".join(f"{label} {of.say(value)}" for label, value in told.items())
     title = f"Histogram of {response.benchmark}, {response.metric}, at {combination(sample.settings, 100)}"
-    return sheet.picture(prefix, title, f"{total}: {described}.", " ".join(words))
+    return sheet.picture(prefix, title, f"{total}: {described}.", caption)

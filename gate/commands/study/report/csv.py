@@ -39,10 +39,7 @@ def _text(first: str, others: str, rows: Callable[[Response], Iterable[Row]], re
 
 
 def _value(each: Any, name: str) -> object:
-    if name in QUANTILES:
-        return each.quantiles.get(name)
-    found: object = getattr(each, name)
-    return found or None if name == "against" else found
+    return each.quantiles.get(name) if name in QUANTILES else getattr(each, name)
 
 
 def _cell(value: object) -> str:
@@ -81,7 +78,7 @@ def _quantile_effects(response: Response) -> Iterator[Row]:
         none = [None] * len(model.effects)
         for kind, effects, errors in (("clustered", model.effects, none), ("iid", model.iid, model.iid_errors)):
             for e, error in zip(effects or [], errors or [], strict=True):
-                own = (e.term, e.settings, e.against or None, e.estimate, e.low, e.high, e.p)
+                own = (e.term, e.settings, e.estimate, e.low, e.high, e.p)
                 yield (kind, model.tau, model.enough, *own, error), None
 
 
@@ -114,7 +111,7 @@ def _checks(response: Response) -> Iterator[Row]:
     return _each(checks(response))
 
 
-_EFFECT = "term settings against estimate low high p"
+_EFFECT = "term settings estimate low high p"
 _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
     "treatments": (
         "", "settings sessions builds executions values mean sd quantiles", lambda r: _each(r.treatments)

@@ -90,8 +90,6 @@ def coding(response: study.Response) -> str:
     if len(two) < len(response.factors):
         more = "those of factors with more settings" if two else "effects"
         parts.append(f"{more} are distances from the mean of the settings")
-    if response.linear is not None and any(e.against for t in response.linear.terms for e in t.effects):
-        parts.append("an effect against other settings is that of these alone, as if factors had only these two")
     return "; ".join(parts)
 
 
@@ -151,9 +149,7 @@ def effect_name(effect: study.Effect, response: study.Response, model: study.Lin
     """
     aliases = alias_sets(response, model).get(effect.term, [])
     sizes = {f.name: len(f.settings) for f in response.factors}
-    if effect.against:
-        name = f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
-    elif effect.settings and any(sizes.get(name, 2) != 2 for name in effect.settings):
+    if effect.settings and any(sizes.get(name, 2) != 2 for name in effect.settings):
         name = settings_text(effect.settings)
     else:
         name = effect.term
@@ -178,7 +174,7 @@ def blocks(response: study.Response, found: study.Blocks) -> str:
             f"{found.factor}: {order} in all {found.complete} boxes; by chance alone in "
             f"{format_share(min(found.chance, 1.0))} of such experiments"
         )
-    tail = "" if found.tail is None else f"; so many or more by chance in {format_share(min(found.tail, 1.0))}"
+    tail = "" if found.tail is None else f"; so many or more by chance in at most {format_share(min(found.tail, 1.0))}"
     return f"{found.factor}: the same order in {found.same} of {found.complete} boxes{tail}"
 
 

@@ -10,7 +10,6 @@ from gate.commands.doctor import metrics
 from gate.commands.doctor.metrics import Found, Measured, Row, advice, document, plan, rows_of
 from gate.document.terminal import Screen, render
 from gate.model import UserError
-from gate.model.warnings.setup import ToolUnusable
 
 
 def wall(*executions: tuple[float, ...], instrument: str = "spawn") -> Measured:
@@ -26,7 +25,7 @@ def only_spawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A host without hyperfine, perf and valgrind; plans as small as they can be."""
     for module, name in (("hyperfine", "hyperfine"), ("perf_stat", "perf"), ("callgrind", "callgrind")):
         find = f"harness.instruments.{module}.find_{name}"
-        why = ToolUnusable("hyperfine", "missing") if name == "hyperfine" else f"no {name} here"
+        why = f"{name} is not installed" if name == "hyperfine" else f"no {name} here"
         monkeypatch.setattr(find, lambda caller, why=why: why)
     monkeypatch.setattr(metrics, "_BUDGET", 0.01)
     monkeypatch.chdir(tmp_path)

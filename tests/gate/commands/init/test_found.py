@@ -192,6 +192,9 @@ WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
 # its arguments may be left out, which a start alone tells
 OPTIONAL = "int main(int argc, char **argv) { if (argc == 2 && *argv[1] == 'i') for (;;) ; return 0; }\n"
 ASKING = 'int puts(const char *); int main(int argc, char **argv) { return argc == 1 ? puts("Usage: bench N") < 0 : !argv; }\n'
+EACH_FILE = (
+    "int open(char *); int main(int argc, char **argv) { for (int i = 1; i < argc; i++) open(argv[i]); return 0; }\n"
+)
 ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
 PROJECT = "cmake_minimum_required(VERSION 3.13)\nproject(x C)\n"
 OPTION = 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\nadd_executable(x_bench main.c)\nendif()\n'
@@ -325,6 +328,20 @@ MAKE = {
         "'make', '--silent', 'test'",
         rows=("bench",),
     ),
+    # by the arguments that the README has, but none that stand for others or write a file
+    "called": Case(
+        {
+            "Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n\nx:\n\t./bench FILE; ./bench $(N)\n",
+            "main.c": ASKING, "app.c": MAIN, "README.md": "    $ ./bench -o x.txt\n    $ ./bench --size 7 main.c > x\n",
+        },
+        "make",
+        "['./bench', '--size', '7', 'main.c']",
+    ),
+    "each-file": Case(
+        {"Makefile": "bench: main.c\n\tcc -o $@ $<\n", "main.c": EACH_FILE, "data/a.txt": "a" * 999},
+        "make",
+        "['./bench', 'data/a.txt']",
+    ),
     "program": Case(
         {
             "Makefile": "P := app\nall: $(P) other\n$(P): main.o\n\t$(CC) -o $@ $^\nother: o.c\n\t$(CC) -o $@ $^\n",
@@ -388,7 +405,7 @@ MAKE = {
         "make",
         "['./progol']",
     ),
-    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app x\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
+    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app $(X)\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
     "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "make", None),
     "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "make", "['./app']"),
     # no rule builds it: with the sources whose headers it includes, and those beside them where that is too little

@@ -95,7 +95,7 @@ def test_what_takes_longer_than_a_trial_has_a_larger_budget(tmp_path: Path) -> N
     taught = lesson(trial("", longer_than=60.0))
     made = mended(found(["./b"], amount=Amount(2, 5, 1)), tree(tmp_path), taught)
     assert made is not None
-    assert made[0].plan == Amount(1, 1, budget=30)
+    assert made[0].plan == Amount(1, 5, budget=30)
     assert mended(made[0], tree(tmp_path), taught) is None
     # a suite has its own least number
     made = mended(found(["./b"], "criterion", amount=Amount(2, 5, 1)), tree(tmp_path), taught)
@@ -203,10 +203,9 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
 def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
     executions: float, leaner: int | None, count: int | None
 ) -> None:
-    cost = {"once": 0.0, "builds": 0.0, "executions": executions, "least": False}
     told = {
         **suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh"),
-        "cost": cost,
+        "cost": costs(0, executions),
         "plans": {"leaner": leaner and {"builds": leaner}},
     }
     made = representatives(found(["java"], "jmh"), told)
@@ -265,16 +264,44 @@ def test_a_small_suite_is_measured_whole() -> None:
     assert representatives(found(["./b"], "pyperf"), suite([f"c{n}" for n in range(60)], "pyperf")) is None
 
 
+def costs(builds: float, executions: float, starts: int | None = None) -> Mapping[str, Any]:
+    """What a round costs."""
+    own = {} if starts is None else {"a": starts}
+    return {"once": 0.0, "builds": builds, "executions": executions, "least": False, "starts": own}
+
+
 @pytest.mark.parametrize(
-    ("leaner", "after"), [(None, Amount(2, 5)), ({"executions": 1, "iterations": 3}, Amount(1, 3))]
-)
-def test_a_leaner_plan_is_taken(leaner: Mapping[str, Any] | None, after: Amount) -> None:
-    told = {"cost": {"once": 4.0, "builds": 90.0, "executions": 9.0, "least": False}, "plans": {"leaner": leaner}}
-    assert fitted(found(["x"], "go", amount=Amount(2, 5)), told).plan == after
+    ("instrument", "before", "cost", "plans", "after"),
+    [
+        # long builds: two executions are no burden beside them
+        ("go", Amount(2, 5), costs(90, 9), {}, Amount(2, 5)),
+        ("go", Amount(2, 5), costs(90, 9), {"leaner": {"executions": 1, "iterations": 3}}, Amount(1, 3)),
+        # twelve rounds in five minutes
+        ("go", Amount(10, 5), costs(2, 100), {}, Amount(1, 5)),
+        ("go", Amount(10, 5), costs(2, 50), {}, Amount(3, 5)),
+        # more where little is found and there is room
+        ("go", Amount(2, 5), costs(2, 2), {"fits": [{"configured": True, "finds": 0.07}]}, Amount(2, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fits": [{"configured": True, "finds": 0.3}]}, Amount(10, 5)),
+        ("go", Amount(2, 5), costs(2, 8), {"fits": [{"configured": True, "finds": None}]}, Amount(4, 5)),
+        # starts count themselves; a long one needs no other before it
+        ("spawn", Amount(2, 5, 1), costs(2, 40, 2), {"leaner": {"executions": 1, "iterations": 3}}, Amount(2, 5)),
+        ("spawn", Amount(2, 5, 1), costs(2, 40, 10), {}, Amount(2, 5, 1)),
+    ],
+)  # fmt: skip
+def test_counts_are_those_that_give_a_verdict_in_five_minutes(
+    instrument: str, before: Amount, cost: Mapping[str, Any], plans: Mapping[str, Any], after: Amount
+) -> None:
+    assert fitted(found(["x"], instrument, amount=before), {"cost": cost, "plans": plans}).plan == after
+
+
+def test_few_of_many_cases_are_executed_as_often_as_a_small_suite() -> None:
+    names = [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)]
+    made = representatives(found(["./b", "-test.benchtime=10ms"], "go", amount=Amount(2, 5)), suite(names, "go"))
+    assert made is not None and (made[1], made[0].plan.executions) == (2, 10)
 
 
 def test_what_a_trial_found_too_little_is_written_larger() -> None:
-    cost = {"once": 4.0, "builds": 90.0, "executions": 90.0, "least": False}
+    cost = costs(90, 90)
     told: dict[str, Any] = {"cost": cost, "plans": {"enough": {"budget": 1510.0}}, "built": {"seconds": 250.0}}
     made = fitted(found(["x"], "jmh", amount=Amount(1, 5)), told)
     assert (made.plan.budget, made.timeout) == (30, "30m")

