@@ -121,4 +121,4 @@ def _target(pull: int | None, event: Event, environment: Mapping[str, str]) -> T
         facts = forge_of(event, environment).pull(pull)
     except Problem as problem:
         raise UserError(f"--pull {pull}: {problem.what}") from None
-    return Target(pull, facts.head_sha, event.run_id, event.run_attempt)
+    return Target(pull, facts.head.sha, event.run_id, event.run_attempt)
