@@ -30,10 +30,8 @@ class Command:
     """Command lines, one a line."""
     options: type[Any]
     """A dataclass, see gate.cli.options."""
-    run: Callable[[Any, TextIO, TextIO], int] | str
-    """Takes the options, standard output and standard error; gives the exit code. Imports what it needs itself; or is
-    "module:function", imported when it runs.
-    """
+    run: Callable[[Any, TextIO, TextIO], int]
+    """Takes the options, standard output and standard error; gives the exit code. Imports what it needs itself."""
     codes: Sequence[Exit] = ()
     """Its exit codes, for its help; none: those of every command, 0 and 2."""
     done: str = MEANINGS[Exit.PASS]
@@ -48,14 +46,17 @@ class Command:
     """Sub-commands, by name; without one, the command itself runs."""
     place: int = LAST
     """Where it stands in the list of those that a gate needs; all others follow by name."""
-    needs: str = ""
-    """A check before that import, named in the same way: it raises where the command cannot run."""
 
-    def start(self, options: Any, out: TextIO, err: TextIO) -> int:
-        """Run it, and return its exit code."""
-        if self.needs:
-            _named(self.needs)()
-        return int((_named(self.run) if isinstance(self.run, str) else self.run)(options, out, err))
+
+def late(name: str, needs: str = "") -> Callable[[Any, TextIO, TextIO], int]:
+    """Return what imports a function, "module:function", when it runs; needs: a check to be called before, likewise."""
+
+    def run(options: Any, out: TextIO, err: TextIO) -> int:
+        if needs:
+            _named(needs)()
+        return int(_named(name)(options, out, err))
+
+    return run
 
 
 def _named(name: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ import signal
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 from gate import __version__
 from gate.cli.command import LAST, Command, command_names, command_of, meanings
@@ -113,7 +113,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         if lacking is not None:
             err.write(f"{prefix(err)} {lacking}\n")
             return Exit.ERROR
-        return int(named.command.start(options, out, err))
+        return int(named.command.run(options, out, err))
     except _EndError as end:
         return end.code
     except BrokenPipeError:
@@ -216,13 +216,12 @@ def _width() -> int:
     return max(30, min(shutil.get_terminal_size().columns, _WIDEST) - 2)
 
 
-class _Invocation:
+class _Invocation(NamedTuple):
     """The command that a command line names, and the words behind its name."""
 
-    def __init__(self, name: str, command: Command, words: list[str]) -> None:
-        self.name = name
-        self.command = command
-        self.words = words
+    name: str
+    command: Command
+    words: list[str]
 
 
 def _invocation(words: list[str]) -> _Invocation:

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -113,6 +113,21 @@ def show(
         out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, whole=whole))
     else:
         out.write(rendered(decided, form, links))
+
+
+def deliver(
+    files: Mapping[str, str], formats: Mapping[str, Callable[[], str]], text: Callable[[], str], out: TextIO
+) -> None:
+    """Write what a command says into the files that were asked for; and print the format that "-" names, else the text.
+
+    Raises:
+        UserError: a file cannot be written.
+    """
+    for name, target in files.items():
+        if target != "-":
+            write(Path(target), formats[name]())
+    on_stdout = next((name for name, target in files.items() if target == "-"), None)
+    out.write(text() if on_stdout is None else formats[on_stdout]())
 
 
 def whole(folder: Path | None) -> str:

@@ -21,7 +21,7 @@ from gate.commands.bisect import journal, words
 from gate.commands.bisect.against_good import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.command import MeasuringOptions, Options
 from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
-from gate.commands.bisect.outputs import fill, show, write_asked
+from gate.commands.bisect.outputs import show
 from gate.commands.bisect.result import Asked, Begun, Result, concluded
 from gate.commands.bisect.search import RangeCommit, Search, commits_between
 from gate.config.schema import to_tables
@@ -106,9 +106,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         say = words.Progress(err, quiet=outputs.quiet)
         say.begin(commits, begun.budget)
         result = _searched(begun, run, pairs, job, say)
-    fill(begun.folder, result)
-    write_asked(result, outputs.files)
-    show(result, outputs, out)
+    show(result, begun.folder, outputs, out)
     if not outputs.quiet:
         err.write(f"perfgate: report in {begun.folder / 'bisect.html'}\n")
     return result.exit_code

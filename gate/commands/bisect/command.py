@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.cli import values
-from gate.cli.command import MEASURING, Command
+from gate.cli.command import MEASURING, Command, late
 from gate.cli.groups import SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, named, option, switch
 from gate.codes import Exit
@@ -64,8 +64,7 @@ COMMAND = Command(
     help="find the commit that made a benchmark slower",
     example="perfgate bisect --good v1.2 --bad main --benchmark parse-large",
     options=Options,
-    run="gate.commands.bisect.bisect:run",
-    needs=MEASURING,
+    run=late("gate.commands.bisect.bisect:run", MEASURING),
     codes=(Exit.PASS, Exit.USAGE, Exit.INCONCLUSIVE, Exit.ERROR, Exit.UNFIT),
     done="the commit was found: its probability is at least 95%",
     error="error: good or bad cannot be measured",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -17,7 +18,7 @@ from gate.document import html, markdown, terminal
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, Tip
 from gate.plots.scales import Axis, Tick, change_ticks
-from gate.report.outputs import write
+from gate.report.outputs import deliver, write
 from gate.writing.phrases import more_are
 from gate.writing.plain import clip, visible
 
@@ -53,7 +54,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
         [doc.Row(_cells(each, result, page=page)) for each in shown],
         note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
     )
-    steps = [doc.Code(step.command, step.purpose) for step in words.next_steps(result)]
+    steps = words.next_steps(result)
     details = words.details(result)
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
     sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
@@ -160,20 +161,8 @@ def json(result: Result) -> str:
     case = result.case
     data["case"] = case._asdict() if case is not None else None
     data["text"] = words.headline(result)
-    data["next"] = [{"command": each.command, "purpose": each.purpose} for each in words.next_steps(result)]
+    data["next"] = [{"command": each.text, "purpose": each.purpose} for each in words.next_steps(result)]
     return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
-
-
-def fill(folder: Path, result: Result) -> None:
-    """Write the result into the folder of the search. Raises UserError: it cannot be written."""
-    write_asked(result, {name: str(folder / f"bisect.{name}") for name in ("json", "html")})
-
-
-def write_asked(result: Result, files: Mapping[str, str]) -> None:
-    """Write the files that were asked for. Raises UserError: one cannot be written."""
-    for name, target in files.items():
-        if target != "-":
-            write(Path(target), FORMATS[name](result))
 
 
 FORMATS: Mapping[str, Callable[[Result], str]] = {
@@ -183,12 +172,18 @@ FORMATS: Mapping[str, Callable[[Result], str]] = {
 }
 
 
-def show(result: Result, outputs: OutputOptions, out: TextIO) -> None:
-    """Print the result: what was asked for on standard output, otherwise as text."""
-    on_stdout = next((name for name, target in outputs.files.items() if target == "-"), None)
-    if on_stdout is not None:
-        out.write(FORMATS[on_stdout](result))
-    elif outputs.quiet:
-        out.write(f"{visible(words.headline(result))}\n")
-    else:
-        out.write(terminal.render(document_of(result), terminal.bounded(out)))
+def show(result: Result, folder: Path, outputs: OutputOptions, out: TextIO) -> None:
+    """Write the result into the folder of the search and where it was asked for, and print it.
+
+    Raises:
+        UserError: a file cannot be written.
+    """
+    for name in ("json", "html"):
+        write(folder / f"bisect.{name}", FORMATS[name](result))
+
+    def text() -> str:
+        if outputs.quiet:
+            return f"{visible(words.headline(result))}\n"
+        return terminal.render(document_of(result), terminal.bounded(out))
+
+    deliver(outputs.files, {name: partial(render, result) for name, render in FORMATS.items()}, text, out)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, TextIO
 
 from gate.commands.bisect.result import Change, Member, Result, State
 from gate.commands.bisect.search import RangeCommit
 from gate.config.types import Config
+from gate.document.document import Code
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
 from gate.run.live_lines import say_line
@@ -169,32 +169,24 @@ def cost(result: Result) -> str:
     return f"{rounds}{format_duration(spent.seconds)}{times} (seed {result.seed})."
 
 
-@dataclass(frozen=True, slots=True)
-class NextStep:
-    """A command, and what it is for with its cost."""
-
-    command: str
-    purpose: str
-
-
 _SLACK = 1.1
 """Rounds differ, and one that does not fit the budget is not begun."""
 
 
-def next_steps(result: Result) -> list[NextStep]:
+def next_steps(result: Result) -> list[Code]:
     """Say what to do now."""
     if result.outcome == "culprit":
         return _after_culprit(result)
     if result.outcome == "set":
         inside = [each for each in result.commits if each.sha in result.remaining]
         log = f"git log -p {short(inside[0].sha)}~1..{short(inside[-1].sha)}"
-        return [NextStep(log, "read these changes")]
+        return [Code(log, "read these changes")]
     if result.outcome == "open":
         # the gate over both ends may have taken more than a small budget
         budget = format_duration(2 * max(result.cost.budget, result.cost.seconds)).replace(" ", "")
-        return [NextStep(_again(result, "--resume", "--budget", budget), "go on from here")]
+        return [Code(_again(result, "--resume", "--budget", budget), "go on from here")]
     if result.outcome == "failed":
-        return [NextStep(f"perfgate report {result.folder}/ends", "see what failed")]
+        return [Code(f"perfgate report {result.folder}/ends", "see what failed")]
     return [_after_no_difference(result)]
 
 
@@ -205,37 +197,37 @@ def _again(result: Result, *more: str) -> str:
     return shlex.join(["perfgate", "bisect", *ends, *asked.benchmarks, *asked.rules, *asked.out, *more])
 
 
-def _after_culprit(result: Result) -> list[NextStep]:
+def _after_culprit(result: Result) -> list[Code]:
     sha = short(top(result).sha)
     # the options by which another command measures what was searched for, by the rules of the search
     benchmark = [benchmark_option(result.case.benchmark)] if result.case is not None else []
     same = " ".join([*benchmark, *map(shlex.quote, result.asked.rules)])
     alone = f"measure it alone, in about {format_duration(result.cost.gate)}"
     steps = [
-        NextStep(f"git show {sha}", "read the change"),
-        NextStep(f"perfgate check --base {sha}~1 --head {sha} {same}", alone),
-        NextStep("perfgate explain", "then name the functions that became slower: one start of each under a profiler"),
+        Code(f"git show {sha}", "read the change"),
+        Code(f"perfgate check --base {sha}~1 --head {sha} {same}", alone),
+        Code("perfgate explain", "then name the functions that became slower: one start of each under a profiler"),
     ]
     if len(result.parents) > 1:
         first, second = (short(each) for each in result.parents[:2])
         inside = f'perfgate bisect --good "$(git merge-base {first} {second})" --bad {second} {same}'
-        steps.insert(1, NextStep(inside, "it is a merge: search its branch"))
-        return [*steps, NextStep(f"git revert -m 1 {sha}", "take it back")]
-    return [*steps, NextStep(f"git revert {sha}", "take it back")]
+        steps.insert(1, Code(inside, "it is a merge: search its branch"))
+        return [*steps, Code(f"git revert -m 1 {sha}", "take it back")]
+    return [*steps, Code(f"git revert {sha}", "take it back")]
 
 
-def _after_no_difference(result: Result) -> NextStep:
+def _after_no_difference(result: Result) -> Code:
     ends = result.ends
     if result.ends_verdict == "improvement":
         log = f"git log {short(result.good.sha)}..{short(result.bad.sha)}"
-        return NextStep(log, "bad is faster than good: bisect looks for slowdowns only")
+        return Code(log, "bad is faster than good: bisect looks for slowdowns only")
     if result.ends_verdict == "identical":
         base = shlex.join(["perfgate", "config", "--base", short(result.good.sha), *result.asked.rules])
-        return NextStep(base, "see which benchmarks are measured")
+        return Code(base, "see which benchmarks are measured")
     shown = ends.low - 1 if ends is not None and ends.low is not None else 0.0
     if 0 < shown < (result.threshold or 0.0):
         looser = _again(result, "--set", f"gate.threshold={format_share(max(shown / 2, 0.001))}")
-        return NextStep(looser, "bad is slower, but perhaps by less than the threshold")
+        return Code(looser, "bad is slower, but perhaps by less than the threshold")
     planned = max(result.cost.planned, 1)
     rounds = max(2 * planned, _FEWEST)
     seconds = rounds / planned * result.cost.gate
@@ -244,7 +236,7 @@ def _after_no_difference(result: Result) -> NextStep:
     if _SLACK * seconds > result.cost.limit > 0:
         # as many rounds would not fit
         more += ["--set", f"plan.budget={Duration(60.0 * math.ceil(_SLACK * seconds / 60))}"]
-    return NextStep(_again(result, *more), f"{purpose}: shows a smaller change")
+    return Code(_again(result, *more), f"{purpose}: shows a smaller change")
 
 
 _STATES: dict[State, str] = {

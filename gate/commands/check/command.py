@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.cli.command import MEASURING, Command
+from gate.cli.command import MEASURING, Command, late
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.cli.options import argument, group, option, switch
 from gate.codes import Exit
@@ -48,8 +48,7 @@ COMMAND = Command(
     "perfgate check --build make -- ./sum 1000\n"
     "perfgate check --base-command './old 1000' --head-command './new 1000'",
     options=Options,
-    run="gate.commands.check.check:run",
-    needs=MEASURING,
+    run=late("gate.commands.check.check:run", MEASURING),
     codes=list(Exit),
     place=2,
 )

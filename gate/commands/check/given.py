@@ -116,7 +116,7 @@ def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / FILE
         # what it finds to measure does not matter
-        init.start(init.options(file=file, force=True, tries=False), io.StringIO(), said)
+        init.run(init.options(file=file, force=True, tries=False), io.StringIO(), said)
         if not file.exists():
             raise UserError(f"how it is built is not known: name it with --build ({said.getvalue().strip()})")
         found = read_source(file.read_text(encoding="utf-8"), FILE).tables

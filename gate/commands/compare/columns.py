@@ -41,6 +41,11 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
     """The files."""
 
     @property
+    def values(self) -> list[Execution | Unsampled]:
+        """What was measured of this side, or given by another tool."""
+        return [r.record for r in self.records if isinstance(r.record, (Execution, Unsampled))]
+
+    @property
     def commit(self) -> Commit | None:
         """What was measured."""
         return None if self.run is None else self.run.base if self.side == "base" else self.run.head

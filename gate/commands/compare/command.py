@@ -6,13 +6,17 @@ import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
+from gate.cli import values
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules, result_formats
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
+
+if TYPE_CHECKING:
+    from gate.units import Share
 
 _WHICH = "side of the run in the %s column (default: head, or the only one it has)"
 _STATISTICS = {"median": "p50"}
@@ -25,15 +29,6 @@ def _statistics(text: str) -> tuple[str, ...]:
         if name not in ("mean", "min", "max") and not (quantile and float(quantile[1]) > 0):
             raise ArgumentTypeError(f"{name!r} is not mean, median, min, max or a quantile such as p99")
     return names
-
-
-def _share(text: str) -> float:
-    from gate.units import Share
-
-    try:
-        return float(Share.parse(text))
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +61,7 @@ class Options:
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")
     sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
-    min_change: float | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=_share)
+    min_change: Share | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=values.share)
     listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
     each: Literal["build", "execution", "session"] = option(
         "what each result file of a label counts as (default: build)",

@@ -9,7 +9,6 @@ import msgspec
 
 from gate.commands.compare.table import ALL, Block, Cell, Change, Column, Row, Shown, Table
 from gate.document import document as doc
-from gate.model import RatioInterval
 from gate.model.case import pairs
 from gate.units import agree, format_number, format_share, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
@@ -178,14 +177,10 @@ def _changed(change: Change) -> doc.Cell:
     notes = tuple(map(visible, change.notes))
     if change.shown in ("both 0", "identical"):
         return doc.Cell(change.shown, notes=notes)
-    ratio = RatioInterval(
-        estimate=change.estimate, low=change.low, high=change.high, confidence=change.confidence,
-        method=change.method, df=None, kind=change.kind,
-    )  # fmt: skip
-    estimate = numbers.change(ratio) if known(change.estimate) else "no ratio"
+    estimate = numbers.change(change) if known(change.estimate) else "no ratio"
     if change.kind == "withheld":
         return doc.Cell(estimate, notes=notes)
-    interval = numbers.interval(ratio)
+    interval = numbers.interval(change)
     if change.shown == "same" and change.method == "exact":
         return doc.Cell(f"= ({interval})", notes=notes)
     text = f"{_MARKS.get(change.shown, '')}{estimate} ({interval})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any
 
 import msgspec
 
@@ -34,7 +33,7 @@ from gate.model import (
     Verdict,
     reasons,
 )
-from gate.model.case import MEAN, case_id, quantile_of
+from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
 from gate.planning.deciding import decide_by
 from gate.stats.quantile import type8
@@ -61,10 +60,24 @@ class Estimate(msgspec.Struct, frozen=True, eq=False):
     """None: it has no interval, and so no more is to be said of it."""
 
 
-def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
-    """Estimate every case; statistics: of all of them; (): those that the rules name, otherwise the mean."""
+def estimates(
+    evidence: Evidence, policy: Policy, statistics: Sequence[str], gate: Report | None = None
+) -> list[Estimate]:
+    """Estimate every case.
+
+    Args:
+        statistics: of all of them; (): those that the rules name, otherwise the mean.
+        gate: what `perfgate decide` says of the same run, whose intervals are shown, with what is remembered; what it
+            has none for (counts, values in trouble, other statistics) has one of its own.
+    """
     made: list[Estimate] = []
-    told: tuple[RatioInterval, Verdict, reasons.Reason, list[AnyWarning]]
+    verdict: Verdict
+    reason: reasons.Reason
+    warnings: list[AnyWarning]
+    shown: dict[CaseId, Finding | Recorded] = {}
+    if gate is not None:
+        shown |= {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
+        shown |= {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     for statistic in statistics or (None,):
         walked, design = _walked(evidence, policy, statistic)
         # what has no interval needs none of the diagnostics, which take most of the time and memory
@@ -74,19 +87,32 @@ def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> 
             found, case = each.estimated, each.subject.case
             # an extreme stands in the place of the mean
             name = statistic if statistic in EXTREMES else each.subject.statistic
-            if found.reduced.trouble:
-                finding = None
+            finding = None if found.reduced.trouble else next(findings)
+            if finding is None:
                 base, head = side_summary(found, "base", design.alpha), side_summary(found, "head", design.alpha)
+                ratio, verdict = ratio_interval(found, design.alpha), "inconclusive"
                 reason = trouble_of(found.reduced, each.subject, found.machines)
-                told = ratio_interval(found, design.alpha), "inconclusive", reason, [*case.warnings, *found.warnings]
+                warnings = [*case.warnings, *found.warnings]
             else:
-                finding = next(findings)
-                base, head = finding.base, finding.head
-                told = finding.ratio, finding.verdict, finding.reason, finding.warnings
-            made.append(
-                Estimate(case, name, _cell(base, case.base, name), _cell(head, case.head, name), *told, finding)
-            )
+                base, head, ratio, verdict = finding.base, finding.head, finding.ratio, finding.verdict
+                reason, warnings = finding.reason, finding.warnings
+            own = shown.get(case_id(case, name))
+            if own is not None and own.ratio.method != "exact":
+                base, head, ratio, verdict = own.base, own.head, own.ratio, _verdict(own)
+                if isinstance(own, Finding):
+                    finding, reason, warnings = own, own.reason, own.warnings
+                elif finding is not None:
+                    finding = msgspec.structs.replace(finding, ratio=ratio, shown="ratio")
+            cells = _cell(base, case.base, name), _cell(head, case.head, name)
+            made.append(Estimate(case, name, *cells, ratio, verdict, reason, warnings, finding))
     return made
+
+
+def _verdict(own: Finding | Recorded) -> Verdict:
+    low, high = own.ratio.low or 1.0, own.ratio.high or 1.0
+    if own.ratio.kind != "bounded" or low <= 1 <= high:
+        return "inconclusive"
+    return "regression" if (low > 1) == ((own.better or "lower") == "lower") else "improvement"
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
@@ -139,38 +165,3 @@ def is_one_run(pair: Pair) -> bool:
 def gate_of(pair: Pair, rules: RulesOptions) -> Report:
     """Decide a run as `perfgate decide` does. Raises UserError: rules that cannot be read."""
     return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
-
-
-def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
-    """Give estimates the intervals that `perfgate decide` shows of the same run.
-
-    They allow for remembered variance, as those of a comparison do not. What the gate
-    has no interval for (counts, values in trouble, other statistics) stays.
-    """
-    decided = {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
-    recorded = {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
-
-    keys = (case_id(each.case, each.statistic) for each in found)
-    return [_shown(each, decided.get(key) or recorded.get(key)) for each, key in zip(found, keys, strict=True)]
-
-
-def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
-    if gate is None or gate.ratio.method == "exact":
-        return own
-    ratio, verdict = gate.ratio, "inconclusive"
-    low, high = ratio.low or 1.0, ratio.high or 1.0
-    if ratio.kind == "bounded" and not low <= 1 <= high:
-        verdict = "regression" if (low > 1) == ((gate.better or "lower") == "lower") else "improvement"
-    sides = [
-        msgspec.structs.replace(
-            cell, value=side.value, low=side.low, high=side.high, builds=side.counts.build,
-            executions=side.counts.execution, values=side.counts.iteration,
-        )
-        for cell, side in ((own.base, gate.base), (own.head, gate.head))
-    ]  # fmt: skip
-    changes: dict[str, Any] = {"base": sides[0], "head": sides[1], "ratio": ratio, "verdict": verdict}
-    if isinstance(gate, Finding):
-        changes |= {"reason": gate.reason, "warnings": gate.warnings, "finding": gate}
-    elif own.finding is not None:
-        changes["finding"] = msgspec.structs.replace(own.finding, ratio=ratio, shown="ratio")
-    return msgspec.structs.replace(own, **changes)

@@ -166,9 +166,9 @@ def pair_of(base: Chosen, head: Chosen) -> Pair:
         records = [[located.record for located in chosen.inputs.records] for chosen in (base, head)]
         same = bool(records[0]) and records[0] == records[1]
     elif not same:
-        same = bool(base.records) and _values(base) == _values(head)
+        same = bool(base.records) and base.values == head.values
     apart = not same if base.ours and head.ours else base.pieces != head.pieces
-    twice = same and base.side == head.side and base.ours and _values(base) == _values(head)
+    twice = same and base.side == head.side and base.ours and base.values == head.values
     rounds = min([*_first_looks(base), *_first_looks(head)], default=None)
     return Pair(base, head, apart=apart, twice=twice, rounds=rounds)
 
@@ -187,10 +187,6 @@ def _first_looks(chosen: Chosen) -> list[int]:
         return []
     config = config_of(chosen.run)
     return [look for own in sessions.values() for look in looks_of(chosen.run, [*lines, *own], config)[:1]]
-
-
-def _values(chosen: Chosen) -> list[Record]:
-    return [located.record for located in chosen.records if isinstance(located.record, (Execution, Unsampled))]
 
 
 def compared(

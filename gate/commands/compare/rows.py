@@ -39,10 +39,9 @@ class RowKey(NamedTuple):
     better: Better | None
 
 
-def _aggregates(records: Sequence[Located]) -> dict[RowKey, tuple[Cell, dict[str, Any]]]:
+def _aggregates(records: Sequence[Execution | Unsampled]) -> dict[RowKey, tuple[Cell, dict[str, Any]]]:
     found: dict[RowKey, list[Unsampled]] = defaultdict(list)
-    for located in records:
-        one = located.record
+    for one in records:
         if isinstance(one, Unsampled):
             unit, _ = to_base(one.unit)
             better = told_or_known(one.better, one.metric, unit)
@@ -126,7 +125,7 @@ def add_aggregates(
     Args:
         statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
     """
-    cells = [_aggregates(chosen.records) for chosen in columns]
+    cells = [_aggregates(chosen.values) for chosen in columns]
     added: list[tuple[RowKey, Row]] = []
     for place, own in enumerate(cells):
         for key, (cell, factors) in own.items():

@@ -14,7 +14,7 @@ from gate.commands.compare.projection import Projection
 from gate.commands.compare.table import Table
 from gate.evidence.facts import is_fact
 from gate.evidence.repeated import one_measurement
-from gate.model import Execution, Failure, Unsampled
+from gate.model import Execution, Failure
 from gate.model.case import canonical
 from gate.model.reasons import SameProgram
 from gate.model.warnings.measured import MeasuredSeparately
@@ -34,7 +34,7 @@ def varied(columns: Sequence[Chosen], projection: Projection) -> tuple[list[str]
     found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
     for column in columns:
         cells: dict[tuple[_RowOf, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for record in _values(column):
+        for record in column.values:
             row = record.benchmark, canonical(record.factors)
             for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
                 for key, value in record.labels.items():
@@ -56,8 +56,8 @@ def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
     values: list[dict[str, set[str]]] = []
     for column in columns:
         own: dict[str, set[str]] = defaultdict(set)
-        settings = {key for record in _values(column) for key in record.factors}
-        for record in _values(column):
+        settings = {key for record in column.values for key in record.factors}
+        for record in column.values:
             for key, value in record.labels.items():
                 own[key].add(str(value))
         values.append({key: found for key, found in own.items() if key not in settings})
@@ -71,11 +71,6 @@ def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
         return []
     said = [f"{visible(key)} ({', '.join(clip(visible(v), 40) for v in own)})" for key, own in found.items()]
     return [f"the columns differ in {listed(said, _KEYS)}"]
-
-
-def _values(column: Chosen) -> list[Execution | Unsampled]:
-    found = (located.record for located in column.records)
-    return [r for r in found if isinstance(r, (Execution, Unsampled)) and r.side == column.side]
 
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.model import Better, Commit, IntervalKind
+from gate.model import Better, Commit, IntervalKind, RatioInterval
 from gate.writing.amounts import known
 
 Shown = Literal["worse", "better", "same", "differs", "not shown", "identical", "both 0", ""]
@@ -60,15 +60,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """The ratio of a column to the first one."""
+class Change(RatioInterval, frozen=True, kw_only=True):
+    """The ratio of a column to the first one, with an interval or without."""
 
-    estimate: float | None
     low: float | None = None
     high: float | None = None
+    df: float | None = None
     kind: IntervalKind = "withheld"
-    confidence: float
-    method: str
     shown: Shown = ""
     notes: tuple[str, ...] = ()
 

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import as_decided, estimates, gate_of, is_one_run, overall
+from gate.commands.compare.estimate import estimates, gate_of, is_one_run, overall
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
@@ -22,7 +22,7 @@ from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Better, Execution, Finding, Overall, Report, Run, Unsampled, UserError
+from gate.model import Better, Finding, Overall, Report, Run, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.units import Quantity, Share
@@ -105,10 +105,8 @@ def tabulated(
 
 def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
     labels: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for located in (r for own in chosen for r in own.records) if keys else ():
-        record = located.record
-        if isinstance(record, (Execution, Unsampled)):
-            labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
+    for record in (record for own in chosen for record in own.values) if keys else ():
+        labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
     require_known(keys, [Item(benchmark, own) for (benchmark, _), own in labels.items()], "--group")
 
     def group_of(benchmark: str, factors: Mapping[str, Any]) -> str | None:
@@ -128,17 +126,17 @@ def _add(made: _Made, place: int) -> None:
     policy = rules_of(base.run, own.run, made.rules, apart=pair.apart or pair.twice)
     projection = made.columns.projection
     found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, away=projection.named)
-    estimated = estimates(found.evidence, policy, made.statistics)
+    gate = gate_of(pair, made.rules) if is_one_run(pair) else None
+    made.gate = gate or made.gate
+    estimated = estimates(found.evidence, policy, made.statistics, gate)
     # with one build on a side no geometric mean has an interval
     builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
     means: list[Overall] = []
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
         means = overall(found.whole, policy, lambda case: made.group_of(case.benchmark, case.factors))
     rounds = pair.rounds
-    if is_one_run(pair):
-        made.gate = gate_of(pair, made.rules)
-        estimated = as_decided(estimated, made.gate)
-        decided = {(o.group, o.metric): o for o in made.gate.overall}
+    if gate is not None:
+        decided = {(o.group, o.metric): o for o in gate.overall}
         means = [decided.get((each.group, each.metric), each) for each in means]
         level = next((o for o in means if o.level == "build"), None)
         rounds = level.units if level is not None and rounds is not None else rounds
@@ -166,10 +164,8 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
     else:
         places: dict[tuple[str, str], int] = {}
         for own in order:
-            for located in own.records:
-                record = located.record
-                if isinstance(record, (Execution, Unsampled)):
-                    places.setdefault((record.benchmark, canonical(record.factors)), len(places))
+            for record in own.values:
+                places.setdefault((record.benchmark, canonical(record.factors)), len(places))
 
         def key(row: RowKey) -> tuple[object, ...]:
             return (places.get((row.benchmark, row.factors), len(places)),)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import OutputOptions
@@ -15,7 +14,7 @@ from gate.document.document import Code, Document, Facts, Part, Said, Section
 from gate.model import SCHEMA, UserError
 from gate.model.controls import UNTESTED
 from gate.report.json import text_of
-from gate.report.outputs import require_writable, write
+from gate.report.outputs import deliver, require_writable
 from gate.run.place import opened
 from gate.store.history_records import proof_of
 from gate.store.memory import HistoryError, folder_of
@@ -33,7 +32,8 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
     Raises:
         UserError: the JSON cannot be written.
     """
-    require_writable(OutputOptions({"json": json} if json is not None else {}))
+    files = {"json": json} if json is not None else {}
+    require_writable(OutputOptions(files))
     history = None
     with suppress(HistoryError):
         history = folder_of(None, None, os.environ)
@@ -41,12 +41,10 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
     why = "It keeps what is measured from everything but its own tree (docs/security.md)."
     proved = [] if history is None else _controls()
     checks = [*examine(history), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
-    if json == "-":
-        out.write(render_json(checks))
-    else:
-        out.write(terminal.render(document(checks), terminal.bounded(out)))
-        if json is not None:
-            write(Path(json), render_json(checks))
+    deliver(
+        files, {"json": lambda: render_json(checks)},
+        lambda: terminal.render(document(checks), terminal.bounded(out)), out,
+    )  # fmt: skip
     return Exit.UNFIT if strict and unfit(checks) else 0
 
 

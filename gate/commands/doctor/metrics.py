@@ -21,7 +21,7 @@ from gate.config.types import Benchmark
 from gate.document import document as doc
 from gate.document import terminal
 from gate.model import Metric, Sample, UserError
-from gate.report.outputs import write
+from gate.report.outputs import deliver
 from gate.run.interruption import orderly
 from gate.stats.levels import variances
 from gate.units import Duration, format_duration, format_number, format_share, format_value, plural
@@ -114,13 +114,11 @@ def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) ->
             err.write(f"perfgate: {visible(shlex.join(command))}: {session.absent['spawn']}\n")
             return Exit.ERROR
         found = Found(command, rows, versions, session.absent, notes)
-        text = to_json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n"
-        if json == "-":
-            out.write(text)
-            return 0
-        if json is not None:
-            write(Path(json), text)
-        out.write(terminal.render(document(found), terminal.bounded(out)))
+        files = {"json": json} if json is not None else {}
+        deliver(
+            files, {"json": lambda: to_json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n"},
+            lambda: terminal.render(document(found), terminal.bounded(out)), out,
+        )  # fmt: skip
     return 0
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import values
-from gate.cli.command import MEASURING, Command
+from gate.cli.command import MEASURING, Command, late
 from gate.cli.groups import HEAD, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
 from gate.codes import Exit
@@ -42,8 +42,7 @@ COMMAND = Command(
     help="prove that the gate goes red for a slowdown, and only then",
     example="perfgate drill\nperfgate drill --workflow\nperfgate drill --patch slower.diff --benchmark 'parse-*'",
     options=Options,
-    run="gate.commands.drill.drill:run",
-    needs=MEASURING,
+    run=late("gate.commands.drill.drill:run", MEASURING),
     codes=(Exit.PASS, Exit.REGRESSION, Exit.USAGE, Exit.ERROR),
     done="all that was tried held, or no workflow would swallow a verdict",
     failed="something did not hold, or would swallow a verdict",

@@ -29,7 +29,7 @@ from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model import SCHEMA, Report, UserError
 from gate.planning.deciding import decide_by
-from gate.report.outputs import require_writable, write
+from gate.report.outputs import deliver, require_writable
 from gate.run.job import prepare
 from gate.run.measuring import opened
 from gate.run.project import Project, open_itself, with_head
@@ -230,14 +230,9 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
 
 
 def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], shown: doc.Document) -> None:
-    """Write the result as JSON where that is asked for, and as text where it is not what is printed."""
-    whole = json.dumps({"schema": SCHEMA, **found}, indent=2) + "\n"
-    if options.json == "-":
-        out.write(whole)
-        return
-    if options.json is not None:
-        write(Path(options.json), whole)
-    out.write(terminal.render(shown, terminal.screen(out)))
+    files = {"json": options.json} if options.json is not None else {}
+    whole = {"json": lambda: json.dumps({"schema": SCHEMA, **found}, indent=2) + "\n"}
+    deliver(files, whole, lambda: terminal.render(shown, terminal.screen(out)), out)
 
 
 def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.cli.command import Command
+from gate.cli.command import Command, late
 from gate.cli.groups import OutputOptions
 from gate.cli.options import argument, group, repeated
 from gate.codes import Exit
@@ -34,7 +34,7 @@ COMMAND = Command(
     help="name the functions behind the regressions of a run",
     example='perfgate explain\nperfgate explain --benchmark "parse-*" --html report.html',
     options=Options,
-    run="gate.commands.explain.explain:run",
+    run=late("gate.commands.explain.explain:run"),
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
     done="the functions are named, or nothing regressed",
     error="error: the run failed, or no benchmark could be profiled",

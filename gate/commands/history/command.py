@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gate.cli import values
-from gate.cli.command import Command
+from gate.cli.command import Command, late
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
 from gate.model.names import HISTORY_REF
@@ -85,7 +85,7 @@ COMMAND = Command(
     help="keep a record of each commit of the default branch",
     example="perfgate history\nperfgate history add .perfgate --push\nperfgate history trend --html trend.html",
     options=ListOptions,
-    run="gate.commands.history.add:run_list",
+    run=late("gate.commands.history.add:run_list"),
     codes=_CODES,
     done=_DONE,
     parts={
@@ -93,7 +93,7 @@ COMMAND = Command(
             help="record what a run measured of its commit against its parent",
             example="perfgate history add .perfgate --push\nperfgate history add .perfgate --history /srv/history",
             options=AddOptions,
-            run="gate.commands.history.add:run",
+            run=late("gate.commands.history.add:run"),
             codes=(*_CODES, Exit.ERROR),
             done="recorded, or known already",
             error="other writers were faster, time and again: nothing is lost, add it again",
@@ -102,7 +102,7 @@ COMMAND = Command(
             help="show how each benchmark changed over the commits",
             example="perfgate history trend --html trend.html --benchmark 'parse-*'",
             options=TrendOptions,
-            run="gate.commands.history.trend.trend:run",
+            run=late("gate.commands.history.trend.trend:run"),
             codes=_CODES,
             done=_DONE,
         ),
@@ -110,7 +110,7 @@ COMMAND = Command(
             help="write a row for each commit and case, for other tools",
             example="perfgate history export --csv history.csv\nperfgate history export --csv -",
             options=ExportOptions,
-            run="gate.commands.history.export:run",
+            run=late("gate.commands.history.export:run"),
             codes=_CODES,
             done=_DONE,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.cli.command import MEASURED, MEASURING, Command
+from gate.cli.command import MEASURED, MEASURING, Command, late
 from gate.cli.groups import PartOptions, RulesOptions
 from gate.cli.options import group, switch
 
@@ -22,8 +22,7 @@ COMMAND = Command(
     help="measure base and head of this checkout, without deciding",
     example="perfgate measure --base main --out results && perfgate decide results",
     options=Options,
-    run="gate.commands.measure.measure:run",
-    needs=MEASURING,
+    run=late("gate.commands.measure.measure:run", MEASURING),
     codes=MEASURED,
     done="done: everything was measured",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -96,7 +97,7 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
     from gate.planning.basis import from_runs
     from gate.planning.document import as_json, document
     from gate.planning.plan import Wanted, planned
-    from gate.report.outputs import refuse_inputs, write
+    from gate.report.outputs import deliver, refuse_inputs
 
     if options.target is not None and options.detect is not None:
         raise MisuseError("--target: not with --detect, which asks for another aim")
@@ -105,14 +106,11 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
         refuse_inputs([*map(Path, options.runs), *history], [Path(options.json)])
     gathered = from_runs(options.runs, rules) if options.runs else _remembered(options.history, rules)
     found = planned(gathered, Wanted(options.budget, options.target, options.detect))
-    if options.json is not None and options.json != "-":
-        write(Path(options.json), as_json(found))
-    if options.json == "-":
-        out.write(as_json(found))
-        if not found.plan.reached:
-            err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
-        return 0
-    out.write(terminal.render(document(found), terminal.bounded(out)))
+    files = {"json": options.json} if options.json is not None else {}
+    text = partial(terminal.render, document(found), terminal.bounded(out))
+    deliver(files, {"json": partial(as_json, found)}, text, out)
+    if options.json == "-" and not found.plan.reached:
+        err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
     return 0
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.cli.command import DECIDED, Command
+from gate.cli.command import DECIDED, Command, late
 from gate.cli.options import argument, option, switch
 
 if TYPE_CHECKING:
@@ -70,6 +70,6 @@ COMMAND = Command(
     help="put a report on a pull request, from a GitHub workflow",
     example="perfgate publish .perfgate --id parser --status",
     options=Options,
-    run="gate.commands.publish.publish:run",
+    run=late("gate.commands.publish.publish:run"),
     codes=DECIDED,
 )

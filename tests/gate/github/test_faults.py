@@ -83,7 +83,7 @@ def publish_regression(project: Project, github: FakeGitHub, folder: Path, **mor
     out = io.StringIO()
     given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(project.top):
-        code = command.COMMAND.start(options, out, io.StringIO())
+        code = command.COMMAND.run(options, out, io.StringIO())
     warnings = [one.data for one in commands(out.getvalue()) if one.name == "warning"]
     summary = (job.directory / "summary.md").read_text()
     assert github.token not in out.getvalue() + summary

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from gate.commands.compare.table import Table
 from gate.document.terminal import Screen
 from gate.report.json import text_of
 
 SCHEMA = 1
+_FIELDS = ("low", "high", "kind", "confidence", "method")
 
 
 def render(table: Table, _: Screen) -> str:
@@ -21,9 +20,9 @@ def render(table: Table, _: Screen) -> str:
         changes: dict[str, Any] = {}
         for title, change in zip(titles, row.changes, strict=True):
             if change is not None:
-                fields = msgspec.structs.asdict(change)
-                ratio = {"ratio": fields.pop("estimate")}
-                changes[title] = ratio | fields | {"shown": change.shown or "no interval"}
+                fields = {name: getattr(change, name) for name in _FIELDS}
+                shown = change.shown or "no interval"
+                changes[title] = {"ratio": change.estimate, **fields, "shown": shown, "notes": change.notes}
         of = {name: getattr(block, name) for name in ("metric", "statistic", "unit", "better", "recorded")}
         own = {"row": row.kind, "benchmark": row.benchmark, "factors": row.factors, **of}
         cells = dict(zip(titles, row.cells, strict=True))

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 import numpy as np
 
+from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.history.command import TrendOptions
 from gate.commands.history.trend import words
@@ -19,12 +19,13 @@ from gate.commands.history.trend.page import cases
 from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Items, Part, Row, Said, Table
 from gate.model import UserError
-from gate.report.outputs import write
+from gate.report.outputs import deliver, require_writable
 from gate.run.place import here, opened
 from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
 from gate.store.history_records import when
 from gate.store.series import CaseTrend, Trend, followed, series, trend
+from gate.units import format_share
 from gate.writing.phrases import none_of
 from gate.writing.plain import visible
 
@@ -39,9 +40,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         UserError: a history that cannot be read, or an option that names nothing in it.
     """
     asked = {name: target for name in _FORMATS if (target := getattr(options, name)) is not None}
-    on_stdout = [name for name, target in asked.items() if target == "-"]
-    if len(on_stdout) > 1:
-        raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
+    require_writable(OutputOptions(asked))
     store = opened(options.store.history)
     reading = store.read()
     if not reading.records and not reading.problems:
@@ -55,19 +54,17 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         links = links[measured[-options.limit] :] if len(measured) > options.limit else links
     chain = msgspec.structs.replace(chain, links=links)
     every = series(chain)
-    cases = followed(every)
-    wanted = [of for of in cases if _matches(of.id.benchmark, options.benchmarks)]
+    followable = followed(every)
+    wanted = [of for of in followable if _matches(of.id.benchmark, options.benchmarks)]
     for glob in options.benchmarks:
-        if not any(_matches(of.id.benchmark, [glob]) for of in cases):
-            raise UserError(f"--benchmark {glob}: {none_of(glob, (of.id.benchmark for of in cases))}")
-    found = trend(chain, wanted, reading.problems, views=len(every) - len(cases))
-    for name, target in asked.items():
-        if target != "-":
-            write(Path(target), written(found, name))
-    if on_stdout:
-        out.write(written(found, on_stdout[0]))
-    else:
-        out.write(terminal.render(document(found), terminal.screen(out)))
+        if not any(_matches(of.id.benchmark, [glob]) for of in followable):
+            raise UserError(f"--benchmark {glob}: {none_of(glob, (of.id.benchmark for of in followable))}")
+    found = trend(chain, wanted, reading.problems, views=len(every) - len(followable))
+    formats = {
+        "json": lambda: as_json(found), "markdown": lambda: markdown.render(document(found)),
+        "html": lambda: html.render(document(found, cases(found))),
+    }  # fmt: skip
+    deliver(asked, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
 
@@ -102,17 +99,15 @@ _SHOWN = 100
 
 def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
     """Say how each case moved, on which machines, and what the numbers are; own: what only a page has."""
-    titles = words.COLUMNS
-    numbers = (Column(title, right=True) for title in (titles.ratio_sd, titles.day_sd))
-    moved = (Column(title, right=True) for title in (titles.chain, titles.level))
+    columns = [Column("benchmark"), Column("chain", right=True), Column("level", right=True)]
     # a page has pictures
-    drawn = [] if own else [Column("trend")]
+    columns += [] if own else [Column("trend")]
+    columns += [Column("ratio ±", right=True), Column("days ±", right=True)]
     rows = []
     for case in trend.cases:
-        name, chain, level, *sds = words.row(case)
-        sparks = [] if own else [spark(case)]
-        rows.append(Row([*map(Cell, (name, chain, level, *sparks, *sds))]))
-    columns = [Column(titles.name), *moved, *drawn, *numbers]
+        sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
+        texts = [words.name(case.series), *words.moved(case), *([] if own else [spark(case)]), *sds]
+        rows.append(Row([*map(Cell, texts)]))
     headline = words.headline(trend)
     return Document(
         tool="perfgate history trend",
@@ -127,13 +122,6 @@ def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
         elsewhere="in the JSON",
         footer="Written by perfgate history trend, which reports and does not gate; `perfgate check` decides.",
     )
-
-
-def written(trend: Trend, form: str) -> str:
-    """Write a trend as JSON, as GitHub shows it or as a page, ending with a newline."""
-    if form == "markdown":
-        return markdown.render(document(trend))
-    return as_json(trend) if form == "json" else html.render(document(trend, cases(trend)))
 
 
 def spark(case: CaseTrend) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import groupby
-from typing import NamedTuple
 
 from gate.stats.series import Interval
 from gate.store.series import CaseTrend, Segment, Series, Trend
-from gate.units import agree, format_share, plural
+from gate.units import agree, plural
 from gate.words import views
 from gate.writing.amounts import changed
 from gate.writing.phrases import listed
@@ -84,29 +83,14 @@ def span(trend: Trend) -> str:
     return f"{short(links[0].parent)} to {short(links[-1].commit)}, {days[0]} to {days[1]}, {classes}"
 
 
-class Row(NamedTuple):
-    """What is said of a case in a row of a table."""
+def moved(case: CaseTrend) -> list[str]:
+    """Say how far a case moved from its first commit to its last: by the chain, and by its level."""
 
-    name: str
-    chain: str
-    level: str
-    ratio_sd: str
-    day_sd: str
-
-
-COLUMNS = Row("benchmark", "chain", "level", "ratio ±", "days ±")
-
-
-def row(case: CaseTrend) -> Row:
-    """Say how far a case moved from its first commit to its last, and how noisy it is."""
-
-    def moved(found: Interval) -> str:
+    def told(found: Interval) -> str:
         return f"{change(found.estimate)} ({limits(found)})"
 
-    chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else moved(case.chain)
-    both = "unknown" if case.level is None else moved(case.level)
-    sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
-    return Row(name(case.series), chain, both, *sds)
+    chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else told(case.chain)
+    return [chain, "unknown" if case.level is None else told(case.level)]
 
 
 def machines(trend: Trend) -> list[str]:

@@ -237,8 +237,8 @@ def test_a_search_is_answered_with_its_text(
 ) -> None:
     given: list[Any] = []
 
-    def bisect(measuring: Any, rules: Any, outputs: Any, out: Any, err: Any) -> int:
-        given.append((measuring.good, measuring.bad, rules.benchmarks))
+    def bisect(asked: Any, out: Any, _: Any) -> int:
+        given.append((asked.measuring.good, asked.measuring.bad, asked.rules.benchmarks))
         out.write("c0ffee is the first slow commit </details> @everyone ```\n")
         return 3
 

@@ -256,7 +256,7 @@ def test_a_merge_is_searched_inside_and_reverted_as_one() -> None:
 
 
 def commands(**more: Any) -> list[str]:
-    return [each.command for each in words.next_steps(a_result(**more))]
+    return [each.text for each in words.next_steps(a_result(**more))]
 
 
 def test_a_next_step_repeats_what_the_search_was_asked() -> None:
@@ -284,12 +284,12 @@ def test_more_rounds_are_more_than_were_planned() -> None:
     cost = Cost(seconds=60.0, gate=60.0, rounds=0, executions=0, budget=3600.0, planned=6)
     found = {"outcome": "no-difference", "ends_verdict": "inconclusive", "ends": Change(1.1, 0.9, 1.3), "cost": cost}
     (step,) = words.next_steps(a_result(**found))
-    assert step.command.endswith("--set plan.builds=12")
+    assert step.text.endswith("--set plan.builds=12")
     assert "about 2 min" in step.purpose
     # in a budget that has room for them
     found["cost"] = msgspec.structs.replace(cost, limit=100.0)
     (step,) = words.next_steps(a_result(**found))
-    assert step.command.endswith("--set plan.builds=12 --set plan.budget=3m")
+    assert step.text.endswith("--set plan.builds=12 --set plan.budget=3m")
 
 
 def test_several_changes_are_said() -> None:

@@ -408,57 +408,34 @@ def test_early_stopping_is_told_and_the_geometric_mean_takes_the_rounds_that_all
     assert table(*files)[3]["notes"] == "over the first 4 rounds, which all rows have"
 
 
-def test_a_line_after_each_round_is_no_look_of_its_own(tmp_path: Path) -> None:
-    # as `perfgate check` writes them: the looks are those of the plan
-    plan = {"builds": {"min": 4, "max": 12}}
-    benchmarks = [{"name": f"case{k}", "command": "x"} for k in range(2)]
-    lines_of = [
-        {**run_line(name), "config": {"plan": plan, "benchmark": benchmarks}, "looks": 12} for name in ("a", "b")
-    ]
+@pytest.mark.parametrize(
+    ("budget", "seconds", "more", "sessions"),
+    [
+        # as `perfgate check` writes them, a line after each round is no look of its own: the looks are those of the plan
+        ("15m", None, {}, 1),
+        # each session looks first by its own cost: of 4 rounds of 20 s, all together would seem to afford 1
+        ("85s", 5.0, {"sessions": 3}, 3),
+        # and a shard where its plan says
+        ("41s", 50.0, {"shard": "1/2"}, 1),
+    ],
+)
+def test_the_first_look_is_that_of_the_plan(
+    budget: str, seconds: float | None, more: Line, sessions: int, tmp_path: Path
+) -> None:
+    config = {"plan": {"builds": {"min": 4, "max": 12}, "budget": budget}, "benchmark": [{"name": "a", "command": "x"}]}
+    looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
     files = []
-    for number, first in enumerate(lines_of):
+    for number, name in enumerate("xy"):
         found = [
-            line
-            for k in range(2)
-            for line in lines.builds("head", drawn(10 * number + k, 0.1, 6), benchmark=f"case{k}")
+            line | {"session": session, "seconds": seconds}
+            for session in range(sessions)
+            for k, benchmark in enumerate("ab")
+            for line in lines.builds("head", drawn(100 * number + 10 * session + k, 0.1, 5), benchmark=benchmark)
         ]
-        looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 7)]
-        files.append(write(tmp_path / str(number), first, *found, *looks))
+        files.append(write(tmp_path / name, run_line(name, config=config, looks=12, **more), *found, *looks))
     out = run(*files)[1]
     assert "over the first 4 rounds, which all rows have\n" in out
     assert "(no interval)" not in out
-
-
-def test_the_first_look_is_that_of_each_session_by_its_own_cost(tmp_path: Path) -> None:
-    # a budget for 4 rounds of 20 s, and 5% for perfgate: all sessions together would seem to afford 1
-    plan = {"builds": {"min": 4, "max": 12}, "budget": "85s"}
-    config = {"plan": plan, "benchmark": [{"name": "bench", "command": "x"}]}
-    files = []
-    for name in ("a", "b"):
-        found = [
-            line | {"session": session, "seconds": 5.0}
-            for session in range(3)
-            for benchmark in ("bench", "more")
-            for line in lines.builds("head", drawn(10 * session + ord(name), 0.1, 5), benchmark=benchmark)
-        ]
-        looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
-        files.append(write(tmp_path / name, run_line(name, config=config, looks=12, sessions=3), *found, *looks))
-    assert "over the first 4 rounds, which all rows have\n" in run(*files)[1]
-
-
-def test_a_shard_looks_first_where_its_plan_says(tmp_path: Path) -> None:
-    plan = {"builds": {"min": 4, "max": 12}, "budget": "41s"}
-    config = {"plan": plan, "benchmark": [{"name": "bench", "command": "x"}]}
-    files = []
-    for name in ("a", "b"):
-        found = [
-            line | {"seconds": 50.0}
-            for k in range(2)
-            for line in lines.builds("head", drawn(10 * k + ord(name), 0.1, 5), benchmark=f"case{k}")
-        ]
-        looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
-        files.append(write(tmp_path / name, run_line(name, config=config, looks=12, shard="1/2"), *found, *looks))
-    assert "over the first 4 rounds, which all rows have\n" in run(*files)[1]
 
 
 def test_settings_that_differ_are_told(tmp_path: Path) -> None:

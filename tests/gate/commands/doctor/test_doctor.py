@@ -181,30 +181,17 @@ def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> No
     assert "most of all evil\\nname; `perfgate doctor` shows more" in ran.err
 
 
-@pytest.mark.parametrize("command", ["check", "measure"])
+@pytest.mark.parametrize("command", ["check", "measure", "calibrate"])
 def test_strict_reaches_what_measures(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[bool] = []
 
-    def run(options: Any, *_: object, **__: object) -> int:
-        told.append(options.strict)
+    def run(options: Any, *_: object) -> int:
+        told.append(getattr(options, "measuring", options).strict)
         return 0
 
     monkeypatch.setattr(f"gate.commands.{command}.{command}.run", run)
     perfgate(command)
     perfgate(command, "--strict")
-    assert told == [False, True]
-
-
-def test_strict_reaches_calibrate(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[bool] = []
-
-    def run(options: Any, *_: object) -> int:
-        told.append(options.strict)
-        return 0
-
-    monkeypatch.setattr("gate.commands.calibrate.calibrate.run", run)
-    perfgate("calibrate")
-    perfgate("calibrate", "--strict")
     assert told == [False, True]
 
 

@@ -66,7 +66,7 @@ def run(job: Job, options: Options, **more: str) -> Done:
     given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(job.project.top):
-        code = command.COMMAND.start(options, out, err)
+        code = command.COMMAND.run(options, out, err)
     assert err.getvalue() == ""
     return Done(code, out.getvalue(), {})
 
@@ -152,7 +152,7 @@ def test_a_closed_pull_request_is_left_alone(tmp_path: Path, job: Job, forge: Fa
 
 def test_outside_of_a_workflow_it_is_one_line(tmp_path: Path) -> None:
     with mock.patch.dict(os.environ, environment(), clear=True), pytest.raises(UserError, match="workflow"):
-        command.COMMAND.start(OPTIONS, io.StringIO(), io.StringIO())
+        command.COMMAND.run(OPTIONS, io.StringIO(), io.StringIO())
 
 
 # --- of a fork --------------------------------------------------------------------------------------------------------
