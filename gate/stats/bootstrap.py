@@ -156,12 +156,6 @@ class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
     """ratio and difference: replicates of head/base and of head - base; None when nothing is known of the variance
     (fewer than two top units on a side, or all resamples equal).
     """
-    replicates: int
-    """Their number."""
-    monte_carlo_error: float | None
-    """The largest standard error of a limit of the ratio, over the alphas it was made for; None when nothing is known,
-    or one of them needs more replicates for limits.
-    """
     warnings: tuple[AnyWarning, ...]
     """What a reader of the interval must know."""
 
@@ -212,17 +206,15 @@ def bootstrap_ratio(
         )
     unit: Unit = "session" if sessions else "build"
     if min(map(len, of.units)) < 2:
-        return BootstrapRatio(of.x, of.y, None, None, 0, None, (OneUnit(unit),))
+        return BootstrapRatio(of.x, of.y, None, None, (OneUnit(unit),))
     most = int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK
     means = _replicates(of, bca=bca, alphas=alphas, most=max(1, most))
     if all(map(same, means)):
-        return BootstrapRatio(of.x, of.y, None, None, len(means[0]), None, (NoSpread(),))
+        return BootstrapRatio(of.x, of.y, None, None, (NoSpread(),))
     ratio = _distribution(of.ratio, means, of.units, bca=bca)
     difference = _distribution(of.difference, means, of.units, bca=bca)
-    error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
-    known = error if error < math.inf else None
     warnings = tuple(_warnings(of.tops, means, ratio, scheme=scheme, unit=unit, alphas=alphas))
-    return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), known, warnings)
+    return BootstrapRatio(of.x, of.y, ratio, difference, warnings)
 
 
 def _warnings(
