@@ -25,7 +25,7 @@ from gate.model.warnings.estimates import (
     Unit,
 )
 from gate.stats.ratio import WITHHELD, Limits, Tail
-from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means, replicates
 from gate.stats.rounding import Array, same
 from gate.stats.special import ndtr, ndtri
 from gate.stats.subsample import measured_together, of_session
@@ -333,21 +333,17 @@ def pairing(base: Sample, head: Sample, scheme: Scheme, seed: int) -> Resampled 
     logs, middle, n = of_head - of_base, math.exp(float((of_base + of_head).mean() / 2)), len(x)
 
     def draw(chunks: range) -> list[Array]:
-        """Return CHUNK replicates of the mean of logs for each chunk; no chunk may be asked for twice."""
-        *own, order = np.random.SeedSequence(seed).spawn(n + 1)
-        draws = [np.random.default_rng((int(order.generate_state(1)[0]), c)) for c in chunks]
-        ids = np.concatenate([draw.integers(n, size=(CHUNK, n)) for draw in draws])
-        found = np.empty(ids.shape)
-        for session, sides in enumerate(zip(x, y, strict=True)):
-            drawn = ids == session
-            wanted = int(drawn.sum())
-            # at most n draws of a session each, so that the next chunks begin behind these
-            first = n * chunks.start
-            part = range(first, first + math.ceil(wanted / CHUNK))
-            if wanted:
-                base, head = replicate_means(sides, int(own[session].generate_state(1)[0]), part)
-                found[drawn] = np.log(head[:wanted]) - np.log(base[:wanted])
-        return [found.mean(axis=1)]
+        found = []
+        for chunk in chunks:
+            rng = np.random.default_rng((seed, chunk))
+            ids = rng.integers(n, size=(CHUNK, n))
+            drawn = np.empty(ids.shape)
+            for session, (base, head) in enumerate(zip(x, y, strict=True)):
+                here = ids == session
+                of_base, of_head = (replicates(side, int(here.sum()), rng) for side in (base, head))
+                drawn[here] = np.log(of_head) - np.log(of_base)
+            found.append(drawn.mean(axis=1))
+        return [np.concatenate(found)]
 
     half = float(logs.mean()) / 2
     return Resampled(
