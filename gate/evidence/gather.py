@@ -38,7 +38,7 @@ from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
-from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
+from gate.evidence.unfinished import counted, unfinished
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
 from gate.model.evidence import Case, Evidence, Sample
@@ -105,7 +105,7 @@ def _gathered(
     sampled: Sampler, *, one: bool, separate: bool, begun: bool,
 ) -> Evidence:  # fmt: skip
     separate = separate or (run is not None and run.apart)
-    records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
+    records = counted(records)
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     rounds = rounds_of(whole, parts, run, measured, planned := looks_of(run, whole, measured))
