@@ -7,8 +7,8 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from itertools import chain, pairwise
+from typing import Literal, NamedTuple
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
@@ -37,19 +37,18 @@ def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"]
     coarse timer gives too. Exact metrics do not count, since two measurements agree in them, nor does one of two ticks.
     None: the sides differ in anything, or have exact metrics alone.
     """
-    import numpy as np
-
     common = different = 0
     for case, parts in _by_case(lines).items():
-        if not all(parts[side] for side in SIDES):
+        # their sums first, which need no order and no room: most sides differ in them
+        if not _close(*(math.fsum(chain(*(part.values for part in parts[side]))) for side in SIDES)):
             return None
-        base, head = (np.sort(np.concatenate([part.values for part in parts[side]])) for side in SIDES)
-        if len(base) != len(head) or not np.allclose(base, head, rtol=_ROUNDING, atol=0.0):
+        base, head = (sorted(chain(*(part.values for part in parts[side]))) for side in SIDES)
+        if len(base) != len(head) or not all(map(_close, base, head)):
             return None
         exact = all(part.exact for part in parts["base"])
         if (exact and base[0] == base[-1]) or is_exact(config, case.benchmark, case.metric):
             continue
-        common, several = common + 1, len(np.unique(base))
+        common, several = common + 1, len(set(base))
         if several > _TICKS or several == len(base):
             different += several
     return None if not common else "same" if different >= FEWEST else "perhaps"
@@ -62,33 +61,34 @@ _TICKS = 2
 class _Part(NamedTuple):
     """Of one line."""
 
-    values: Any
-    """An array, in base units."""
+    values: Sequence[float]
+    """In base units."""
     exact: bool
     """Whether it may be a count, as it is where it never differs."""
 
 
 def _by_case(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
     """Collect values by case and side; statistics of another tool, and failures, are cases of their own."""
-    import numpy as np
-
     found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
         factors = canonical(line.factors) if isinstance(line, (Execution, Unsampled, Failure)) else ""
         if isinstance(line, Failure):
             for side in SIDES if line.side is None else [line.side]:
-                case = CaseId(line.benchmark or "", "", factors, line.kind)
-                found[case][side].append(_Part(np.zeros(1), exact=True))
+                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(_Part([0.0], exact=True))
         elif isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
             case = CaseId(line.benchmark, line.metric, factors, line.statistic)
-            found[case][line.side].append(_Part(np.array([line.value * scale]), unit in COUNTS))
+            found[case][line.side].append(_Part([line.value * scale], unit in COUNTS))
         elif isinstance(line, Execution):
             for name, metric in line.metrics.items():
                 if metric.values:
-                    values = np.asarray(metric.values, dtype=np.float64) * to_base(metric.unit)[1]
+                    values = array("d", map(to_base(metric.unit)[1].__mul__, metric.values))
                     found[CaseId(line.benchmark, name, factors)][line.side].append(_Part(values, metric.exact))
     return found
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING)
 
 
 def one_measurement() -> Failure:
