@@ -220,6 +220,8 @@ class Sessions:
 
     def _read(self, where: str) -> Iterator[_File]:
         """Read the files of folders, the oldest of each first."""
+        if self._folder.is_file():
+            raise HistoryError(f"{self._folder}: is a file, and a history is a folder: {ELSEWHERE}")
         with _told(self._folder):
             for place in sorted(self._folder.glob(f"machines/{where}/*.json")):
                 # another process may have dropped it meanwhile

@@ -192,6 +192,7 @@ def test_places_that_cannot_hold_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "cannot be used" in line_of(tmp_path / "file" / "history", write=True)
     assert "cannot be used: File exists" in line_of(tmp_path / "file", write=True)
+    assert "is a file, and a history is a folder" in line_of(tmp_path / "file")
     assert Sessions(tmp_path / "file" / "history").of_host("abc") == []
 
 
