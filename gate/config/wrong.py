@@ -305,14 +305,9 @@ def advice_on_option(path: Sequence[str], value: str, settable: Sequence[str]) -
     """
     *tables, key = path
     own = [closest(tables[-1], settable)] if tables else [each for each in settable if (each,) != _CREEP]
-    exact = [(table, key) for table in own if table and key in _keys_of(table)]
-    near = [(table, near) for table in own if table and (near := closest(key, _keys_of(table)))]
-    meant = [f"{table}.{each}={value}" for table, each in exact or near]
+    meant = [f"{table}.{near}={value}" for table in own if table and (near := closest(key, _keys_of(table), _ALIKE))]
     if meant:
-        known = len(path) == 2 and exact and exact[0] == tuple(path)
-        return f"write {meant[0]}" if known else f"did you mean {' or '.join(meant)}?"
-    if not tables and key in settable:
-        return f"write {key}.KEY=VALUE, with one of {', '.join(_keys_of(key))}"
+        return f"did you mean {' or '.join(meant)}?"
     return f"write TABLE.KEY=VALUE, with a table of {', '.join(settable)}"
 
 

@@ -38,7 +38,7 @@ from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
-from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
+from gate.evidence.unfinished import counted, unfinished
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
 from gate.model.evidence import Case, Evidence, Sample
@@ -78,22 +78,41 @@ def gather(
     budget = float(measured.plan.budget) if measured else None
     ranged = measured.plan.builds if measured and isinstance(measured.plan.builds, Builds) else None
     cut, cost = unfinished(records, budget), cost_of([r.record for r in records])
+    evidence = _gathered(records, run, config, select, measured, one=one, separate=separate, begun=cut is None)
+    explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
+    evidence = msgspec.structs.replace(
+        evidence, most=(ranged.max or (run.looks if run else None)) if ranged else None, budget=budget,
+        seconds=spent(cost), cost=cost, unfinished=cut, states=_of(explaining, HostState),
+        profiles=_of(explaining, Profile), unprofiled=_of(explaining, Unprofiled),
+        aggregates=aggregates(_of(explaining, Unsampled), config),
+        warnings=[*(each for each in figure_warnings(figures) if evidence.cases), *evidence.warnings],
+    )  # fmt: skip
+    if run is not None and run.apart:
+        return apart(evidence)
+    if studied:
+        _refuse_one_side(records)
+    return evidence
+
+
+def _gathered(
+    records: Sequence[Located], run: Run | None, config: Config, select: Sequence[str], measured: Config | None,
+    *, one: bool, separate: bool, begun: bool,
+) -> Evidence:  # fmt: skip
     separate = separate or (run is not None and run.apart)
-    everything = records
-    records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
+    records = counted(records)
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     rounds = rounds_of(whole, parts, run, measured, planned := looks_of(run, whole, measured))
     looks = with_end(planned, rounds.done, whole)
     records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
-    own = [r.record for r in records]
-    executions, builds, turns = _of(own, Execution), _of(own, Build), _of(own, Turn)
+    everything = [r.record for r in records]
+    executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
     same = _same(records, config) if separate and not one else None
-    known, absent = without_absent(_of(own, Failure), executions)
+    known, absent = without_absent(_of(everything, Failure), executions)
     failures = _failures(known, executions, config, measured, one=one or same == "same")
     proofs = [] if one else identical(records, run)
-    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
+    found = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
     # result files of one side alone have nothing that the other lacks
     alone = run is not None and run.apart and (run.base is None or run.head is None)
     gaps = [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
@@ -109,12 +128,11 @@ def gather(
     by_build = _pairs(of_made, decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
-    explaining = [r.record for r in everything if not select or _is_selected(r.record, select)]
-    evidence = Evidence(
+    return Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
         failures=[*failures, *pairs.failures, *by_build.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*found.new, *pairs.new, *by_build.new, *_new_figures(run, own, found.new)],
+        new=[*found.new, *pairs.new, *by_build.new, *_new_figures(run, everything, found.new)],
         rounds=rounds,
         looks=looks,
         layouts=layouts_of(measured if says(run, "build") else None, builds),
@@ -124,32 +142,17 @@ def gather(
         builds=builds,
         identical=[same for same in proofs if same.benchmark not in named],
         turns=turns,
-        most=(ranged.max or (run.looks if run else None)) if ranged else None,
-        budget=budget,
-        seconds=spent(cost),
-        cost=cost,
-        unfinished=cut,
-        states=_of(explaining, HostState),
-        profiles=_of(explaining, Profile),
-        unprofiled=_of(explaining, Unprofiled),
-        aggregates=aggregates(_of(explaining, Unsampled), config),
         warnings=[
-            *(each for each in figure_warnings(figures) if cases or built),
             *with_machines(typed(run.warnings if run else ()), records),
             *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, measured, config),
-            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(own), looks, turns),
+            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
             *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
             *_of_cases(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
     )  # fmt: skip
-    if run is not None and run.apart:
-        return apart(evidence)
-    if studied:
-        _refuse_one_side(everything)
-    return evidence
 
 
 def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from itertools import chain, pairwise
+from typing import Literal, NamedTuple
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
-from gate.model import SIDES, Execution, Failure, Metric, Record, Side, Unsampled
+from gate.model import SIDES, Execution, Failure, Record, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.digits import COARSE
 from gate.model.names import COUNTS
@@ -35,19 +37,18 @@ def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"]
     coarse timer gives too. Exact metrics do not count, since two measurements agree in them, nor does one of two ticks.
     None: the sides differ in anything, or have exact metrics alone.
     """
-    import numpy as np
-
     common = different = 0
     for case, parts in _by_case(lines).items():
-        if not all(parts[side] for side in SIDES):
+        # their sums first, which need no order and no room: most sides differ in them
+        if not _close(*(math.fsum(chain(*(part.values for part in parts[side]))) for side in SIDES)):
             return None
-        base, head = (np.sort(np.concatenate([part.values for part in parts[side]])) for side in SIDES)
-        if len(base) != len(head) or not np.allclose(base, head, rtol=_ROUNDING, atol=0.0):
+        base, head = (sorted(chain(*(part.values for part in parts[side]))) for side in SIDES)
+        if len(base) != len(head) or not all(map(_close, base, head)):
             return None
         exact = all(part.exact for part in parts["base"])
         if (exact and base[0] == base[-1]) or is_exact(config, case.benchmark, case.metric):
             continue
-        common, several = common + 1, len(np.unique(base))
+        common, several = common + 1, len(set(base))
         if several > _TICKS or several == len(base):
             different += several
     return None if not common else "same" if different >= FEWEST else "perhaps"
@@ -60,33 +61,34 @@ _TICKS = 2
 class _Part(NamedTuple):
     """Of one line."""
 
-    values: Any
-    """An array, in base units."""
+    values: Sequence[float]
+    """In base units."""
     exact: bool
     """Whether it may be a count, as it is where it never differs."""
 
 
 def _by_case(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
     """Collect values by case and side; statistics of another tool, and failures, are cases of their own."""
-    import numpy as np
-
     found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
         factors = canonical(line.factors) if isinstance(line, (Execution, Unsampled, Failure)) else ""
         if isinstance(line, Failure):
             for side in SIDES if line.side is None else [line.side]:
-                case = CaseId(line.benchmark or "", "", factors, line.kind)
-                found[case][side].append(_Part(np.zeros(1), exact=True))
+                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(_Part([0.0], exact=True))
         elif isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
             case = CaseId(line.benchmark, line.metric, factors, line.statistic)
-            found[case][line.side].append(_Part(np.array([line.value * scale]), unit in COUNTS))
+            found[case][line.side].append(_Part([line.value * scale], unit in COUNTS))
         elif isinstance(line, Execution):
             for name, metric in line.metrics.items():
                 if metric.values:
-                    values = np.asarray(metric.values, dtype=np.float64) * to_base(metric.unit)[1]
+                    values = array("d", map(to_base(metric.unit)[1].__mul__, metric.values))
                     found[CaseId(line.benchmark, name, factors)][line.side].append(_Part(values, metric.exact))
     return found
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING)
 
 
 def one_measurement() -> Failure:
@@ -108,28 +110,29 @@ def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool =
     executions: in the order of measuring. A metric that is exact may repeat itself. by_side: both sides are known to be
     one measurement, so that only the executions of one side count.
     """
+    measured: dict[tuple[str, str], list[Execution]] = defaultdict(list)
+    for e in executions:
+        for name, values in e.metrics.items():
+            # counts of a result file may well be the same in every process
+            if len(values.values) >= FEWEST and not values.exact:
+                measured[e.benchmark, name].append(e)
     found: list[Failure] = []
-    for (benchmark, metric), own in _suspects(executions, config).items():
-        again = list(_equal(own, metric, by_side=by_side))
+    for (benchmark, metric), own in measured.items():
+        if is_exact(config, benchmark, metric) or not decides(config, benchmark, metric, own[0].metrics[metric]):
+            continue
+        again = []
+        first: dict[tuple[object, ...], Execution] = {}
+        for e in own:
+            series = e.metrics[metric]
+            digest = hashlib.sha256(array("d", series.values)).digest()
+            earlier = first.setdefault((series.unit, digest, e.side if by_side else None), e)
+            if earlier is not e and len(set(series.values)) >= FEWEST:
+                again.append((e, earlier))
         if again and _by_chance(len(again), benchmark, metric, executions):
             again = []
         again += _grown(own, metric, by_side=by_side)
         found += [_failure(e, earlier, metric) for e, earlier in again]
     return found
-
-
-def _equal(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[tuple[Execution, Execution]]:
-    alike: dict[tuple[object, ...], list[Execution]] = defaultdict(list)
-    for e in own:
-        alike[_glance(e.metrics[metric]), e.side if by_side else None].append(e)
-    for same in alike.values():
-        first: dict[_Series, Execution] = {}
-        for e in same if len(same) > 1 else ():
-            series = tuple(e.metrics[metric].values)
-            if len(set(series)) >= FEWEST:
-                earlier = first.setdefault(series, e)
-                if earlier is not e:
-                    yield e, earlier
 
 
 def _grown(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[tuple[Execution, Execution]]:
@@ -145,30 +148,6 @@ def _grown(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[
         fine = grown and len(set(values)) >= FEWEST and min(steps) < COARSE * max(map(abs, values))
         if fine and not (by_side and e.side != longer.side):
             yield longer, e
-
-
-def _suspects(executions: Sequence[Execution], config: Config) -> dict[tuple[str, str], list[Execution]]:
-    """Sort out, by benchmark and metric, executions that agree with another at a few places or differ in length."""
-    alike: dict[tuple[str, str, tuple[object, ...]], list[Execution]] = defaultdict(list)
-    for e in executions:
-        for name, metric in e.metrics.items():
-            # counts of a result file may well be the same in every process
-            if len(metric.values) >= FEWEST and not metric.exact:
-                alike[e.benchmark, name, _glance(metric)].append(e)
-    found: dict[tuple[str, str], list[Execution]] = defaultdict(list)
-    lengths: dict[tuple[str, str], set[object]] = defaultdict(set)
-    for benchmark, name, (_, length, *_) in alike:
-        lengths[benchmark, name].add(length)
-    for (benchmark, name, _), own in alike.items():
-        several = len(own) > 1 or len(lengths[benchmark, name]) > 1
-        if several and decides(config, benchmark, name, own[0].metrics[name]) and not is_exact(config, benchmark, name):
-            found[benchmark, name] += own
-    return found
-
-
-def _glance(metric: Metric) -> tuple[object, ...]:
-    values = metric.values
-    return metric.unit, len(values), values[0], values[len(values) // 2], values[-1]
 
 
 def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Execution]) -> bool:

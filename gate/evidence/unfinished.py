@@ -11,37 +11,39 @@ from gate.model import Build, Cut, Execution, Failure, HostState, Record, Same, 
 from gate.model.profile import Profile, Unprofiled
 
 
-def complete_rounds(records: Sequence[Located]) -> list[Located]:
-    """Leave out the executions of rounds that the budget ended: those of each job, as its last line says.
+def counted(records: Sequence[Located]) -> list[Located]:
+    """Leave out what does not count, of each job as its own lines say.
 
-    A round that is half there would weigh the benchmarks and the sides by where the time ran out.
+    - Executions of a round that the budget ended: one that is half there would weigh the benchmarks and the sides by
+      where the time ran out.
+    - What was measured from a round on in which a tree was changed, on both sides: which executions came after the
+      change is not known. In an experiment others than those of its settings stay. What was proved the same in the
+      first round was proved in these trees, too.
+    - That the machine was not free, of a job that measured or waited afterwards: a run that was resumed.
+    - What explains a run: it decides nothing.
     """
     dropped: set[int] = set()
     for file in files_of(records):
-        for session, (end, _) in _cuts(file).items():
-            dropped.update(
-                id(record)
-                for record in file.records
-                if isinstance(record, Execution)
-                and record.session == session
-                and end.rounds is not None
-                and record.build >= end.rounds
-            )
+        cuts, every = _cuts(file), list(enumerate(file.records))
+        changed = [record for record in file.records if isinstance(record, Failure) and record.kind == "tree"]
+        begun = max((n for n, record in every if isinstance(record, HostState)), default=-1)
+        held = [n for n, record in every if isinstance(record, Failure) and record.kind == "lock"]
+        dropped.update(id(file.records[n]) for n in held if n < begun or n != held[-1])
+        dropped.update(
+            id(record)
+            for record in file.records
+            if isinstance(record, (Profile, Unprofiled))
+            or _is_cut(record, cuts)
+            or any(_is_of(record, failure) for failure in changed)
+        )
     return [located for located in records if id(located.record) not in dropped]
 
 
-def trusted(records: Sequence[Located]) -> list[Located]:
-    """Leave out what was measured from a round on in which a tree was changed: each job's own, both sides of it.
-
-    Which executions came after the change is not known. In an experiment others than those of its settings stay. What
-    was proved the same in the first round was proved in these trees, too.
-    """
-    dropped: set[int] = set()
-    for file in files_of(records):
-        for failure in file.records:
-            if isinstance(failure, Failure) and failure.kind == "tree":
-                dropped.update(id(record) for record in file.records if _is_of(record, failure))
-    return [located for located in records if id(located.record) not in dropped]
+def _is_cut(record: Record, cuts: dict[int, tuple[HostState, Cut]]) -> bool:
+    if not isinstance(record, Execution) or record.session not in cuts:
+        return False
+    complete = cuts[record.session][0].rounds
+    return complete is not None and record.build >= complete
 
 
 def _is_of(record: Record, failure: Failure) -> bool:
@@ -58,8 +60,10 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
 
     records: all of the run, those of the round among them. budget: of the run in seconds.
     """
-    cuts = [(file, *found) for file in files_of(records) for found in _cuts(file).values()]
-    if budget is None or not cuts or any(isinstance(each.record, Execution) for each in complete_rounds(records)):
+    ended = [(file, _cuts(file)) for file in files_of(records)]
+    cuts = [(file, *found) for file, own in ended for found in own.values()]
+    whole = (isinstance(each, Execution) and not _is_cut(each, own) for file, own in ended for each in file.records)
+    if budget is None or not cuts or any(whole):
         return None
     file, _, cut = cuts[0]
     builds = [record for record in file.records if isinstance(record, Build)]
@@ -77,21 +81,6 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
         executing=sum(each.seconds or 0.0 for each in executions) + cut.comparing,
         turns={record.benchmark: record.executions for record in file.records if isinstance(record, Turn)},
     )
-
-
-def without_past_waits(records: Sequence[Located]) -> list[Located]:
-    """Leave out that the machine was not free, of jobs that measured or waited afterwards: a run that was resumed."""
-    past: set[int] = set()
-    for file in files_of(records):
-        begun = max((n for n, record in enumerate(file.records) if isinstance(record, HostState)), default=-1)
-        held = [n for n, record in enumerate(file.records) if isinstance(record, Failure) and record.kind == "lock"]
-        past.update(id(file.records[n]) for n in held if n < begun or n != held[-1])
-    return [located for located in records if id(located.record) not in past]
-
-
-def without_profiles(records: Sequence[Located]) -> list[Located]:
-    """Leave out what explains a run: it decides nothing."""
-    return [located for located in records if not isinstance(located.record, (Profile, Unprofiled))]
 
 
 def _cuts(file: File) -> dict[int, tuple[HostState, Cut]]:

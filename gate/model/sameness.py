@@ -35,6 +35,7 @@ UnprovedKind = Literal[
     "same-commit",
     "no-tracer",
     "not-at-one-path",
+    "duet",
     "failed",
     "too-long",
     "changed",
@@ -55,7 +56,7 @@ class Unproved(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: UnprovedKind
     """off: gate.sameness; same-commit: an A/A run; no-tracer: this host has none; not-at-one-path: the trees of both
-    sides do not stand at one path;
+    sides do not stand at one path; duet: nor did they where an older perfgate ran both sides at once;
     failed: its traced execution failed; too-long: that did not end within `seconds`;
     changed: it reads `path`, which differs; listed: it lists the directory `path`, whose names differ; outside-changed:
     it reads `path` outside both trees, which changed meanwhile; connection: it connects to `path`; command,
@@ -78,6 +79,7 @@ _WHY: dict[UnprovedKind, str] = {
     "same-commit": "base and head are one commit",
     "no-tracer": "this host has no tracer that shows what it reads",
     "not-at-one-path": "base and head could not stand at one path",
+    "duet": "base and head run at once, each at a path of its own",
     "failed": "it failed while its reads were traced",
     "too-long": "one traced start takes longer than {seconds}, its part of plan.budget",
     "changed": "{path}, which it opens or looks at, differs",

@@ -25,7 +25,7 @@ from gate.model.warnings.estimates import (
     Unit,
 )
 from gate.stats.ratio import WITHHELD, Limits, Tail
-from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means, replicates
 from gate.stats.rounding import Array, same
 from gate.stats.special import ndtr, ndtri
 from gate.stats.subsample import measured_together, of_session
@@ -156,12 +156,6 @@ class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
     """ratio and difference: replicates of head/base and of head - base; None when nothing is known of the variance
     (fewer than two top units on a side, or all resamples equal).
     """
-    replicates: int
-    """Their number."""
-    monte_carlo_error: float | None
-    """The largest standard error of a limit of the ratio, over the alphas it was made for; None when nothing is known,
-    or one of them needs more replicates for limits.
-    """
     warnings: tuple[AnyWarning, ...]
     """What a reader of the interval must know."""
 
@@ -212,17 +206,15 @@ def bootstrap_ratio(
         )
     unit: Unit = "session" if sessions else "build"
     if min(map(len, of.units)) < 2:
-        return BootstrapRatio(of.x, of.y, None, None, 0, None, (OneUnit(unit),))
+        return BootstrapRatio(of.x, of.y, None, None, (OneUnit(unit),))
     most = int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK
     means = _replicates(of, bca=bca, alphas=alphas, most=max(1, most))
     if all(map(same, means)):
-        return BootstrapRatio(of.x, of.y, None, None, len(means[0]), None, (NoSpread(),))
+        return BootstrapRatio(of.x, of.y, None, None, (NoSpread(),))
     ratio = _distribution(of.ratio, means, of.units, bca=bca)
     difference = _distribution(of.difference, means, of.units, bca=bca)
-    error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
-    known = error if error < math.inf else None
     warnings = tuple(_warnings(of.tops, means, ratio, scheme=scheme, unit=unit, alphas=alphas))
-    return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), known, warnings)
+    return BootstrapRatio(of.x, of.y, ratio, difference, warnings)
 
 
 def _warnings(
@@ -341,21 +333,17 @@ def pairing(base: Sample, head: Sample, scheme: Scheme, seed: int) -> Resampled 
     logs, middle, n = of_head - of_base, math.exp(float((of_base + of_head).mean() / 2)), len(x)
 
     def draw(chunks: range) -> list[Array]:
-        """Return CHUNK replicates of the mean of logs for each chunk; no chunk may be asked for twice."""
-        *own, order = np.random.SeedSequence(seed).spawn(n + 1)
-        draws = [np.random.default_rng((int(order.generate_state(1)[0]), c)) for c in chunks]
-        ids = np.concatenate([draw.integers(n, size=(CHUNK, n)) for draw in draws])
-        found = np.empty(ids.shape)
-        for session, sides in enumerate(zip(x, y, strict=True)):
-            drawn = ids == session
-            wanted = int(drawn.sum())
-            # at most n draws of a session each, so that the next chunks begin behind these
-            first = n * chunks.start
-            part = range(first, first + math.ceil(wanted / CHUNK))
-            if wanted:
-                base, head = replicate_means(sides, int(own[session].generate_state(1)[0]), part)
-                found[drawn] = np.log(head[:wanted]) - np.log(base[:wanted])
-        return [found.mean(axis=1)]
+        found = []
+        for chunk in chunks:
+            rng = np.random.default_rng((seed, chunk))
+            ids = rng.integers(n, size=(CHUNK, n))
+            drawn = np.empty(ids.shape)
+            for session, (base, head) in enumerate(zip(x, y, strict=True)):
+                here = ids == session
+                of_base, of_head = (replicates(side, int(here.sum()), rng) for side in (base, head))
+                drawn[here] = np.log(of_head) - np.log(of_base)
+            found.append(drawn.mean(axis=1))
+        return [np.concatenate(found)]
 
     half = float(logs.mean()) / 2
     return Resampled(

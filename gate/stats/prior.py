@@ -75,8 +75,6 @@ class Moderated(msgspec.Struct, frozen=True):
     """Whether a report should say that the run is noisier than remembered."""
     unlike: bool
     """Whether one side is so much noisier than the other that there is no common variance."""
-    p: float
-    """Of a variance this large if the memory is right."""
 
 
 # --- what one session gives, taken to another plan --------------------------------------------------------------------
@@ -369,16 +367,16 @@ def moderate(
     """
     expected = factor * prior.variance
     if d <= 0:
-        return Moderated(expected, prior.df, used=True, noisier=False, unlike=False, p=1.0)
+        return Moderated(expected, prior.df, used=True, noisier=False, unlike=False)
     p = surprise(s, d, prior, factor)
     level = FALL_BACK if p_sides is None else FALL_BACK_BY_ROUND
     p = p if p_sides is None else min(p, p_sides)
     # infinite where the mean of a side is 0
     noisy, unlike = p < level or not math.isfinite(s), p_unlike < FALL_BACK_UNLIKE
     if noisy or unlike:
-        return Moderated(s, d, used=False, noisier=p < NOISIER, unlike=unlike, p=p)
+        return Moderated(s, d, used=False, noisier=p < NOISIER, unlike=unlike)
     total = prior.df + d
-    return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, unlike=False, p=p)
+    return Moderated((prior.df * expected + d * s) / total, total, used=True, noisier=False, unlike=False)
 
 
 def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPair:

@@ -77,18 +77,19 @@ def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> lis
     Args:
         seed: not negative; chunk c of side k is the same whatever else is asked for.
     """
-    asked = [(side, np.random.SeedSequence(seed, spawn_key=(k, c))) for k, side in enumerate(sides) for c in chunks]
+    seeds = [np.random.SeedSequence(seed, spawn_key=(k, c)) for k in range(len(sides)) for c in chunks]
+    asked = zip([side for side in sides for _ in chunks], seeds, strict=True)
     with ThreadPoolExecutor(usable_cores()) as pool:
-        found = np.reshape([*pool.map(_chunk, *zip(*asked, strict=True))], (len(sides), -1))
-    return [*found]
+        found = pool.map(lambda each: replicates(each[0], CHUNK, np.random.default_rng(each[1])), asked)
+        return [*np.reshape([*found], (len(sides), -1))]
 
 
-def _chunk(side: Hierarchy, seed: np.random.SeedSequence) -> Array:
-    rng, level = np.random.default_rng(seed), len(side.first)
-    units = len(side.first[-1]) - 1 if side.first else len(side.values)
-    means = np.empty(CHUNK)
+def replicates(side: Hierarchy, count: int, rng: np.random.Generator) -> Array:
+    """Return the means of so many replicates of one side."""
+    level, units = len(side.first), len(side.first[-1]) - 1 if side.first else len(side.values)
+    means = np.empty(count)
     step = max(1, _PASS // len(side.values))
-    for begin in range(0, CHUNK, step):
+    for begin in range(0, count, step):
         some = means[begin : begin + step]
         ids = rng.integers(units, size=len(some) * units)
         some[:] = _resampled(side, level, ids, rng).reshape(-1, units).mean(axis=1)

@@ -159,7 +159,6 @@ class Sessions:
         Raises:
             HistoryError: it cannot be made or written.
         """
-        self._refuse_older()
         with _told(self._folder):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not os.access(self._folder, os.W_OK | os.X_OK):
@@ -221,7 +220,8 @@ class Sessions:
 
     def _read(self, where: str) -> Iterator[_File]:
         """Read the files of folders, the oldest of each first."""
-        self._refuse_older()
+        if self._folder.is_file():
+            raise HistoryError(f"{self._folder}: is a file, and a history is a folder: {ELSEWHERE}")
         with _told(self._folder):
             for place in sorted(self._folder.glob(f"machines/{where}/*.json")):
                 # another process may have dropped it meanwhile
@@ -230,17 +230,6 @@ class Sessions:
                         yield decode_as(place.read_bytes(), _File, SCHEMA)
                     except RecordError as error:
                         raise HistoryError(f"{place}: {error}: remove it, and calibrate again") from None
-
-    def _refuse_older(self) -> None:
-        """Say once in a line that the database of an older perfgate is not read."""
-        with _told(self._folder):
-            older = [self._folder, *([] if self._folder.exists() else [self._folder.with_suffix(".sqlite")])]
-            file = next(filter(Path.is_file, older), None)
-        if file is not None:
-            raise HistoryError(
-                f"{file}: is a file, and a history is a folder: remove what an older perfgate left, and calibrate "
-                f"again; or {ELSEWHERE}"
-            )
 
 
 def _short(name: str) -> str:

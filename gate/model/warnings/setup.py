@@ -285,6 +285,11 @@ class NoEarlyStop(Base, frozen=True):
     builds: int
 
 
+class DuetOnOneProcessor(Base, frozen=True):  # of runs of an older perfgate
+    says = "{benchmarks}: base and head run on one processor by turns and share its caches"
+    benchmarks: tuple[str, ...]
+
+
 # --- the instruments --------------------------------------------------------------------------------------------------
 
 

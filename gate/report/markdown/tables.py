@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -33,20 +32,6 @@ _TEXT = 400
 _NAMED = 20
 # of the tags and blank lines around a part, and of what its title gets when it is cut
 _FRAME = 120
-
-
-@dataclass(frozen=True, slots=True)
-class Written(Sequence[Md]):
-    """Things that are written only when they are asked for: of thousands most are left out."""
-
-    things: Sequence[Any]
-    write: Callable[[Any], Md]
-
-    def __len__(self) -> int:
-        return len(self.things)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.write(self.things[index])
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -132,9 +117,7 @@ def tabled(
     """Write a table, of which each thing has its rows; a title that begins with ">" is that of numbers."""
     lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
     opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
-    return Part(
-        title, noun, Written(things, lambda each: Md("\n".join(row(*cells) for cells in rows(each)))), share, opening
-    )
+    return Part(title, noun, [Md("\n".join(row(*cells) for cells in rows(each))) for each in things], share, opening)
 
 
 def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
@@ -278,7 +261,7 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
     items += minded.values()
     title = f"Details of {plural(len(findings), 'result')}"
-    return Part(title, "sentence", Written(items, lambda each: _reason(each, names, once)), share)
+    return Part(title, "sentence", [_reason(each, names, once) for each in items], share)
 
 
 def _said(finding: Finding, once: Collection[Hashable]) -> bool:
@@ -322,9 +305,7 @@ def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: f
     """Show what failing programs wrote last, and how to repeat them by hand."""
     found = [group[0] for group in groups if group[0].command or group[0].stderr.strip()]
     title = "Output of failures, and how to repeat them by hand"
-    return Part(
-        title, "output", Written(found, lambda failure: _output(failure, report.run, lines)), share, between="\n\n"
-    )
+    return Part(title, "output", [_output(each, report.run, lines) for each in found], share, between="\n\n")
 
 
 def _output(failure: Failure, run: RunFacts, lines: int) -> Md:
@@ -339,7 +320,7 @@ def _output(failure: Failure, run: RunFacts, lines: int) -> Md:
 def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> Part:
     """Write texts as a list."""
     shown = [text for text in texts if text.strip()]
-    return Part(title, noun, Written(shown, lambda text: bullets([text])[0]), share)
+    return Part(title, noun, bullets(shown), share)
 
 
 def identical(report: Report, names: Names, share: float = 1.0, first: str = "") -> Part:
@@ -347,7 +328,7 @@ def identical(report: Report, names: Names, share: float = 1.0, first: str = "")
     found = sameness.each(report)
     opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
     title = f"Unaffected, not measured: {plural(len(found), 'benchmark')}"
-    written = Written(found, lambda own: Md(f"- {code(names.benchmark(own[0], NAME))}: {escape(own[1])}"))
+    written = [Md(f"- {code(names.benchmark(name, NAME))}: {escape(why)}") for name, why in found]
     return Part(title, "unaffected benchmark", written, share, f"{opening}\n" if opening else "")
 
 

@@ -112,7 +112,7 @@ def test_rules_may_come_from_a_file() -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("gate.threshold", "--set gate.threshold: write gate.threshold=VALUE"),
+        ("gate.threshold", "--set gate.threshold: did you mean gate.threshold=VALUE?"),
         ("threshold=3%", "--set threshold=3%: did you mean gate.threshold=3%?"),
         ("gate.thresold=3%", "--set gate.thresold=3%: gate.thresold: unknown key; did you mean threshold?"),
         (

@@ -172,7 +172,7 @@ def test_a_list_is_shown_with_the_value_that_was_given() -> None:
         ("replicats=3", "did you mean study.replicates=3?"),
         ("budget=1h", "did you mean plan.budget=1h or study.budget=1h?"),
         ("study.plan.builds=3", "did you mean plan.builds=3?"),
-        ("study.budget", "write study.budget=VALUE"),
+        ("study.budget", "did you mean study.budget=VALUE?"),
         ("benchmark.command=x", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
         ("=", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
         ("a.b.c.d=1", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),

@@ -29,6 +29,17 @@ def test_every_type_of_line() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        '{"type":"run","warnings":[{"kind":"duet-on-one-processor","benchmarks":["w"]}]}',
+        '{"type":"host","when":"end","unproved":{"w":{"kind":"duet","path":null,"seconds":null}}}',
+    ],
+)
+def test_duets_of_an_older_perfgate_are_read(line: str) -> None:
+    assert len(read("m.jsonl", f"{line}\n{GOOD}".encode()).records) == 2
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("{}", 'no "type"'),

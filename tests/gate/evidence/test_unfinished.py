@@ -216,7 +216,7 @@ def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(tmp_path: Pa
 
 def test_in_an_experiment_other_settings_stay(tmp_path: Path) -> None:
     from gate.evidence.records import Located, read
-    from gate.evidence.unfinished import trusted
+    from gate.evidence.unfinished import counted
     from gate.model import Execution
 
     lines = [
@@ -227,7 +227,7 @@ def test_in_an_experiment_other_settings_stay(tmp_path: Path) -> None:
         for n in (1, 2)
     ]
     records: list[Located] = list(read("m", text([*lines, changed(1, factors={"opt": "O3"})]).encode()).records)
-    left = [each.record for each in trusted(records) if isinstance(each.record, Execution)]
+    left = [each.record for each in counted(records) if isinstance(each.record, Execution)]
     assert [(e.build, e.factors["opt"]) for e in left if e.side == "head"] == [(0, "O2")] * 2 + [(0, "O3")] * 2 + [
         (1, "O2")
     ] * 2

@@ -235,6 +235,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.BudgetHoldsFew(1, 5, 35.0, 10.0, 60.0, "first"), "the budget of 10 s holds 1 round, and 5 are needed, judging by the first one (35 s): set `--set plan.budget=1m`, or measure less"),
     (s.SpawnInstead("hyperfine is not installed"), "hyperfine is not installed: measured with the built-in spawn"),
     (s.InstrumentLimits("perf_stat", ("leaves out cycles", "estimates x")), "perf_stat: leaves out cycles; estimates x"),
+    (s.DuetOnOneProcessor(("work",)), "work: base and head run on one processor by turns and share its caches"),
     (s.NothingRemembered("fieller"), "this host is not calibrated, so intervals use fieller: run `perfgate calibrate`"),
     (s.ControlsAlarm(Proof(runs=80, count=640, alarmed=40, expected=16, e_value=25.0, since="r of 2026-01-01")), "40 of 640 controls of the last 80 runs showed a regression, 16 would by chance, more than chance explains since run r of 2026-01-01 (e-value 25.0): this machine's values are less independent than intervals assume, so do not trust a close verdict: find what disturbs it with `perfgate doctor`, or measure elsewhere"),
     (s.HistoryUnusable("h: is damaged"), "the memory of this host is not used: h: is damaged"),

@@ -188,23 +188,11 @@ def test_a_file_that_cannot_be_read_is_named(path: Path, data: bytes, said: str)
     assert Sessions(path).add(session("two"), [learned()])
 
 
-@pytest.mark.parametrize("write", [True, False])
-@pytest.mark.parametrize("place", ["state/history", "state/history.sqlite"])
-def test_the_database_of_an_older_perfgate_is_said_to_start_anew(tmp_path: Path, place: str, write: bool) -> None:
-    database = tmp_path / place
-    database.parent.mkdir()
-    database.write_bytes(b"SQLite format 3")
-    line = line_of(tmp_path / "state/history", write=write)
-    assert line.startswith(
-        f"{database}: is a file, and a history is a folder: remove what an older perfgate left, and "
-    )
-    database.unlink()
-    assert Sessions(tmp_path / "state/history").add(session(), [learned()])
-
-
 def test_places_that_cannot_hold_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "cannot be used" in line_of(tmp_path / "file" / "history", write=True)
+    assert "cannot be used: File exists" in line_of(tmp_path / "file", write=True)
+    assert "is a file, and a history is a folder" in line_of(tmp_path / "file")
     assert Sessions(tmp_path / "file" / "history").of_host("abc") == []
 
 
