@@ -58,21 +58,12 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
             raise MisuseError(f"--{'project' if options.file is None else 'file'}: not with --workflow")
         from gate.commands.init import workflow
 
-        asked = workflow.WorkflowOptions(Path.cwd(), options.workflow, options.action, options.force)
-        return workflow.run(asked, out, err)
+        return workflow.run(options, out, err)
     if options.action is not None:
         raise MisuseError("--action: needs --workflow")
-    from gate.commands.init.init import FILE, InitOptions, run
+    from gate.commands.init import init
 
-    file = FILE if options.file is None else str(options.file)
-    place = Path.cwd() if options.project is None else Path.cwd() / options.project
-    return run(
-        InitOptions(
-            place, options.kind, options.force, file, options.tries, options.project is not None, options.former
-        ),
-        out,
-        err,
-    )
+    return init.run(options, out, err)
 
 
 COMMAND = Command(
