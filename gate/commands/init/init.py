@@ -132,25 +132,25 @@ class _Init:
             if trial is None:
                 self._out.write(screen.getvalue())
                 return {"": "the trial could not be made"}
-            taught = lesson(trial)
+            failed = lesson(trial)
             found, left = comparable(found, trial)
             self._say(*(f"left out: {each}" for each in left))
             few = None if chosen else representatives(found, trial)
-            if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
+            if few is not None and not (failed and any(each["failures"] for each in trial["benchmarks"])):
                 found, chosen = few[0], True
                 self._say(f"{few[2]} cases; chosen: {few[1]}, the fastest, by the suite's own filter")
                 self._write(tree, written := found)
                 continue
             attempt += 1
-            cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
+            cure = mended(found, tree, failed) if failed and attempt < _ATTEMPTS else None
             if cure is not None:
                 found, what = cure
-                failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
-                self._say(f"attempt {attempt}: {failed[:300]}", f"  mended: {what}")
+                told = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in failed.items())
+                self._say(f"attempt {attempt}: {told[:300]}", f"  mended: {what}")
                 self._write(tree, written := found)
                 continue
             self._out.write(screen.getvalue())
-            better = found if taught.failed else fitted(found, trial)
+            better = found if failed else fitted(found, trial)
             if better != written:
                 self._write(tree, better)
                 plan = better.plan
@@ -159,9 +159,9 @@ class _Init:
                 longest = f"; a build may take {better.timeout}" if better.timeout else ""
                 again = f"wrote {self._file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}"
                 self._say("", again)
-            elif not taught.failed:
+            elif not failed:
                 self._say("", f"next: {trial['next']}")
-            return taught.failed
+            return failed
 
     def _trial(self, out: TextIO) -> Mapping[str, Any] | None:
         """Try what was written, as `perfgate try` does; None where that cannot be done."""
