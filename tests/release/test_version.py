@@ -7,8 +7,7 @@ import pytest
 
 from scripts.release.__main__ import main
 from scripts.release.errors import ReleaseError
-from scripts.release.plan import plan
-from scripts.release.version import Version, agree, declared
+from scripts.release.version import Version, agree, declared, plan
 from tests.support.project import Project
 
 ROOT = Path(__file__).parents[2]
