@@ -22,7 +22,7 @@ _MINUTES = 5
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
 _WIDE = 0.1
-"""A change that a plan should find: where it does not, what is left of the minutes goes into more executions."""
+"""A change that a plan should find: otherwise half of what is left of the minutes goes into more executions."""
 _BESIDE = 0.25
 """Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
@@ -440,9 +440,10 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     if not found.timed and cost and not cost["least"]:
         each = cost["executions"] / found.plan.executions
         own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
-        most = plan.executions if own is not None and own <= _WIDE else max(plan.executions, MOST_EXECUTIONS)
-        room = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"])
-        plan = replace(plan, executions=max(1, min(most, int(room / max(each, 1e-3)))))
+        fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
+        # half of it is spare: a host may become twice as slow
+        more = min(MOST_EXECUTIONS, int(fit / 2)) if own is None or own > _WIDE else 1
+        plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
         plan = replace(plan, budget=5 * math.ceil(enough / 300))

@@ -333,11 +333,6 @@ def test_what_is_left_to_do(repository: Path) -> None:
     assert "shards and sessions of [plan]" in write(repository, "matrix", force=True)
 
 
-def test_init_tells_of_it(tmp_path: Path) -> None:
-    (tmp_path / "bench.sh").write_text("true\n", encoding="utf-8")
-    assert "perfgate init --workflow pull-request" in init(tmp_path)[1]
-
-
 def test_help_names_every_kind() -> None:
     (field,) = (field for field in dataclasses.fields(Options) if field.name == "workflow")
     declared = field.metadata["option"]
