@@ -31,7 +31,6 @@ EXPERT = ROOT / "docs" / "expert.md"
 STUDY = ROOT / "docs" / "study.md"
 IMPORT = ROOT / "docs" / "import.md"
 REPORT = ROOT / "docs" / "json.md"
-MEASUREMENTS = ROOT / "docs" / "measurements.md"
 COMMANDS = ROOT / "docs" / "commands.md"
 MAN = ROOT / "man" / "perfgate.1"
 SCHEMA = ROOT / "gate" / "perfgate.schema.json"
@@ -116,7 +115,6 @@ def generated() -> dict[Path, str]:
         SCHEMA: _written(json_schema()),
         IMPORT: formats(),
         REPORT: report_pages.json_page(REPORT.read_text(encoding="utf-8")),
-        MEASUREMENTS: report_pages.measurements_page(MEASUREMENTS.read_text(encoding="utf-8")),
         COMMANDS: command_pages.commands_page(),
         MAN: command_pages.man_page(),
     }

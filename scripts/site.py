@@ -1,7 +1,7 @@
 """Builds the documentation site into site/: `make site`, or `python -m scripts.site FOLDER`.
 
 The pages are the Markdown of docs/ as it reads on GitHub, in the order of docs/site/nav.toml. Sphinx gets copies of
-them in which links out of docs/ are resolved, and fails on any broken link or anchor. llms.txt lists the same pages.
+them in which links out of docs/ are resolved, and fails on any broken link or anchor.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,16 +22,12 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "docs" / "site"
 """Its configuration, navigation and style."""
 REPOSITORY = "https://github.com/perfgate/perfgate/blob/main/"
+"""Where a link to a file that is not part of the site leads."""
 AS_IS = {".html", ".txt"}
 """What of docs/ the site has as it is."""
-"""Where a link to a file that is not part of the site leads."""
-
-_SHORT = 40
-"""Characters of a first sentence below which llms.txt takes the second one too."""
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?\n(?:.*\n)*?\1\2 *$", re.MULTILINE)
 _CODE = r"(?P<code>`[^`\n]+`)"
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
-_ASIDE = re.compile(r"^(?:<!--.*?-->|>|\||#|!\[|```|    |- |\d+\. ).*", re.DOTALL)
 
 
 class SiteError(Exception):
@@ -100,19 +95,6 @@ def title(text: str) -> str:
     return found[1].replace("`", "")
 
 
-def summary(text: str) -> str:
-    """Return the first sentence of a page as plain text, or two if it is short: of the first paragraph that is one."""
-    _, _, body = _FENCE.sub("", text).partition("\n# " if not text.startswith("# ") else "# ")
-    for paragraph in body.partition("\n")[2].split("\n\n"):
-        words = " ".join(paragraph.split())
-        if words and not _ASIDE.match(paragraph.strip("\n")):
-            plain = re.sub(r"[*`]", "", _LINK.sub(r"\g<text>", words))
-            first, *more = re.split(r"(?<=[.!?])\s+", plain)
-            # "For maintainers." says too little by itself
-            return re.sub(":$", ".", " ".join([first, *more[:1]]) if len(first) < _SHORT else first)
-    raise SiteError(f"{title(text)}: no paragraph")
-
-
 def staged(page: Path, text: str) -> str:
     """Return a page with links as they are in the site: pages by their place there, other files in the repository."""
     parts: list[str] = []
@@ -165,21 +147,6 @@ def toctrees() -> str:
         )
         for section in nav().sections
     )  # fmt: skip
-
-
-def llms() -> str:
-    """Return llms.txt: each page with its first sentence (https://llmstxt.org)."""
-    front = nav().front.read_text(encoding="utf-8")
-
-    def lines() -> Iterator[str]:
-        yield f"# {title(front)}\n\n> {summary(front)}\n\nAll pages in one file: [llms-full.txt](llms-full.txt)"
-        for section in nav().sections:
-            yield f"\n## {section.title}\n"
-            for page in section.pages:
-                text = page.read_text(encoding="utf-8")
-                yield f"- [{title(text)}]({place(page).as_posix()}): {summary(text)}"
-
-    return "\n".join(lines()) + "\n"
 
 
 def _name(page: Path) -> str:
@@ -239,17 +206,11 @@ def build(folder: Path) -> int:
         code = sphinx([*options, "-D", f"html_search_scorer={ranking}", str(pages), str(folder)])
         for file in folder.rglob("*.html"):
             file.write_text(_accessible(file.read_text(encoding="utf-8")), encoding="utf-8")
-        for page in nav().pages:
-            text = (pages / place(page)).read_text(encoding="utf-8")
-            (folder / place(page)).write_text(text.removeprefix(_front_matter(page)), encoding="utf-8")
         for file in (each for each in pages.rglob("*") if each.suffix in AS_IS):
             to = folder / file.relative_to(pages)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, to)
     (folder / ".buildinfo").unlink(missing_ok=True)
-    (folder / "llms.txt").write_text(llms(), encoding="utf-8")
-    full = "\n\n".join((folder / place(page)).read_text(encoding="utf-8") for page in nav().pages)
-    (folder / "llms-full.txt").write_text(full, encoding="utf-8")
     return code
 
 

@@ -1,4 +1,4 @@
-"""The documentation site's navigation, llms.txt, and the links of its pages; tests/browser/test_site.py builds and opens it."""
+"""The documentation site's navigation, and the links of its pages; tests/browser/test_site.py builds and opens it."""
 
 import re
 import tomllib
@@ -27,30 +27,6 @@ def test_what_is_asked_and_what_comes_last_are_pages() -> None:
 
 def test_sections_are_those_of_the_site() -> None:
     assert [section.title for section in site.nav().sections] == ["Start", "How-to", "Concepts", "Reference", "Project"]
-
-
-def test_llms_lists_each_page_with_a_sentence() -> None:
-    text = site.llms()
-    head, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
-    assert re.fullmatch(r"# perfgate\n\n> \S.*\.\n\nAll .*\(llms-full\.txt\)\n\n", head)
-    listed = [line for section in sections for line in section.splitlines()[1:] if line]
-    links = [re.fullmatch(r"- \[(\S.*)\]\((\S+\.md)\): (\S.{20,})", line) for line in listed]
-    assert [link and link[2] for link in links] == [site.place(page).as_posix() for page in site.nav().pages[1:]]
-    # plain sentences: no markup, no list, no half of one
-    assert [line for line in listed if re.search(r"[`*|<]|\]\(.*\]\(|:$", line)] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("# A\n\nOne. Two. Three.\n", "One. Two."),
-        ("# A\n\nA sentence of more than forty characters. Two.\n", "A sentence of more than forty characters."),
-        ("# A\n\n```console\n$ a\n```\n\n<!-- b -->\n\nRead `c` in\n[d](d.md#e): then f.\n", "Read c in d: then f."),
-        ("# A\n\n## B\n\n| c |\n| --- |\n\nVersion 1.0 is out.\n", "Version 1.0 is out."),
-    ],
-)
-def test_the_first_sentence(text: str, expected: str) -> None:
-    assert site.summary(text) == expected
 
 
 def test_links_are_resolved_for_the_site() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scripts.release import changelog, packages, plan, publish, version
+from scripts.release import changelog, packages, publish, version
 from scripts.release.errors import ReleaseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,18 +103,12 @@ def _build(options: argparse.Namespace) -> None:
 
 
 def _publish(options: argparse.Namespace) -> None:
-    wanted = publish.publication(options.top, options.tag, options.dist, options.remote)
-    _print(" ".join(wanted.create) or f"the GitHub release {options.tag} is there")
-    for move in wanted.moves:
-        _print(f"{move.tag}: {move.before[:10] or 'new'} -> {move.after[:10]} ({options.tag})")
-    if not wanted.moves:
-        _print(f"{options.tag} moves no tag")
-    if not options.dry_run:
-        publish.publish(options.top, wanted, options.remote)
+    for line in publish.publish(options.top, options.tag, options.dist, options.remote, dry_run=options.dry_run):
+        _print(line)
 
 
 def _plan(options: argparse.Namespace) -> None:
-    found = plan.plan(options.top, os.environ, options.on)
+    found = version.plan(options.top, os.environ, options.on)
     options.dist.mkdir(parents=True, exist_ok=True)
     (options.dist / publish.NOTES).write_text(found.notes, encoding="utf-8")
     for variable, text in (

@@ -1,6 +1,5 @@
 """The documentation site: built strictly, served over loopback, opened in a browser that has no network."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -247,10 +246,3 @@ def test_a_broken_anchor_fails_the_build(tmp_path: Path) -> None:
     assert broken.returncode != 0 and "missing" in broken.stderr
     right = built_with("other")
     assert right.returncode == 0, right.stderr
-
-
-def test_llms_is_in_the_site(built: Path) -> None:
-    text = (built / "llms.txt").read_text(encoding="utf-8")
-    targets = re.findall(r"\]\((\S+)\): ", text)
-    assert targets and all((built / target).is_file() for target in targets)
-    assert len((built / "llms-full.txt").read_text(encoding="utf-8")) > 100_000

@@ -3,11 +3,15 @@
 import io
 import shutil
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 from gate.commands.init.ask import asked
+from gate.commands.init.command import run
 from gate.commands.init.found import Found
-from gate.commands.init.init import InitOptions, choose, run
+from gate.commands.init.init import choose
+from gate.commands.init.options import Options
 from gate.commands.init.tree import read_tree
 from gate.config.parse import parse_types
 from gate.config.source import read_source
@@ -28,10 +32,11 @@ def make_project(directory: Path, files: dict[str, str], *, git: bool = True) ->
     return directory
 
 
-def init(directory: Path, kind: str | None = None, *, force: bool = False) -> tuple[int, str, str]:
+def init(directory: Path, kind: str | None = None, *, tries: bool = False, **options: Any) -> tuple[int, str, str]:
     """Return the exit code, the output and the errors."""
     out, err = io.StringIO(), io.StringIO()
-    code = run(InitOptions(directory, kind, force), out, err)
+    with chdir(directory):
+        code = run(Options(kind=kind, tries=tries, **options), out, err)
     return code, out.getvalue(), err.getvalue()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -83,7 +84,8 @@ class Asked:
         output.unlink(missing_ok=True)
         if not outcome.status:
             return answer
-        lines = [line.strip() for line in (outcome.stderr or answer).splitlines() if line.strip()]
+        plain = re.sub(r"\x1b\[[\d;]*m", "", outcome.stderr or answer)
+        lines = [line.strip() for line in plain.splitlines() if line.strip()]
         # a JVM first says what it was given, and last where it was
         lines = [line for line in lines if not line.startswith(("Picked up ", "openjdk ", "OpenJDK ", "at "))]
         told = f"longer than {limit:.0f} s" if outcome.timed_out else " ".join(lines[:3]) or outcome.status

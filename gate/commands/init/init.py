@@ -8,14 +8,13 @@ import os
 import re
 import shlex
 import tempfile
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import chdir
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
-from gate.checkout import refuse_tracked, text_of
+from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import alone, cargo, cmake, go, jmh, make, npm, python, scripts
@@ -24,6 +23,7 @@ from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
+from gate.commands.init.options import Options
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse, parse_types
 from gate.config.schema import ADDRESS
@@ -42,125 +42,183 @@ _ROWS = 10
 _DOUBTFUL = 8
 
 
-@dataclass(frozen=True, slots=True)
-class InitOptions:
-    """Where the file goes."""
-
-    directory: Path
-    kind: str | None
-    """None detects it."""
-    force: bool
-    """Write over one that exists, unless it is another tool's."""
-    file: str = FILE
-    """Its name, from that directory."""
-    tries: bool = False
-    """Try what was written."""
-    inside: bool = False
-    """It is a folder of the one that init was started in."""
-    former: Path | None = None
-    """A file of another gate, whose benchmarks and limit are taken over."""
-
-
-def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Write perfgate.toml, try it and say what came of it.
 
     Returns:
         0 where every benchmark gave values, or was not to be tried; 4 where something is missing; 2 where nothing can
         be written.
     """
-    try:
-        _refuse(options)
-        former = read_former(options.former) if options.former is not None else None
-        tree = read_tree(options.directory)
-        with asked(tree) as ask:
-            found = choose(tree, ask, options.kind or (former.kind if former else None))
-        if former is not None:
-            found = same(found, former)
-        _write(options, tree, found)
-    except UserError as error:
-        err.write(f"perfgate: {error}\n")
-        return Exit.USAGE
-    why = _untried(options, tree, found) if options.tries or not found.measures_something else ""
-    if not options.tries or why:
-        untried = [f"not tried: {why}"] if why else []
-        out.write(_printable([*_summary(options, found), *untried, "next:", *_next(options, why)]))
-        return Exit.ERROR if why else Exit.PASS
-    out.write(_printable([*_summary(options, found), "trying it (--no-try skips this, and so does Ctrl-C):"]))
-    out.flush()
-    found, missing = _tried(options, tree, found, out, err)
-    last = [f"missing: {name or 'the build'}: {reason(text)}" for name, text in missing.items()]
-    then = "next:" if missing else "also:"
-    out.write(_printable([*last, "", then, *_next(options, "", failed=bool(missing))]))
-    return Exit.ERROR if missing else Exit.PASS
+    return _Init(options, out, err).run()
 
 
-def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: TextIO) -> tuple[Found, Mapping[str, str]]:
-    """Try what was written, and write it again as a trial teaches; return it with what gave no values."""
-    chosen, attempt, again, written = False, 0, replace(options, force=True), found
-    while True:
-        screen = io.StringIO()
-        trial = _trial(options, screen, err)
-        if trial is None:
-            out.write(screen.getvalue())
-            return found, {"": "the trial could not be made"}
-        taught = lesson(trial)
-        found, left = comparable(found, trial)
-        out.write(_printable([f"left out: {each}" for each in left]))
-        few = None if chosen else representatives(found, trial)
-        if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
-            found, chosen = few[0], True
-            out.write(f"{few[2]} cases; chosen: {few[1]}, the fastest, by the suite's own filter\n")
-            out.flush()
-            _write(again, tree, written := found)
-            continue
-        attempt += 1
-        cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
-        if cure is not None:
-            found, what = cure
-            failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
-            out.write(_printable([f"attempt {attempt}: {failed[:300]}", f"  mended: {what}"]))
-            out.flush()
-            _write(again, tree, written := found)
-            continue
-        out.write(screen.getvalue())
-        better = found if taught.failed else fitted(found, trial)
-        if better != written:
-            _write(again, tree, better)
-            plan = better.plan
-            longest = f"; a build may take {better.timeout}" if better.timeout else ""
-            counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
-            counts = f"warmup = {plan.warmup}" if better.timed else counts
-            out.write(f"\nwrote {options.file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}\n")
-        elif not taught.failed:
-            out.write(f"\nnext: {trial['next']}\n")
-        return better, taught.failed
+class _Init:
+    """One call of init: where its file lies, and how that is written, tried and told of."""
 
+    def __init__(self, options: Options, out: TextIO, err: TextIO) -> None:
+        self._options = options
+        self._out = out
+        self._err = err
+        self._place = Path.cwd() / (options.project or "")
+        self._file = str(options.file or FILE)
 
-def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] | None:
-    """Try what was written, as `perfgate try` does; None where that cannot be done."""
-    trying = command_of("try")
-    given = trying.options()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "trial.json")
-        # what git ignores is in no state of the repository, so it is named
-        named = options.file != FILE or _ignored(options)
-        rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",))
-        rules = replace(rules, config=Path(options.file)) if named else rules
-        given = replace(given, trial=replace(given.trial, json=str(file), advises=False), rules=rules)
+    def run(self) -> int:
+        options = self._options
         try:
-            with chdir(options.directory):
-                trying.start(given, out, err)
-            found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            self._refuse()
+            former = read_former(options.former) if options.former is not None else None
+            tree = read_tree(self._place)
+            with asked(tree) as ask:
+                found = choose(tree, ask, options.kind or (former.kind if former else None))
+            if former is not None:
+                found = same(found, former)
+            self._write(tree, found, force=options.force)
         except UserError as error:
-            err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
-            return None
-    return found
+            self._err.write(f"perfgate: {error}\n")
+            return Exit.USAGE
+        self._say(*_summary(found, self._file))
+        why = _untried(tree, found, self._file) if options.tries or not found.measures_something else ""
+        if not options.tries or why:
+            self._say(*([f"not tried: {why}"] if why else []), "next:", *self._next(why))
+            return Exit.ERROR if why else Exit.PASS
+        self._say("trying it (--no-try skips this, and so does Ctrl-C):")
+        missing = self._tried(tree, found)
+        last = [f"missing: {name or 'the build'}: {reason(text)}" for name, text in missing.items()]
+        self._say(*last, "", "next:" if missing else "also:", *self._next("", failed=bool(missing)))
+        return Exit.ERROR if missing else Exit.PASS
+
+    def _say(self, *lines: str) -> None:
+        # a hostile file name must not reach the terminal as it is
+        self._out.write("".join(f"{visible(line)}\n" for line in lines))
+        self._out.flush()
+
+    def _refuse(self) -> None:
+        if not self._place.is_dir():
+            raise UserError(f"{self._place} is not a directory")
+        file = self._place / self._file
+        if file.name == "pyproject.toml":
+            own = "names pyproject.toml, which has the project's own tables: name another file"
+            raise UserError(own, option="file")
+        if os.path.lexists(file):
+            tables = Tree(self._place, (), (), git=False).toml(self._file)
+            if tables_of_namesake(tables):
+                raise UserError(f"{self._file} {why_namesake(tables)}")
+            if not self._options.force:
+                raise UserError(f"{self._file} already exists: edit it, or overwrite it with --force")
+        text = Tree(self._place, (), (), git=False).text("pyproject.toml") if self._file == FILE else ""
+        if text and project_source(None, text) is not None:
+            raise UserError(
+                "pyproject.toml already has [tool.perfgate], and only one of the two is allowed: edit that table"
+            )
+
+    def _write(self, tree: Tree, found: Found, *, force: bool = True) -> None:
+        text = render(tree, found)
+        # a project that the escaping did not foresee must not get a file that cannot be read
+        (parse if found.measures_something else parse_types)(read_source(text, self._file))
+        try:
+            # without --force nothing is written over, not even what appeared a moment ago
+            refuse_tracked(self._place / self._file)
+            with (self._place / self._file).open("w" if force else "x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise UserError(f"{self._file} cannot be written: {error.strerror}") from None
+
+    def _tried(self, tree: Tree, found: Found) -> Mapping[str, str]:
+        """Try what was written, and write it again as a trial teaches; return what gave no values."""
+        chosen, attempt, written = False, 0, found
+        while True:
+            screen = io.StringIO()
+            trial = self._trial(screen)
+            if trial is None:
+                self._out.write(screen.getvalue())
+                return {"": "the trial could not be made"}
+            failed = lesson(trial)
+            found, left = comparable(found, trial)
+            self._say(*(f"left out: {each}" for each in left))
+            few = None if chosen else representatives(found, trial)
+            if few is not None and not (failed and any(each["failures"] for each in trial["benchmarks"])):
+                found, chosen = few[0], True
+                self._say(f"{few[2]} cases; chosen: {few[1]}, the fastest, by the suite's own filter")
+                self._write(tree, written := found)
+                continue
+            attempt += 1
+            cure = mended(found, tree, failed) if failed and attempt < _ATTEMPTS else None
+            if cure is not None:
+                found, what = cure
+                told = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in failed.items())
+                self._say(f"attempt {attempt}: {told[:300]}", f"  mended: {what}")
+                self._write(tree, written := found)
+                continue
+            self._out.write(screen.getvalue())
+            better = found if failed else fitted(found, trial)
+            if better != written:
+                self._write(tree, better)
+                plan = better.plan
+                counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
+                counts = f"warmup = {plan.warmup}" if better.timed else counts
+                longest = f"; a build may take {better.timeout}" if better.timeout else ""
+                again = f"wrote {self._file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}"
+                self._say("", again)
+            elif not failed:
+                self._say("", f"next: {trial['next']}")
+            return failed
+
+    def _trial(self, out: TextIO) -> Mapping[str, Any] | None:
+        """Try what was written, as `perfgate try` does; None where that cannot be done."""
+        trying = command_of("try")
+        given = trying.options()
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "trial.json")
+            # what git ignores is in no state of the repository, so it is named
+            named = Path(self._file) if self._file != FILE or self._ignored() else None
+            rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",), config=named)
+            given = replace(given, trial=replace(given.trial, json=str(file), advises=False), rules=rules)
+            try:
+                with chdir(self._place):
+                    trying.start(given, out, self._err)
+                found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            except UserError as error:
+                self._err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
+                return None
+        return found
+
+    def _ignored(self) -> bool:
+        try:
+            # check-ignore knows no literal pathspecs, which the harness asks for
+            git = git_of(self._place).seeing(GIT_LITERAL_PATHSPECS="0")
+            return git.attempt("check-ignore", "--quiet", "--", self._file).status == 0
+        except SourceError:
+            return False
+
+    def _next(self, why: str, *, failed: bool = False) -> list[str]:
+        file = shlex.quote(self._file)
+        config = "" if self._file == FILE else f" --config {file}"
+        if failed or why:
+            first = f"edit {self._file}" if failed or "command" in why else "commit the project"
+            return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
+        ignored = self._ignored()
+        committed = "git ignores it until then" if ignored else "pull requests are judged by the copy at base"
+        kept = (f"git add{' --force' if ignored else ''} {file} && git commit", committed)
+        tried = [
+            (f"perfgate try{config}", "builds once and runs every benchmark once"),
+            (f"perfgate check{config}", "measures your changes against the default branch"),
+        ]
+        inside = os.path.relpath(self._place)
+        steps = [
+            *([(f"cd {shlex.quote(inside)}", "the project's folder")] if inside != "." else []),
+            *([kept] if ignored else []),
+            *([] if self._options.tries else tried),
+            *([] if ignored else [kept]),
+            ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
+        ]
+        width = max(len(command) for command, _ in steps)
+        return [f"  {command:<{width}}   {what}" for command, what in steps]
 
 
-def _untried(options: InitOptions, tree: Tree, found: Found) -> str:
+def _untried(tree: Tree, found: Found, file: str) -> str:
     """Say why what was written cannot be tried; empty where it can."""
     if not found.measures_something:
-        return f"{options.file} has no command yet"
+        return f"{file} has no command yet"
     if not tree.git:
         return "this is not a git repository yet: `git init` and commit first, as perfgate compares two of its states"
     try:
@@ -171,17 +229,27 @@ def _untried(options: InitOptions, tree: Tree, found: Found) -> str:
     return ""
 
 
-def _write(options: InitOptions, tree: Tree, found: Found) -> None:
-    text = render(tree, found)
-    # a project that the escaping did not foresee must not get a file that cannot be read
-    (parse if found.measures_something else parse_types)(read_source(text, options.file))
-    try:
-        # without --force nothing is written over, not even what appeared a moment ago
-        refuse_tracked(options.directory / options.file)
-        with (options.directory / options.file).open("w" if options.force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UserError(f"{options.file} cannot be written: {error.strerror}") from None
+def _summary(found: Found, file: str) -> list[str]:
+    """Return what was found and what was left out, with why, in a table of few lines, and what the user must know."""
+    names = [each.name for each in found.benchmarks]
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    what, became = "nothing yet", "write the command of [[benchmark]]"
+    if found.measures_something:
+        what, became = f"benchmark{'s' if len(names) > 1 else ''} {', '.join(names[:4])}{more}", "measured"
+    rows, alike = [(what, became)], dict[str, list[str]]()
+    for each in found.rows:
+        alike.setdefault(each.became, []).append(each.what)
+    # what has one reason is one line
+    for became, whats in alike.items():
+        more = ", ..." if len(whats) > 2 else ""
+        rows.append((whats[0] if len(whats) == 1 else f"{len(whats)}: {', '.join(whats[:2])}{more}", became))
+    if len(rows) > _ROWS:
+        rest = ", ".join(what for what, _ in rows[_ROWS - 1 :])
+        rows = [*rows[: _ROWS - 1], (f"{len(rows) - _ROWS + 1} more", f"left out: {rest}"[:400])]
+    width = min(40, max(len(what) for what, _ in rows))
+    lines = [f"  {what:<{width}}  {became}" for what, became in rows]
+    notes = [f"note: {note}" for note in found.notes]
+    return [f"detected: {found.kind} ({found.evidence})", *lines, f"wrote {file}", *notes]
 
 
 def render(tree: Tree, found: Found) -> str:
@@ -220,94 +288,6 @@ def _command(value: str | list[str]) -> str:
         # no line end behind it: options that are added to a suite's command would begin a command of their own
         return f"'''\n{value}'''"
     return toml_value(value)
-
-
-def _refuse(options: InitOptions) -> None:
-    if not options.directory.is_dir():
-        raise UserError(f"{options.directory} is not a directory")
-    file = options.directory / options.file
-    if file.name == "pyproject.toml":
-        raise UserError("names pyproject.toml, which has the project's own tables: name another file", option="file")
-    if os.path.lexists(file):
-        try:
-            tables = tomllib.loads(text_of(file))
-        except (OSError, ValueError):
-            tables = {}
-        if tables_of_namesake(tables):
-            raise UserError(f"{options.file} {why_namesake(tables)}")
-        if not options.force:
-            raise UserError(f"{options.file} already exists: edit it, or overwrite it with --force")
-    try:
-        text = text_of(options.directory / "pyproject.toml") if options.file == FILE else ""
-    except OSError:
-        return
-    if text and project_source(None, text) is not None:
-        raise UserError(
-            "pyproject.toml already has [tool.perfgate], and only one of the two is allowed: edit that table"
-        )
-
-
-def _summary(options: InitOptions, found: Found) -> list[str]:
-    """Return what was found and what was left out, with why, in a table of few lines, and what the user must know."""
-    names = [each.name for each in found.benchmarks]
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    measured = ", ".join(names[:4]) + more
-    what = f"benchmark{'s' if len(names) > 1 else ''} {measured}" if found.measures_something else "nothing yet"
-    rows = [(what, "measured" if found.measures_something else "write the command of [[benchmark]]")]
-    same: dict[str, list[str]] = {}
-    for each in found.rows:
-        same.setdefault(each.became, []).append(each.what)
-    # what has one reason is one line
-    for became, whats in same.items():
-        more = ", ..." if len(whats) > 2 else ""
-        rows.append((whats[0] if len(whats) == 1 else f"{len(whats)}: {', '.join(whats[:2])}{more}", became))
-    if len(rows) > _ROWS:
-        rest = ", ".join(what for what, _ in rows[_ROWS - 1 :])
-        rows = [*rows[: _ROWS - 1], (f"{len(rows) - _ROWS + 1} more", f"left out: {rest}"[:400])]
-    width = min(40, max(len(what) for what, _ in rows))
-    lines = [f"detected: {found.kind} ({found.evidence})"]
-    lines += [f"  {what:<{width}}  {became}" for what, became in rows]
-    lines.append(f"wrote {options.file}")
-    return [*lines, *(f"note: {note}" for note in found.notes)]
-
-
-def _next(options: InitOptions, why: str, *, failed: bool = False) -> list[str]:
-    config = "" if options.file == FILE else f" --config {shlex.quote(options.file)}"
-    file = shlex.quote(options.file)
-    if failed or why:
-        first = f"edit {options.file}" if failed or "command" in why else "commit the project"
-        return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
-    ignored = _ignored(options)
-    committed = "git ignores it until then" if ignored else "pull requests are judged by the copy at base"
-    kept = (f"git add{' --force' if ignored else ''} {file} && git commit", committed)
-    tried = [
-        (f"perfgate try{config}", "builds once and runs every benchmark once"),
-        (f"perfgate check{config}", "measures your changes against the default branch"),
-    ]
-    steps = [
-        *([kept] if ignored else []),
-        *([] if options.tries else tried),
-        *([] if ignored else [kept]),
-        ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
-    ]
-    inside = os.path.relpath(options.directory)
-    steps = [*([(f"cd {shlex.quote(inside)}", "the project's folder")] if options.inside else []), *steps]
-    width = max(len(command) for command, _ in steps)
-    return [f"  {command:<{width}}   {what}" for command, what in steps]
-
-
-def _ignored(options: InitOptions) -> bool:
-    try:
-        # check-ignore knows no literal pathspecs, which the harness asks for
-        git = git_of(options.directory).seeing(GIT_LITERAL_PATHSPECS="0")
-        return git.attempt("check-ignore", "--quiet", "--", options.file).status == 0
-    except SourceError:
-        return False
-
-
-def _printable(lines: list[str]) -> str:
-    # a hostile file name must not reach the terminal as it is
-    return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)
 
 
 _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {

@@ -22,7 +22,7 @@ _MINUTES = 5
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
 _WIDE = 0.1
-"""A change that a plan should find: where it does not, what is left of the minutes goes into more executions."""
+"""A change that a plan should find: otherwise half of what is left of the minutes goes into more executions."""
 _BESIDE = 0.25
 """Of the time of builds: executions that take less are no reason for fewer of them."""
 _MANY = 40
@@ -53,18 +53,10 @@ _REFUSES = re.compile(
 _PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
 
 
-class Lesson(NamedTuple):
-    """What one attempt taught: what each benchmark without values said, of a build that failed by "", and its hint."""
-
-    failed: Mapping[str, str]
-    hint: str
-
-
-def lesson(trial: Mapping[str, Any]) -> Lesson:
-    """Read a trial's JSON."""
-    failure = trial.get("failure")
-    if failure:
-        return Lesson({"": f"{failure.get('status', '')}\n{failure.get('stderr', '')}"}, failure.get("hint") or "")
+def lesson(trial: Mapping[str, Any]) -> dict[str, str]:
+    """Return what each benchmark without values said, of a build that failed by "", as a trial's JSON has it."""
+    if failure := trial.get("failure"):
+        return {"": "\n".join(failure.get(key) or "" for key in ("status", "stderr", "hint"))}
     failed = {}
     for each in trial["benchmarks"]:
         told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
@@ -72,7 +64,7 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
             told = f"{_NO_VALUES} {each['longer_than']:.0f} s"
         if not each.get("cases") or each.get("failures"):
             failed[each["benchmark"]] = told or "no values"
-    return Lesson(failed, "")
+    return failed
 
 
 def reason(text: str) -> str:
@@ -85,25 +77,25 @@ def reason(text: str) -> str:
     return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
 
 
-def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None:
+def mended(found: Found, tree: Tree, failed: Mapping[str, str]) -> tuple[Found, str] | None:
     """Return what is written instead, and what was changed, in words; None where the failures name no cure."""
-    given = found.without(taught.failed)
-    for name, text in taught.failed.items():
-        told = _Told(tree, name, f"{text}\n{taught.hint}")
+    given = found.without(failed)
+    for name, text in failed.items():
+        told = _Told(tree, name, text)
         # beside what gave values the slow are left out
         for cure in _CURES if given.benchmarks else (_longer, *_CURES):
             after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
-    if "" not in taught.failed and not given.benchmarks and found.instead:
+    if "" not in failed and not given.benchmarks and found.instead:
         first, *rest = found.instead
-        rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
+        rows = [Row(name, f"left out: {reason(text)}") for name, text in failed.items()]
         rows += [row for row in found.rows if PurePosixPath(row.what).stem != first.name]
         return replace(found, benchmarks=[first], instead=tuple(rest), rows=rows), f"{first.name} instead"
-    if "" in taught.failed or not given.benchmarks:
+    if "" in failed or not given.benchmarks:
         return None
-    rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
-    return replace(given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
+    rows = [Row(name, f"left out: {reason(text)}") for name, text in failed.items()]
+    return replace(given, rows=[*rows, *found.rows]), f"left out {', '.join(failed)}"
 
 
 class _Told(NamedTuple):
@@ -317,68 +309,59 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     Returns:
         what is written instead, how many cases are chosen, and how many there are.
     """
-    cases = {each.name: [one for _, one in _decided(each, trial)] for each in found.benchmarks}
+    means = {each.name: {label: one["mean"] for label, one in _decided(each, trial)} for each in found.benchmarks}
     # what took too long has a list, and no times
-    listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
-    for name, labels in listed.items():
-        cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
-    total, many = sum(map(len, cases.values())), _FEW if listed else _MANY
+    listed = {each["benchmark"]: each["names"] for each in trial["benchmarks"] if each.get("names")}
+    means |= {name: dict.fromkeys(labels, 1.0) for name, labels in listed.items()}
+    total, many = sum(map(len, means.values())), _FEW if listed else _MANY
     held = _held(found, trial)
-    length = all(_LENGTH.search(as_text(each.command)) for each in found.benchmarks)
     if not total or (total <= many and held >= _FEWEST):
         return None
     lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
+    lengths = {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
+    told = {name: float(each[2]) / (1000 if each[3] else 1) for name, each in lengths.items() if each}
+    wanted, why = None, "left out: the slowest, which take most of the time"
     if total <= many and not listed:
-        if quick := _quick(found, trial, total * (3 if lean else 2) / 4):
-            return quick
-        if lean or _enough(trial) <= 60 * _LONGEST:
+        quick = len(told) == len(means)
+        wanted = _quick(found, trial, means, told, total * (3 if lean else 2) / 4) if quick else None
+        if wanted is None and (lean or _enough(trial) <= 60 * _LONGEST):
             return None
-    most = max(1, int(min(_FEW if listed else _CHOSEN, total * (math.inf if lean else held) / _BUILDS)))
-    benchmarks, chosen = [], 0
-    for each in found.benchmarks:
-        own = cases.get(each.name, [])
-        share = max(1, round(most * len(own) / total))
-        labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
-        filtered = _chosen(each, labels) if labels else None
-        benchmarks.append(filtered or each)
-        chosen += len(labels) if filtered else len(own)
+    if wanted is None:
+        why = "left out: its table names those that are measured"
+        most = max(1, int(min(_FEW if listed else _CHOSEN, total * (math.inf if lean else held) / _BUILDS)))
+        wanted = {name: _fastest(own, max(1, round(most * len(own) / total))) for name, own in means.items()}
+    # a benchmark whose suite has no filter stays whole
+    filtered = {
+        b.name: _chosen(b, wanted[b.name]) for b in found.benchmarks if len(wanted[b.name]) < len(means[b.name])
+    }
+    chosen = sum(len((wanted if filtered.get(name) else means)[name]) for name in means)
     if chosen == total:
         return None
-    row = Row(f"{total - chosen} of {total} cases", "left out: its table names those that are measured")
     # fewer cases leave room for more executions
     plan = found.plan
-    few = suite_plan(chosen)[0] if length else plan
+    few = suite_plan(chosen)[0] if len(told) == len(means) else plan
     amount = replace(plan, executions=max(plan.executions, few.executions), budget=min(plan.budget, few.budget))
-    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows], amount=amount), chosen, total
+    benchmarks = [filtered.get(each.name) or each for each in found.benchmarks]
+    rows = [Row(f"{total - chosen} of {total} cases", why), *found.rows]
+    return replace(found, benchmarks=benchmarks, rows=rows, amount=amount), chosen, total
 
 
-def _quick(found: Found, trial: Mapping[str, Any], least: float) -> tuple[Found, int, int] | None:
-    """Leave out the slowest, if at least so many fit a budget, and values last as long as they are told."""
-    cost, lengths = trial["cost"], {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
-    if None in lengths.values():
-        return None
-    weights = {
-        (each.name, label): max(one["mean"], float(told[2]) / (1000 if told[3] else 1))
-        for each in found.benchmarks
-        for told in [lengths[each.name]]
-        for label, one in _decided(each, trial)
-        if told
-    }
+def _quick(
+    found: Found,
+    trial: Mapping[str, Any],
+    means: Mapping[str, Mapping[str, float]],
+    told: Mapping[str, float],
+    least: float,
+) -> dict[str, list[str]] | None:
+    """Return the cases without the slowest, if at least so many fit; told: seconds that a value is to last."""
+    weights = {(name, label): max(mean, told[name]) for name, own in means.items() for label, mean in own.items()}
     room = _room(trial, _BUILDS)
-    share = cost["executions"] / found.plan.executions / sum(weights.values())
-    kept, spent = list[tuple[str, str]](), 0.0
-    for case in sorted(weights, key=lambda each: weights[each]):
-        spent += share * weights[case]
-        kept += [case] if spent <= room else []
-    own = {each.name: [label for name, label in kept if name == each.name] for each in found.benchmarks}
-    chosen = [_chosen(each, own[each.name]) if own[each.name] else None for each in found.benchmarks]
-    if len(kept) < least or None in chosen:
-        return None
-    row = Row(
-        f"{len(weights) - len(kept)} of {len(weights)} cases", "left out: the slowest, which take most of the time"
-    )
-    benchmarks = [each for each in chosen if each is not None]
-    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), len(kept), len(weights)
+    share = trial["cost"]["executions"] / found.plan.executions / sum(weights.values())
+    kept, spent = {name: list[str]() for name in means}, 0.0
+    for name, label in sorted(weights, key=lambda each: weights[each]):
+        spent += share * weights[name, label]
+        kept[name] += [label] if spent <= room else []
+    return kept if sum(map(len, kept.values())) >= least and all(kept.values()) else None
 
 
 def _held(found: Found, trial: Mapping[str, Any]) -> float:
@@ -457,9 +440,10 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     if not found.timed and cost and not cost["least"]:
         each = cost["executions"] / found.plan.executions
         own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
-        most = plan.executions if own is not None and own <= _WIDE else max(plan.executions, MOST_EXECUTIONS)
-        room = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"])
-        plan = replace(plan, executions=max(1, min(most, int(room / max(each, 1e-3)))))
+        fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
+        # half of it is spare: a host may become twice as slow
+        more = min(MOST_EXECUTIONS, int(fit / 2)) if own is None or own > _WIDE else 1
+        plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
         plan = replace(plan, budget=5 * math.ceil(enough / 300))

@@ -21,7 +21,9 @@ _COMPILED = re.compile(
     r"ext_modules|maturin|scikit_build_core|mesonpy|setuptools[-_]rust|[Cc]ython|pybind11|nanobind|cffi_modules"
 )
 _NO_PACKAGES = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "examples", "scripts", "tools"}
-_FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|pytest\.mark\.benchmark\b", re.MULTILINE)
+_FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b", re.MULTILINE)
+_MARK = re.compile(r"pytest\.mark\.benchmark\b")
+_ONLY_MARKED = "left out: only pytest-codspeed measures what is only marked"
 _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
@@ -234,7 +236,9 @@ def package(tree: Tree) -> str | None:
 
 def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     """Find tests that use the benchmark fixture, as pytest collects them; None without them."""
-    files = [p for p in tree.ending(".py") if _FIXTURE.search(tree.text(p)) and PurePosixPath(p).name != "conftest.py"]
+    every = [p for p in tree.ending(".py") if PurePosixPath(p).name != "conftest.py"]
+    marked = [p for p in every if _MARK.search(tree.text(p))]
+    files = [p for p in every if p in marked or _FIXTURE.search(tree.text(p))]
     # a fixture of the project's own may have that name
     if not files or tree.mentions_any(r"^def benchmark\(", ".py"):
         return None
@@ -243,7 +247,11 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
     hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
     cases = 2 * len(files)
-    if own.setup is None:
+    if own.setup is not None:
+        # pytest cannot be asked before its plugin is there
+        left = [path for path in marked if not _FIXTURE.search(tree.text(path))]
+        files, rows = [path for path in files if path not in left], [Row(path, _ONLY_MARKED) for path in left]
+    else:
         ask.write("perfgate_ask.py", _PLUGIN)
         run = f"./{own.executable}" if tree.environment else own.executable
         options = "-m pytest --collect-only -q -p no:cacheprovider -p perfgate_ask -o addopts="
@@ -264,7 +272,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
             rows.append(Row(path_, f"left out: {became}"))
         if collected and collected["marked"]:
             what = f"{len(collected['marked'])} marked tests"
-            rows.append(Row(what, "left out: only pytest-codspeed measures what is only marked"))
+            rows.append(Row(what, _ONLY_MARKED))
     if not files:
         return None
     plan, length = suite_plan(cases, 0.5)

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from gate.checkout import refuse_tracked
+from gate.commands.init.options import Options
 from gate.commands.init.tree import Tree, table_of
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of
@@ -27,36 +28,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowOptions:
-    """Where the command runs, which workflow, whose action (None: the one that runs this, else the default)."""
-
-    directory: Path
-    kind: str
-    action: str | None
-    force: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Kind:
-    """A workflow to choose: what it is for, its files by the name of their template, and what is left to do."""
+    """A workflow to choose: its files by the name of their template, and what is left to do."""
 
-    purpose: str
     files: Mapping[str, str]
     next: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The repository's root, the project in it ("." for the root), the default branch, whether a config was found.
-
-    needs: what that config needs of a runner.
-    """
-
-    top: Path
-    project: PurePosixPath
-    branch: str | None
-    configured: bool
-    needs: Needs
 
 
 _RUNNER = (
@@ -79,17 +55,14 @@ _LABEL = "a label perf-accepted (gate.accept_label), for maintainers to accept a
 
 KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(
-        "pull requests from branches of the repository, and the merge queue",
         {"pull-request.yml": "perfgate.yml"},
         (_PUBLIC, _HOSTED, _PUSH, _REQUIRE, _LABEL),
     ),
     "trusted": Kind(
-        "the same in one job, for code that you trust with a token that can write",
         {"trusted.yml": "perfgate.yml"},
         (_PUBLIC, _HOSTED, _PUSH, _REQUIRE, _LABEL),
     ),
     "forks": Kind(
-        "pull requests from forks as well",
         {"forks.yml": "perfgate.yml", "forks-publish.yml": "perfgate-publish.yml"},
         (
             _HOSTED,
@@ -101,7 +74,6 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "comment": Kind(
-        "measures when a member asks for it by a comment or a label, also for forks",
         {"comment.yml": "perfgate-comment.yml"},
         (
             _RUNNER,
@@ -111,7 +83,6 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "matrix": Kind(
-        "the benchmarks divided over several runners",
         {"matrix.yml": "perfgate.yml"},
         (
             _PUBLIC,
@@ -123,12 +94,10 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "calibrate": Kind(
-        "learns the noise of the machine, every night",
         {"calibrate.yml": "perfgate-calibrate.yml"},
         (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
     ),
     "history": Kind(
-        "records each commit of the default branch, and draws the trend",
         {"history.yml": "perfgate-history.yml"},
         (
             _RUNNER,
@@ -138,7 +107,6 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "creep": Kind(
-        "compares the default branch with the latest release, every night",
         {"creep.yml": "perfgate-creep.yml"},
         (
             _RUNNER,
@@ -148,7 +116,6 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "study": Kind(
-        "runs the study of perfgate.toml, by hand or for a label",
         {"study.yml": "perfgate-study.yml"},
         (
             _RUNNER,
@@ -160,60 +127,61 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as all commands
+def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as all commands
     """Write the files of a workflow and say what is left to do.
 
     Raises:
-        UserError: no such kind, no action's name, no repository, or a file that exists already or cannot be written.
+        UserError: no action's name, no repository, or a file that exists already or cannot be written.
     """
-    kind = _kind(options.kind)
-    environment = os.environ
-    own, ref = environment.get("GITHUB_ACTION_REPOSITORY"), environment.get("GITHUB_ACTION_REF")
+    kind = KINDS[str(options.workflow)]
+    own, ref = os.environ.get("GITHUB_ACTION_REPOSITORY"), os.environ.get("GITHUB_ACTION_REF")
     action = options.action or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
     if not _ACTION.fullmatch(action):
         raise UserError(f"--action {action!r}: write OWNER/REPO@REF, such as {DEFAULT_ACTION}")
-    place = _place(options.directory)
+    git = git_of(Path.cwd())
+    top = Path(git.environment["GIT_WORK_TREE"])
+    found = _project(git.directory, top)
+    project = PurePosixPath((found or git.directory).relative_to(top).as_posix())
+    # GitHub would take it for an expression
+    if "${{" in str(project) or not str(project).isprintable():
+        raise UserError(f"{project}: this folder name cannot be written into a workflow: rename the folder")
     # name a project by its folder, as the action does (its input id); "" for the root
-    project = place.project
     slug = "" if project == PurePosixPath() else slug_of(project)
-    files = {
-        FOLDER / (name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name): _render(
-            template, action, place, slug
+    needs, branch = needs_of(found or git.directory), _default_branch(git)
+    texts = {
+        FOLDER / (name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name): with_steps(
+            _template(template).replace("branches: [main]", f"branches: [{_pattern(branch or 'main')}]"),
+            needs.steps, _scalar(str(project)) if slug else "",
         )
         for template, name in kind.files.items()
+    }  # fmt: skip
+    _write(top, {file: _named(text, action, str(project), slug) for file, text in texts.items()}, options.force)
+    branches = any("branches: [" in text for text in texts.values())
+    notes = {
+        "there is no perfgate.toml yet: run `perfgate init` first": found is None,
+        "perfgate.toml has a benchmark without a command, so the workflow will fail: write it before you push": (
+            needs.placeholder
+        ),
+        **{f"a step makes {path}, which perfgate.toml shares: {' && '.join(own)}": True for path, own in needs.steps},
+        **{
+            f"perfgate.toml shares {path}, which git does not track: add a step that makes it before perfgate's": True
+            for path in needs.others
+        },
+        "the default branch is not known here: `main` was written; change `branches:` if yours is another": (
+            branch is None and branches
+        ),
+        f"the action is {action}; name another with --action OWNER/REPO@REF": options.action is None,
     }
-    _write(place.top, files, options.force)
-    lines = [f"wrote {file}" for file in files]
-    lines += _notes(options, action, place)
     names = {
         "check": f"perfgate {slug}".rstrip(),
         "status": f"perfgate/{slug}".rstrip("/"),
         "ref": f"{HISTORY_REF}-{slug}".rstrip("-"),
-        "tools": ", ".join(["git", "CPython 3.11 to 3.14", *place.needs.tools]),
+        "tools": ", ".join(["git", "CPython 3.11 to 3.14", *needs.tools]),
     }
+    lines = [*(f"wrote {file}" for file in texts), *(f"note: {line}" for line, holds in notes.items() if holds)]
     lines += ["next:", *(f"  - {step.format_map(names)}" for step in kind.next)]
     out.write("".join(f"{visible(line)}\n" for line in lines))
     return 0
-
-
-def _kind(name: str) -> Kind:
-    if name not in KINDS:
-        known = ", ".join(f"{known} ({kind.purpose})" for known, kind in KINDS.items())
-        raise UserError(f"--workflow {name!r}: unknown; choose from {known}")
-    return KINDS[name]
-
-
-def _place(directory: Path) -> _Place:
-    if not directory.is_dir():
-        raise UserError(f"{directory} is not a directory")
-    git = git_of(directory)
-    top = Path(git.environment["GIT_WORK_TREE"])
-    project = _project(git.directory, top)
-    inside = PurePosixPath((project or git.directory).relative_to(top).as_posix())
-    # GitHub would take it for an expression
-    if "${{" in str(inside) or not str(inside).isprintable():
-        raise UserError(f"{inside}: this folder name cannot be written into a workflow: rename the folder")
-    return _Place(top, inside, _default_branch(git), project is not None, needs_of(project or git.directory))
 
 
 def _project(directory: Path, top: Path) -> Path | None:
@@ -239,18 +207,15 @@ def _default_branch(git: Git) -> str | None:
     return None
 
 
-def _render(template: str, action: str, place: _Place, slug: str) -> str:
-    """Fill a template in: whose action, the branch that keeps the history, the project's folder."""
-    text = _template(template)
-    text = text.replace("branches: [main]", f"branches: [{_pattern(place.branch or 'main')}]")
-    text = with_steps(text, place.needs.steps, _scalar(place.project.as_posix()) if slug else "")
+def _named(text: str, action: str, project: str, slug: str) -> str:
+    """Write whose action it is, and the project's folder with its name where that is not the root."""
     if slug:
         text = re.sub(r"^( *name: perfgate)\b", rf"\1 {slug}", text, flags=re.MULTILINE)
         text = text.replace("workflows: [perfgate]", f"workflows: [perfgate {slug}]")
         text = re.sub(r"\bperfgate((?:-publish)?\.yml)", rf"perfgate-{slug}\1", text)
         text = text.replace(HISTORY_REF, f"{HISTORY_REF}-{slug}")
         # each step of the action the project's folder
-        directory = _scalar(place.project.as_posix())
+        directory = _scalar(project)
         lines = text.splitlines(keepends=True)
         for at in reversed(range(len(lines))):
             if f"uses: {DEFAULT_ACTION}" not in lines[at]:
@@ -291,26 +256,6 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
                 opened.write(text)
         except OSError as error:
             raise UserError(f"{file} cannot be written: {error.strerror}") from None
-
-
-def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
-    needs, branches = place.needs, any("branches: [main]" in _template(name) for name in _kind(options.kind).files)
-    lines = {
-        "there is no perfgate.toml yet: run `perfgate init` first": not place.configured,
-        "perfgate.toml has a benchmark without a command, so the workflow will fail: write it before you push": (
-            needs.placeholder
-        ),
-        **{f"a step makes {path}, which perfgate.toml shares: {' && '.join(own)}": True for path, own in needs.steps},
-        **{
-            f"perfgate.toml shares {path}, which git does not track: add a step that makes it before perfgate's": True
-            for path in needs.others
-        },
-        "the default branch is not known here: `main` was written; change `branches:` if yours is another": (
-            place.branch is None and branches
-        ),
-        f"the action is {action}; name another with --action OWNER/REPO@REF": options.action is None,
-    }
-    return [f"note: {line}" for line, holds in lines.items() if holds]
 
 
 _TOOLS = (

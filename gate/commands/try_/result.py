@@ -174,22 +174,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What to mind about a benchmark."""
+    """What to mind about a benchmark, in words."""
 
     kind: Literal["short", "quantile", "floor", "zero"]
-    """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
-    the rules call too small to matter is more than the threshold. zero: what `text` names has no ratio."""
+    """short: a process that takes so little time that its start is most of it. floor: what the rules call too small to
+    matter is more than the threshold. zero: some of it has no ratio."""
     benchmark: str = ""
-    metric: str = ""
-    """Of a floor."""
-    seconds: float = 0.0
-    text: str = ""
-    floor: float = 0.0
-    unit: str = ""
-    share: float = 0.0
-    """The floor over the mean."""
-    more: int = 0
-    """Other cases of which this is true."""
+    text: str
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):

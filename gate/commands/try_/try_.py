@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TextIO
@@ -14,7 +14,7 @@ from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
-from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
+from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.rules import floor_of, threshold_of
 from gate.config.types import Config
@@ -36,6 +36,9 @@ from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
+from gate.units import format_duration, format_share, plural
+from gate.writing.amounts import as_configured
+from gate.writing.sentences import Lines
 from harness.build.cache import About
 from harness.host.fitness import examine, unfit
 from harness.host.lock import NotFreeError
@@ -150,7 +153,6 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     cost = round_cost(built, tried, settings.rules)
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
-    notes = _notes(job, tried)
     return msgspec.structs.replace(
         begun,
         built=built,
@@ -158,7 +160,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
         benchmarks=tuple(tried),
         cost=cost,
         plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
-        notes=tuple(notes),
+        notes=tuple(notes_of(settings.rules, tried)),
     )
 
 
@@ -184,31 +186,38 @@ def _built(job: Job, record: Build, kept: About | None) -> Built:
     )
 
 
-def _notes(job: Job, tried: list[Tried]) -> list[Note]:
-    notes = [Note(kind="quantile", text=text) for text in quantile_warnings(job.project.settings.rules)]
+def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
+    """Say what to mind: quantiles, starts that take almost no time, zeros, and the floor that hides most."""
+    for text in quantile_warnings(rules):
+        yield Note(kind="quantile", text=text)
+    below = list[tuple[float, Case, float]]()
     for each in tried:
-        times = [case.mean for case in each.cases if case.metric == "time"]
-        if declared(each.instrument).any_command and times and min(times) < _SHORT:
-            notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
-        if zeros := [
-            c.benchmark if c.benchmark != each.benchmark else c.metric
-            for c in each.cases
-            if c.decided and not (c.mean or c.exact)
-        ]:
-            notes.append(Note(kind="zero", benchmark=each.benchmark, text=", ".join(zeros[:3])))
-    below = sorted(_below_floor(job.project.settings.rules, tried), key=lambda note: note.share)
-    return [*notes, *(msgspec.structs.replace(note, more=len(below) - 1) for note in below[-1:])]
-
-
-def _below_floor(rules: Config, tried: list[Tried]) -> Iterator[Note]:
-    """Give the cases whose floor lets pass more than their threshold does."""
-    for case in (case for each in tried for case in each.cases if case.decided and not case.exact and case.mean > 0):
-        floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
-        if floor is not None and floor / case.mean > threshold_of(rules, case.benchmark, case.metric, MEAN):
-            share = floor / case.mean
-            yield Note(
-                kind="floor", benchmark=case.benchmark, metric=case.metric, floor=floor, unit=case.unit, share=share
+        name, cases = each.benchmark, [case for case in each.cases if case.decided and not case.exact]
+        shortest = min((case.mean for case in each.cases if case.metric == "time"), default=_SHORT)
+        if declared(each.instrument).any_command and shortest < _SHORT:
+            text = (
+                f"{name} takes {format_duration(shortest)}, and much of that is starting a process: give it more work, "
+                'or have the program measure itself (instrument = "values")'
             )
+            yield Note(kind="short", benchmark=name, text=text)
+        if zeros := [case.benchmark if case.benchmark != name else case.metric for case in cases if not case.mean]:
+            text = f"{name}: {', '.join(zeros[:3])} is 0, of which no ratio can be told: leave it out (exclude)"
+            yield Note(kind="zero", benchmark=name, text=text)
+        for case in cases:
+            floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
+            share = floor / case.mean if floor is not None and case.mean > 0 else 0.0
+            if floor is not None and share > threshold_of(rules, case.benchmark, case.metric, MEAN):
+                below.append((share, case, floor))
+    if not below:
+        return
+    share, case, floor = max(below, key=lambda each: each[0])
+    others = f" (too large for {plural(len(below) - 1, 'more case')}, too)" if len(below) > 1 else ""
+    text = (
+        f"{case.benchmark}: a slowdown passes up to {format_share(share)}, which is the floor of "
+        f"{as_configured(floor, case.unit)}{others}: if that matters, put a smaller one or "
+        f"{Lines(('benchmark', 'metric', case.metric), {'floor': '0'})}"
+    )
+    yield Note(kind="floor", benchmark=case.benchmark, text=text)
 
 
 def _show(trial: Trial, rules: Config, outputs: OutputOptions, out: TextIO, *, advises: bool) -> None:

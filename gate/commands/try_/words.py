@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
+from gate.commands.try_.result import Built, Case, Fit, Plans, RoundCost, Trial, Tried
 from gate.config.rules import goes_by_starts
 from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
@@ -19,11 +19,9 @@ from gate.units import Duration, format_duration, format_share, format_value, pl
 from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.reports import commit
-from gate.writing.amounts import as_configured
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible
-from gate.writing.sentences import Lines
 from harness.host.fitness import WAITS
 
 Say = Callable[[str], None]
@@ -87,7 +85,7 @@ def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Documen
         [Items(told, "rest")],
         _plans(trial.plans, rules, advises=advises) if trial.plans is not None else [],
         [Items([_host(trial)], "rest")],
-        [Items([*map(_note, trial.notes), *warnings], "rest")],
+        [Items([*(each.text for each in trial.notes), *warnings], "rest")],
         [Items([f"next: {_next(trial, rules)}"], "rest")] if advises else [],
     ]
     return Document("perfgate try", headline(trial), sections, "in the JSON", "")
@@ -246,24 +244,6 @@ def _host(trial: Trial) -> str:
     return f"host: {unfit}, {problems} (`perfgate doctor` shows more)"
 
 
-def _note(note: Note) -> str:
-    if note.kind == "short":
-        return (
-            f"{note.benchmark} takes {format_duration(note.seconds)}, and much of that is starting a process: give it "
-            'more work, or have the program measure itself (instrument = "values")'
-        )
-    if note.kind == "zero":
-        return f"{note.benchmark}: {note.text} is 0, of which no ratio can be told: leave it out (exclude)"
-    if note.kind == "floor":
-        others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
-        return (
-            f"{note.benchmark}: a slowdown passes up to {format_share(note.share)}, which is the floor of "
-            f"{as_configured(note.floor, note.unit)}{others}: if that matters, put a smaller one or "
-            f"{Lines(('benchmark', 'metric', note.metric), {'floor': '0'})}"
-        )
-    return note.text
-
-
 def _next(trial: Trial, rules: Config) -> str:
     if trial.exit_code != 0:
         return "fix that, and run `perfgate try` again; a check would end with an error too"
@@ -314,5 +294,4 @@ def as_json(trial: Trial, rules: Config) -> str:
     table |= msgspec.to_builtins(trial)
     table["warnings"] = plain(trial.warnings)
     table["next"] = _next(trial, rules)
-    table["notes"] = [{**msgspec.to_builtins(each), "text": _note(each)} for each in trial.notes]
     return json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

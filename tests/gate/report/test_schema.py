@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
-import msgspec
 import pytest
 
 from gate.report import json
-from scripts.report_pages import meanings
 from tests.gate.report import examples
 from tests.gate.report.test_golden import GOLDEN
 from tests.support.seeds import some
@@ -129,13 +127,3 @@ def test_what_is_no_number_is_valid_as_null(bad: float) -> None:
         base=examples.side(bad), head=examples.side(1.0), ratio=examples.interval(bad), p=bad, floor=bad
     )
     assert VALIDATOR.is_valid(plain.loads(json.render(examples.report("pass", [found]))))
-
-
-class Undocumented(msgspec.Struct):
-    benchmark: str
-    something: int
-
-
-def test_a_field_without_a_docstring_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"Undocumented: write a docstring below something"):
-        meanings(Undocumented)

@@ -1,6 +1,5 @@
 """perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
-import io
 import json
 import os
 import subprocess
@@ -9,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
-from gate.commands.init.init import InitOptions, render, run, toml_value
+from gate.commands.init.init import render, toml_value
+from gate.commands.init.options import KINDS
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
@@ -144,10 +143,10 @@ def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
     subprocess.run([*git, "commit", "--quiet", "--message=first"], cwd=directory, check=True)
     monkeypatch.setenv("PERFGATE_LOCK", str(directory / ".git" / "lock"))
     monkeypatch.delenv("CI", raising=False)
-    out, err = io.StringIO(), io.StringIO()
-    assert run(InitOptions(directory, None, force=False, tries=True), out, err) == 0, err.getvalue()
-    assert "the benchmark gave values" in out.getvalue()
-    assert "git add --force perfgate.toml" in out.getvalue()
+    code, out, err = init(directory, tries=True)
+    assert code == 0, err
+    assert "the benchmark gave values" in out
+    assert "git add --force perfgate.toml" in out
 
 
 # --- hostile projects ----------------------------------------------------------------------------------------------
@@ -264,7 +263,7 @@ def test_force_writes_over(project: Project) -> None:
 def test_a_place_that_cannot_be_written(project: Project, tmp_path: Path) -> None:
     directory = project({"perfgate.toml/file": ""})
     assert init(directory, force=True) == (2, "", "perfgate: perfgate.toml cannot be written: Is a directory\n")
-    assert init(tmp_path / "nowhere")[0] == 2
+    assert init(tmp_path, project=Path("nowhere"))[0] == 2
 
 
 def test_a_dangling_link_is_not_written_through(project: Project, tmp_path: Path) -> None:

@@ -1,22 +1,21 @@
 """What a workflow needs on its runner: shared paths that a step makes, programs, and commands that are still missing."""
 
-import io
 import subprocess
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init.workflow import KINDS, WorkflowOptions, needs_of, run
-from tests.support.initialized import make_project
+from gate.commands.init.workflow import KINDS, needs_of
+from tests.support.initialized import init, make_project
 
 VENV = '[build]\nshare = [".venv"]\n[[benchmark]]\nname = "a"\ncommand = [".venv/bin/python", "bench.py"]\n'
 
 
 def told(directory: Path, kind: str) -> str:
-    out = io.StringIO()
-    assert run(WorkflowOptions(directory, kind, None, force=False), out, io.StringIO()) == 0
-    return out.getvalue()
+    code, out, _ = init(directory, workflow=kind)
+    assert code == 0
+    return out
 
 
 def steps_of(directory: Path, name: str, job: str) -> list[dict[str, str]]:

@@ -1,7 +1,6 @@
 """perfgate init --workflow: what it writes, that linters agree with it, and what it refuses."""
 
 import dataclasses
-import io
 import os
 import re
 import shutil
@@ -13,12 +12,14 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init import command, init
-from gate.commands.init.command import Options
-from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
+from gate.commands.init import options
+from gate.commands.init.init import _LOOKS
+from gate.commands.init.options import Options
+from gate.commands.init.workflow import DEFAULT_ACTION, KINDS
 from gate.document.html import templates
 from gate.github.publishing.request import id_of, slug_of
 from gate.model import UserError
+from tests.support.initialized import init
 
 WORKFLOWS = Path(".github/workflows")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -38,9 +39,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(directory: Path, kind: str, action: str | None = None, *, force: bool = False) -> str:
-    out = io.StringIO()
-    assert run(WorkflowOptions(directory, kind, action, force), out, io.StringIO()) == 0
-    return out.getvalue()
+    code, out, _ = init(directory, workflow=kind, action=action, force=force)
+    assert code == 0
+    return out
 
 
 def written(top: Path) -> dict[str, str]:
@@ -73,8 +74,8 @@ def test_every_template_belongs_to_a_kind() -> None:
 
 
 def test_help_and_completion_name_every_kind() -> None:
-    assert tuple(KINDS) == command.WORKFLOWS
-    assert {*init._LOOKS} == {*command.KINDS}
+    assert tuple(KINDS) == options.WORKFLOWS
+    assert {*_LOOKS} == {*options.KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -332,13 +333,6 @@ def test_what_is_left_to_do(repository: Path) -> None:
     assert "shards and sessions of [plan]" in write(repository, "matrix", force=True)
 
 
-def test_init_tells_of_it(tmp_path: Path) -> None:
-    out = io.StringIO()
-    (tmp_path / "bench.sh").write_text("true\n", encoding="utf-8")
-    assert init.run(init.InitOptions(tmp_path, None, force=False), out, io.StringIO()) == 0
-    assert "perfgate init --workflow pull-request" in out.getvalue()
-
-
 def test_help_names_every_kind() -> None:
     (field,) = (field for field in dataclasses.fields(Options) if field.name == "workflow")
     declared = field.metadata["option"]
@@ -351,13 +345,6 @@ def test_no_action(repository: Path, action: str) -> None:
     with pytest.raises(UserError, match=r"--action .*: write OWNER/REPO@REF"):
         write(repository, "pull-request", action)
     assert not (repository / ".github").exists()
-
-
-def test_an_unknown_kind_names_those_that_there_are(repository: Path) -> None:
-    with pytest.raises(
-        UserError, match=r"--workflow 'nightly': unknown.*pull-request \(.*trusted \(.*matrix \(.*study \("
-    ):
-        write(repository, "nightly")
 
 
 def test_nothing_is_written_over(repository: Path) -> None:
@@ -389,8 +376,6 @@ def test_a_file_in_the_way(repository: Path) -> None:
 def test_no_repository(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"is not in a git repository: run"):
         write(tmp_path, "pull-request")
-    with pytest.raises(UserError, match="is not a directory"):
-        write(tmp_path / "none", "pull-request")
 
 
 @pytest.mark.parametrize("name", ["${{ github.token }}", "a\nb", "a\x1b[31mb"])

@@ -73,30 +73,24 @@ def ran(asked: int, seconds: float, values: list[float] | None = None) -> Ran:
     return Ran(asked, Executed([made], [], seconds))
 
 
-def test_an_execution_takes_its_start_and_its_iterations() -> None:
-    # 0.5 s of start, 0.2 s an iteration
-    assert planned_seconds([ran(5, 1.5, [0.2] * 5)], 20) == pytest.approx(0.5 + 20 * 0.2)
-
-
-def test_what_says_no_time_is_told_from_two_executions() -> None:
-    # 3 s of compiling and 1 s a value
-    assert planned_seconds([ran(1, 4.0), ran(5, 8.0)], 20) == pytest.approx(23.0)
-
-
-def test_a_program_that_writes_what_it_likes_takes_what_it_takes() -> None:
-    assert planned_seconds([ran(1, 4.0), ran(5, 4.0)], 20) == pytest.approx(4.0)
-    # the first start filled a cache
-    assert planned_seconds([ran(1, 9.0), ran(5, 4.0)], 20) == pytest.approx(4.0)
-
-
-def test_a_tool_with_a_least_number_takes_as_long_for_fewer() -> None:
-    # Criterion was asked for 1 value and gave 10
-    assert planned_seconds([ran(1, 24.0, [2e-9] * 10)], 10) == pytest.approx(24.0)
-    assert planned_seconds([ran(1, 24.0, [2e-9] * 10)], 20) == pytest.approx(48.0)
-
-
-def test_one_execution_alone_is_taken_as_all_iterations() -> None:
-    assert planned_seconds([ran(2, 4.0)], 20) == pytest.approx(40.0)
+@pytest.mark.parametrize(
+    ("made", "wanted", "seconds"),
+    [
+        # 0.5 s of start, 0.2 s an iteration
+        ([ran(5, 1.5, [0.2] * 5)], 20, 0.5 + 20 * 0.2),
+        # what says no time: 3 s of compiling and 1 s a value
+        ([ran(1, 4.0), ran(5, 8.0)], 20, 23.0),
+        # a program that writes what it likes, and one whose first start filled a cache
+        ([ran(1, 4.0), ran(5, 4.0)], 20, 4.0),
+        ([ran(1, 9.0), ran(5, 4.0)], 20, 4.0),
+        # Criterion was asked for 1 value and gave 10
+        ([ran(1, 24.0, [2e-9] * 10)], 10, 24.0),
+        ([ran(1, 24.0, [2e-9] * 10)], 20, 48.0),
+        ([ran(2, 4.0)], 20, 40.0),
+    ],
+)
+def test_seconds_of_an_execution_as_planned(made: list[Ran], wanted: int, seconds: float) -> None:
+    assert planned_seconds(made, wanted) == pytest.approx(seconds)
 
 
 def test_the_cost_of_rounds() -> None:
@@ -270,11 +264,6 @@ def test_budgets_and_what_they_find() -> None:
     assert 0.03 < found[1320.0].finds < found[600.0].finds < found[300.0].finds < 0.06
 
 
-def test_more_noise_finds_less() -> None:
-    quiet, noisy = (fits(tried(cases=(case(spread=spread),)))[600.0].finds for spread in (0.01, 0.2))
-    assert quiet < noisy
-
-
 def test_of_several_findings_the_quieter_half_has_a_number_of_its_own() -> None:
     spreads = (0.005, 0.01, 0.02, 0.2)
     cases = tuple(case(metric=f"m{n}", spread=spread) for n, spread in enumerate(spreads))
@@ -291,15 +280,12 @@ def test_of_several_findings_the_quieter_half_has_a_number_of_its_own() -> None:
     assert fits(tried())[600.0].half is None
 
 
-def test_after_few_builds_no_regression_is_called() -> None:
+def test_few_builds_call_no_regression_and_a_budget_may_hold_none() -> None:
     found = fits(tried(), cost=RoundCost(once=40.0, builds=2.0, executions=58.0, least=False))[300.0]
     assert (found.builds, found.finds) == (3, None)
-
-
-def test_a_budget_below_one_round() -> None:
-    found = fits(tried(), cost=RoundCost(once=40.0, builds=2.0, executions=298.0, least=False))
-    assert (found[300.0].builds, found[300.0].seconds, found[300.0].finds) == (0, 340.0, None)
-    assert found[600.0].builds == 1
+    none = fits(tried(), cost=RoundCost(once=40.0, builds=2.0, executions=298.0, least=False))
+    assert (none[300.0].builds, none[300.0].seconds, none[300.0].finds) == (0, 340.0, None)
+    assert none[600.0].builds == 1
 
 
 def test_without_a_spread_nothing_is_promised() -> None:
@@ -317,10 +303,11 @@ def test_what_is_zero_has_no_noise_to_plan_by() -> None:
     assert not any(fit.unknown for fit in found.fits) and found.fits[-1].finds is not None
 
 
-def test_values_of_several_executions_are_no_iterations() -> None:
-    one, several = (fits(tried(cases=(case(executions=n),)))[600.0].finds for n in (1, 5))
+def test_noise_and_what_differs_between_executions_find_less() -> None:
+    same = case(spread=0.01), case(spread=0.2), case(spread=0.2, executions=5)
+    quiet, noisy, several = (fits(tried(cases=(each,)))[600.0].finds for each in same)
     # what differs between executions is not divided by the iterations of the plan
-    assert one < several
+    assert quiet < noisy < several
 
 
 def test_the_direction_is_that_of_the_noisiest() -> None:
@@ -403,11 +390,8 @@ def test_where_too_few_builds_fit_fewer_executions_and_iterations_are_named() ->
     # nor does one of which fewer iterations take no less, or whose plan has too few builds
     assert leaner(msgspec.structs.replace(cost, executions=2400.0), tried(execution=240.0)) is None
     assert leaner(cost, long, builds=3) is None
-
-
-def test_a_leaner_plan_that_finds_nothing_is_none() -> None:
-    long = tried(execution=24.0, iteration=2.0, cases=(case(spread=20.0),))
-    assert leaner(RoundCost(once=0.0, builds=0.0, executions=240.0, least=False), long) is None
+    # nor one that finds nothing
+    assert leaner(cost, tried(execution=24.0, iteration=2.0, cases=(case(spread=20.0),))) is None
 
 
 @pytest.mark.endtoend

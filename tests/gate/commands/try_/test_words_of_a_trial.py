@@ -18,6 +18,7 @@ from gate.commands.try_.result import (
     Trial,
     Tried,
 )
+from gate.commands.try_.try_ import notes_of
 from gate.commands.try_.words import as_json, brief, document_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
@@ -106,7 +107,7 @@ def test_it_fits_the_terminal(width: int) -> None:
     whole = changed(
         benchmarks=(TRIED, Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))),
         host=(Problem(check="load", value="9.8 on 2 processors"),),
-        notes=(Note(kind="short", benchmark="a", seconds=0.001),),
+        notes=(Note(kind="short", benchmark="a", text="a takes 1 ms, and much of that is starting a process"),),
     )
     lines = render(whole, width).splitlines()
     # but for commands, which are there to be copied
@@ -245,18 +246,41 @@ def test_of_a_command_of_several_lines_the_first_is_shown() -> None:
     assert "command: python - <<'END' (and 4 lines more)" in found
 
 
-def test_a_floor_beyond_the_threshold_is_named() -> None:
-    note = Note(kind="floor", benchmark="u64", metric="time", floor=1e-9, unit="s", share=0.48, more=2)
-    found = text(changed(notes=(note,)))
-    assert (
-        "u64: a slowdown passes up to 48.0%, which is the floor of 1 ns (too large for 2 more cases, too): if" in found
+def test_what_to_mind_is_said_of_starts_zeros_and_the_worst_floor() -> None:
+    floors = {"a": "1ns", "b": "0.1ns", "c": "1us"}
+    tables = [
+        {
+            "name": name,
+            "command": name,
+            "instrument": "values",
+            "metric": {"time": {"unit": "s", "better": "lower", "floor": floor}},
+        }
+        for name, floor in floors.items()
+    ]
+    rules = parse(from_tables({"benchmark": [*tables, {"name": "d", "command": "d"}]}, "here"))
+    means = {"a": 2e-9, "b": 2e-9, "c": 0.0}
+    cases = {name: msgspec.structs.replace(CASE, benchmark=name, mean=mean) for name, mean in means.items()}
+    tried = [Tried(benchmark=name, instrument="values", cases=(case,)) for name, case in cases.items()]
+    short = msgspec.structs.replace(CASE, benchmark="d", mean=0.001)
+    notes = list(notes_of(rules, [*tried, Tried(benchmark="d", instrument="spawn", cases=(short,))]))
+    assert [note.kind for note in notes] == ["zero", "short", "floor"]
+    zero, start, floor = (note.text for note in notes)
+    assert zero.startswith("c: time is 0") and start.startswith("d takes 1 ms")
+    assert floor.startswith(
+        "a: a slowdown passes up to 50.0%, which is the floor of 1 ns (too large for 1 more case, too): if"
     )
-    assert "put a smaller one or `floor = 0` in `[benchmark.metric.time]`" in found
+    assert "put a smaller one or `floor = 0` in `[benchmark.metric.time]`" in floor
 
 
 def test_as_json_it_has_the_sentences_and_every_number() -> None:
     found = json.loads(
-        as_json(changed(warnings=(LfsPointers(),), notes=(Note(kind="short", benchmark="a", seconds=0.001),)), RULES)
+        as_json(
+            changed(
+                warnings=(LfsPointers(),),
+                notes=(Note(kind="short", benchmark="a", text="a takes 1 ms, and much of that is starting a process"),),
+            ),
+            RULES,
+        )
     )
     assert found["headline"] == "the benchmark gave values"
     assert found["benchmarks"][0]["benchmark"] == HOSTILE
