@@ -18,7 +18,6 @@ from gate.github.problems import Problem
 from gate.github.publishing.collected_measurements import broken_off
 from gate.github.publishing.conclusion import (
     Concluded,
-    ForeignRun,
     conclude_foreign,
     conclude_on,
     job_name,
@@ -68,7 +67,7 @@ def run(
                 "it: name no runs"
             )
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
-        concluded = conclude_foreign(event, ForeignRun(folder, id, directory, ()), os.environ)
+        concluded = conclude_foreign(event, os.environ, folder, id, directory=directory, sets=())
     else:
         target = _target(pull, event, os.environ)
         concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=told[0] != "never")
@@ -133,4 +132,4 @@ def _target(pull: int | None, event: Event, environment: Mapping[str, str]) -> T
         facts = forge_of(event, environment).pull(pull)
     except Problem as problem:
         raise UserError(f"--pull {pull}: {problem.what}") from None
-    return Target(pull, facts.head_sha, event.run_id, event.run_attempt)
+    return Target(pull, facts.head.sha, event.run_id, event.run_attempt)
