@@ -92,7 +92,7 @@ def _append(file: Path, text: str) -> None:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from None
 
 
-class _Inside(io.StringIO):
+class HandedOn(io.StringIO):
     """Hands text on and knows whether the last line has ended; never a terminal, though some runners give one."""
 
     def __init__(self, out: TextIO) -> None:
@@ -101,14 +101,17 @@ class _Inside(io.StringIO):
         self.ended = True
 
     def write(self, text: str, /) -> int:
+        """Hand text on."""
         if text:
             self.ended = text.endswith("\n")
         return self._out.write(text)
 
     def flush(self) -> None:
+        """Hand on what is buffered."""
         self._out.flush()
 
     def isatty(self) -> bool:
+        """Tell that nobody watches: progress is one line a step."""
         return False
 
 
@@ -122,7 +125,7 @@ def fenced(out: TextIO) -> Iterator[TextIO]:
     token = secrets.token_hex(16)
     out.write(f"::stop-commands::{token}\n")
     out.flush()
-    inside = _Inside(out)
+    inside = HandedOn(out)
     try:
         yield inside
     finally:

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from typing import TextIO
 
 from gate.decide.ended_early import budget_ended
 from gate.decide.next_steps import raise_budget
 from gate.evidence.records import Located
 from gate.evidence.unfinished import unfinished
+from gate.github.runner import HandedOn
 from gate.run.job import Job
 from gate.run.run_folder import records_of
 
 
-class Heard(io.StringIO):
+class Heard(HandedOn):
     """Hands text on, and keeps why the command ended badly."""
 
-    def __init__(self, out: TextIO) -> None:
-        """Begin; out: where text goes on to."""
-        super().__init__()
-        self._out = out
-        self.why = ""
-
-    def write(self, text: str, /) -> int:
-        """Hand text on."""
-        return self._out.write(text)
-
-    def flush(self) -> None:
-        """Hand on what is buffered."""
-        self._out.flush()
-
-    def isatty(self) -> bool:
-        """Tell that nobody watches: progress is one line a step."""
-        return False
+    why = ""
 
 
 def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:

@@ -17,9 +17,7 @@ from gate.run.job import Job
 from gate.run.run_folder import PAST, make_room
 from gate.units import format_duration
 from gate.writing.plain import visible
-from harness.host.lock import Claim, LockHeldError, LockOccupiedError, NotFreeError, named
-
-_ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
+from harness.host.lock import ANOTHER, Claim, NotFreeError, named
 
 
 def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -> Job:
@@ -31,7 +29,7 @@ def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -
     Raises:
         OSError: it cannot be written.
     """
-    claim = error.holder if isinstance(error, LockHeldError) else None
+    claim = error.holder
     run = job.run
     if claim is not None and Path(claim.folder) == job.out.absolute():
         # of another name than the run that may be resumed there
@@ -46,10 +44,8 @@ def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -
     with Appender(job.out / MEASUREMENTS) as append:
         if not resume:
             append(run)
-        # only for what is held it helps to wait
-        seconds = waited if isinstance(error, LockHeldError) else None
         status, hint = _status(error, waited), _hint(error, longer=True)
-        append(Failure(kind="lock", session=job.session, seconds=seconds, status=status, hint=hint))
+        append(Failure(kind="lock", session=job.session, seconds=waited, status=status, hint=hint))
     return job
 
 
@@ -58,27 +54,18 @@ def not_free(error: NotFreeError, waited: float, *, longer: bool) -> str:
 
     longer: whether the command has --wait.
     """
-    hint = _hint(error, longer=longer)
-    return f"the machine was not free: {_status(error, waited)}{f'; {hint}' if hint else ''}"
+    return f"the machine was not free: {_status(error, waited)}; {_hint(error, longer=longer)}"
 
 
 def _status(error: NotFreeError, waited: float) -> str:
-    if not isinstance(error, LockHeldError):
-        return str(error)
     after = f" after {format_duration(waited)}" if waited else ""
     return f"{error.path} was still held{after} by {named(error.holder)}"
 
 
-def _hint(error: NotFreeError, *, longer: bool) -> str | None:
-    if isinstance(error, LockHeldError):
-        other = "" if error.holder is not None else f"; if it is not yours, {_ANOTHER}"
-        wait = ", or wait longer with `--wait 1h`" if longer else ""
-        return f"run it again when that process has ended{wait}{other}"
-    if isinstance(error, LockOccupiedError):
-        # in a sticky directory such as /tmp nobody else can
-        who = f"have user {error.owner} or root remove it" if error.owner else "remove it"
-        return f"{who}, or {_ANOTHER}"
-    return None
+def _hint(error: NotFreeError, *, longer: bool) -> str:
+    other = "" if error.holder is not None else f"; if it is not yours, {ANOTHER}"
+    wait = ", or wait longer with `--wait 1h`" if longer else ""
+    return f"run it again when that process has ended{wait}{other}"
 
 
 class WaitingLines:

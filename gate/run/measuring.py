@@ -184,9 +184,7 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
-        planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
-        if planned > sum(_replicates(job)):
-            raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
+        _refuse_shorter(job, records)
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
@@ -373,6 +371,13 @@ def _compares(job: Job) -> bool:
 def _replicates(job: Job) -> list[int]:
     # none of a gate, whose rounds have no replicates
     return [each.replicates for each in job.rounds] if job.treated.study is not None else []
+
+
+def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
+    """Refuse to go on with a study that another process has extended since it was laid out."""
+    planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
+    if planned > sum(_replicates(job)):
+        raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
 
 
 def _unproved(job: Job) -> UnprovedKind | None:

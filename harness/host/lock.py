@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from gate.codes import Exit
 from harness.errors import LockError
 from harness.process.process_groups import alive, start_time
 
@@ -82,10 +83,6 @@ def _user(number: int) -> str:
 
 
 class NotFreeError(Exception):
-    """Somebody else keeps the machine, by its lock file."""
-
-
-class LockHeldError(NotFreeError):
     """The lock was not free in time; who holds it."""
 
     def __init__(self, path: Path, holder: Claim | None) -> None:
@@ -93,21 +90,27 @@ class LockHeldError(NotFreeError):
         self.path, self.holder = path, holder
 
 
+class OccupiedError(LockError):
+    """Something that cannot be locked has the lock file's name."""
+
+    exit_code = Exit.ERROR
+
+    def __init__(self, path: Path, why: str) -> None:
+        # in a sticky directory such as /tmp nobody else can remove another user's
+        owner = None
+        with suppress(OSError):
+            owner = path.lstat().st_uid
+        other = None if owner in (None, os.geteuid()) else _user(owner)
+        of, who = (f" of user {other}", f"have user {other} or root remove it") if other else ("", "remove it")
+        super().__init__(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
+
+
+ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
+
+
 def named(holder: Claim | None) -> str:
     """Name who holds a lock, as far as it is known."""
     return str(holder) if holder is not None else "a process that did not register as perfgate"
-
-
-class LockOccupiedError(NotFreeError):
-    """Something that cannot be locked has the lock file's name; why, and its owner.
-
-    owner: the name of another user; None: this one, or not known.
-    """
-
-    def __init__(self, path: Path, why: str) -> None:
-        self.owner = _owner(path)
-        of = f" of user {self.owner}" if self.owner else ""
-        super().__init__(f"{path}{of} {why}")
 
 
 def lock_file(environment: Mapping[str, str]) -> Path:
@@ -128,9 +131,8 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Ite
         waiting: called when there is somebody to wait for and time to wait, and again when that changes.
 
     Raises:
-        LockHeldError: it was not free in time.
-        LockOccupiedError: what has its name cannot be locked.
-        LockError: it cannot be made, or its file system has no locks.
+        NotFreeError: it was not free in time.
+        LockError: it cannot be made, its file system has no locks, or what has its name cannot be locked.
     """
     descriptor = _take(path, wait, waiting)
     try:
@@ -163,7 +165,7 @@ def _take(path: Path, wait: float, waiting: Waiting) -> int:
                     # who has just taken the lock gets a moment to say so, and the next of the queue one to take it
                     found, last = (claim_of(descriptor), before), found
                     if left <= 0 and (found[0] is not None or left <= -(_GRACE if before else 2 * _PAUSE)):
-                        raise LockHeldError(path, found[0])
+                        raise NotFreeError(path, found[0])
                     if left > 0 and found == last != told:
                         told = found
                         waiting(*found)
@@ -208,26 +210,16 @@ def _open(path: Path) -> int:
                 advice = "name another lock file in PERFGATE_LOCK"
                 raise LockError(f"the lock file {path} cannot be opened ({error.strerror}): {advice}") from None
             why = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise LockOccupiedError(path, why) from None
+            raise OccupiedError(path, why) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise LockOccupiedError(path, "is not a regular file")
+            raise OccupiedError(path, "is not a regular file")
         return descriptor
-    raise LockOccupiedError(path, "keeps being made and removed by another program")
+    raise OccupiedError(path, "keeps being made and removed by another program")
 
 
 _OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
 """Errors of opening a file that exists but cannot serve as a lock; ENXIO: it is a socket."""
-
-
-def _owner(path: Path) -> str | None:
-    try:
-        owner = path.lstat().st_uid
-    except OSError:
-        return None
-    if owner == os.geteuid():
-        return None
-    return _user(owner)
 
 
 def _open_existing(path: Path, flags: int) -> int:
@@ -263,7 +255,7 @@ class Turn:
         """Join the queue of a file at its end."""
         self._descriptor: int | None = None
         self._place = time.time_ns() // 1000
-        with suppress(OSError, LockError, LockOccupiedError):  # without a queue the lock is as good, but not fair
+        with suppress(OSError, LockError):  # without a queue the lock is as good, but not fair
             self._descriptor = _open(path)
             # shared, since a file of another user may be read-only
             fcntl.lockf(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, self._place)

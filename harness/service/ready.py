@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from gate.formats.parts.output import OutputError
@@ -28,48 +27,40 @@ class ReadyError(Exception):
     """`ready` cannot be meant: why, in words."""
 
 
-class Probe(Protocol):
+@dataclass(frozen=True, slots=True)
+class Probe:
     """One way to ask a service whether it is ready."""
 
-    def ask(self, seconds: float) -> str:
-        """Ask once, for at most so many seconds; returns why it is not ready, "" when it is."""
-        ...
+    ask: Callable[[float], str]
+    """Asks once, for at most so many seconds; gives why it is not ready, "" when it is."""
+    hosts: tuple[str, ...] = ()
+    port: int = 0
+    """Where it will listen, and nobody before: none of what is known by its log, or by a command."""
 
     def taken(self) -> str:
         """Say, before the service starts, why the answer would be somebody else's; "" when it would not."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class TcpProbe:
-    """Connects; of several hosts one is enough."""
-
-    hosts: tuple[str, ...]
-    port: int
-
-    def ask(self, seconds: float) -> str:
-        """Connect and hang up."""
-        reasons = [_refusal(host, self.port, min(seconds, _PATIENCE)) for host in self.hosts]
-        return "" if "" in reasons else reasons[0]
-
-    def taken(self) -> str:
-        """Return whether somebody listens there already."""
         found = next((host for host in self.hosts if not _refusal(host, self.port, _PATIENCE)), None)
         return "" if found is None else f"another process listens on port {self.port} of {found} already"
 
 
-@dataclass(frozen=True, slots=True)
-class HttpProbe:
-    """Gets a page without a proxy; a redirect is an answer, and is not followed."""
+def _connecting(hosts: tuple[str, ...], port: int) -> Probe:
+    """Connect and hang up; of several hosts one is enough."""
 
-    address: SplitResult
+    def ask(seconds: float) -> str:
+        reasons = [_refusal(host, port, min(seconds, _PATIENCE)) for host in hosts]
+        return "" if "" in reasons else reasons[0]
 
-    def ask(self, seconds: float) -> str:
-        """Take 2xx and 3xx for ready."""
+    return Probe(ask, hosts, port)
+
+
+def _getting(address: SplitResult) -> Probe:
+    """Get a page without a proxy: 2xx is ready, and so is a redirect, which is not followed."""
+    host, port = address.hostname or "", address.port or 80
+
+    def ask(seconds: float) -> str:
         from http.client import HTTPConnection, HTTPException  # late: slow to import, and seldom needed
 
-        address = self.address
-        connection = HTTPConnection(address.hostname or "", address.port or 80, timeout=min(seconds, _PATIENCE))
+        connection = HTTPConnection(host, port, timeout=min(seconds, _PATIENCE))
         try:
             target = (address.path or "/") + (f"?{address.query}" if address.query else "")
             connection.request("GET", target, headers={"Connection": "close"})
@@ -84,55 +75,32 @@ class HttpProbe:
             connection.close()
         return "" if 200 <= status < 400 else f"answered with {status}"
 
-    def taken(self) -> str:
-        """Return whether somebody listens there already."""
-        return TcpProbe((self.address.hostname or "",), self.address.port or 80).taken()
+    return Probe(ask, (host,), port)
 
 
-class LogProbe:
-    """Looks for a text in what the service has written."""
+def _reading(log: Path, wanted: bytes) -> Probe:
+    """Look for a text in what the service has written."""
+    position = 0
 
-    def __init__(self, log: Path, text: str) -> None:
-        self._log = log
-        self._text = text.encode()
-        self._position = 0
-
-    def ask(self, seconds: float) -> str:  # noqa: ARG002  # the Protocol's
-        """Read on from where the last look ended."""
+    def ask(_: float) -> str:
+        nonlocal position
         try:
             # by name: a service may have put a link there
-            opened = regular(self._log, math.inf)
+            opened = regular(log, math.inf)
         except OutputError as error:
             return str(error)
         if opened is None:
             return "its output was removed"
         with opened as file:
-            if self._position > file.seek(0, 2):  # it has been cut to its end
-                self._position = 0
+            if position > file.seek(0, 2):  # it has been cut to its end
+                position = 0
             # what was found last time may have been the beginning of the text
-            file.seek(max(0, self._position - len(self._text)))
+            file.seek(max(0, position - len(wanted)))
             found = file.read()
-            self._position = file.tell()
-        return "" if self._text in found else "its output does not contain that text"
+            position = file.tell()
+        return "" if wanted in found else "its output does not contain that text"
 
-    def taken(self) -> str:
-        """Nobody else writes its log."""
-        return ""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandProbe:
-    """Runs a command, given as a function of its time limit that returns "" or how it failed."""
-
-    run: Callable[[float], str]
-
-    def ask(self, seconds: float) -> str:
-        """Run it once."""
-        return self.run(seconds)
-
-    def taken(self) -> str:
-        """What a command looks at is its own business."""
-        return ""
+    return Probe(ask)
 
 
 def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe:
@@ -149,16 +117,16 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     if kind == "log":
         if not rest:
             raise ReadyError(f'ready = "{ready}" names no text to wait for')
-        return LogProbe(log, rest)
+        return _reading(log, rest.encode())
     if kind == "command":
-        return CommandProbe(lambda seconds: run(rest, seconds))
+        return Probe(lambda seconds: run(rest, seconds))
     with suppress(ValueError):  # urlsplit knows brackets, and which ports there are
         address = urlsplit(ready if kind == "http" else f"tcp://{rest if ':' in rest else f':{rest}'}")
         port = address.port
         if kind == "http" and address.hostname:
-            return HttpProbe(address)
+            return _getting(address)
         if kind == "tcp" and port:
-            return TcpProbe((address.hostname,) if address.hostname else _LOOPBACK, port)
+            return _connecting((address.hostname,) if address.hostname else _LOOPBACK, port)
     raise ReadyError(f'ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
 
 

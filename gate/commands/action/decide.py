@@ -18,7 +18,7 @@ from gate.github.notice import Notice
 from gate.github.payload import SHA
 from gate.github.publishing import outcome as outcomes
 from gate.github.publishing.collected_measurements import NothingError, join, require_readable
-from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
+from gate.github.publishing.conclusion import Concluded, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
@@ -96,8 +96,8 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         return Concluded(outcomes.nothing(target, request.idle))
     try:
         if request.foreign:
-            run = ForeignRun(request.run_folder, request.id, request.place, request.sets)
-            return conclude_foreign(request.event, run, environment)
+            run, place, sets = request.run_folder, request.place, request.sets
+            return conclude_foreign(request.event, environment, run, request.id, directory=place, sets=sets)
         text = Path(request.folder, TEXT)
         if request.command == "publish" and request.asked is not None and is_regular(text):
             return Concluded(outcomes.nothing(target, text=str(text), of=request.asked.words.verb))

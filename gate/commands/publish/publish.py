@@ -19,7 +19,6 @@ from gate.github.problems import Problem
 from gate.github.publishing.collected_measurements import broken_off
 from gate.github.publishing.conclusion import (
     Concluded,
-    ForeignRun,
     conclude_foreign,
     conclude_on,
     job_name,
@@ -56,7 +55,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
                 "it: name no runs"
             )
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
-        concluded = conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), os.environ)
+        concluded = conclude_foreign(event, os.environ, folder, options.id, directory=options.directory, sets=())
     else:
         target = _target(options.pull, event, os.environ)
         concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=options.comment != "never")

@@ -114,29 +114,20 @@ def conclude_on(
     return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignRun:
-    """Where what a fork's run measured is to be decided: the folder that takes it, the gate, the project's place."""
-
-    folder: Path
-    id: str
-    place: str
-    sets: tuple[str, ...]
-
-
-def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, str]) -> Concluded:
+def conclude_foreign(
+    event: Event, environment: Mapping[str, str], folder: Path, gate: str, *, directory: str, sets: tuple[str, ...]
+) -> Concluded:
     """Decide over what the run of a workflow_run event measured, by the rules of the branch it is to go to.
 
-    A pull request that has moved on is nothing to publish, and nothing wrong.
+    A pull request that has moved on is nothing to publish, and nothing wrong. folder, gate, directory, sets: as of
+    `decide_foreign`.
     """
     from gate.github.publishing.forks import MovedOnError, UnmeasuredError, decide_foreign
 
     source = event.source
     own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target_of(event)
     try:
-        found = decide_foreign(
-            forge_of(event, environment), event, run.folder, run.id, directory=run.place, sets=run.sets
-        )
+        found = decide_foreign(forge_of(event, environment), event, folder, gate, directory=directory, sets=sets)
     except MovedOnError as error:
         return Concluded(nothing(own, str(error)))
     except UnmeasuredError as error:
@@ -150,4 +141,4 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
         return Concluded(could_not_run([Notice(Exit.ERROR, problem.after("nothing is published"))], own))
     target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
     outcome = msgspec.structs.replace(outcome_of(found.decided, target), unverified=not found.accepted)
-    return Concluded(outcome, found.decided, (run.folder / MEASUREMENTS,))
+    return Concluded(outcome, found.decided, (folder / MEASUREMENTS,))

@@ -1,8 +1,6 @@
 """A lock file that cannot be locked, or not in time: a failure with its own report, and advice."""
 
 import fcntl
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,33 +23,16 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-OCCUPIED: dict[str, tuple[Callable[[Path], None], str]] = {
-    "link": (lambda path: path.symlink_to("target"), "is a link"),
-    "directory": (Path.mkdir, "is not a regular file"),
-    "pipe": (os.mkfifo, "is not a regular file"),
-}
-
-
-@pytest.mark.parametrize(("occupy", "why"), OCCUPIED.values(), ids=OCCUPIED)
-@pytest.mark.parametrize("other", [False, True])
-def test_a_lock_file_that_is_something_else(
-    project: Project, occupy: Callable[[Path], None], why: str, *, other: bool
-) -> None:
+def test_a_lock_file_that_is_something_else(project: Project) -> None:
     path = Path(project.own()["PERFGATE_LOCK"])
-    occupy(path)
-    if other:
-        if os.geteuid() != 0:
-            pytest.skip("needs two users")
-        os.chown(path, 4321, 4321, follow_symlinks=False)
+    path.symlink_to("target")
     done = project.perfgate("check")
-    report = project.report()
-    (failure,) = report["failures"]
-    assert (done.returncode, report["exit_code"], failure["kind"]) == (4, 4, "lock"), done.stderr
-    assert failure["status"] == f"{path} of user 4321 {why}" if other else f"{path} {why}"
-    remove = "have user 4321 or root remove it" if other else "remove it"
-    assert failure["hint"] == f"{remove}, or name another lock file in PERFGATE_LOCK for every perfgate here"
     # waiting would not help
-    assert (report["summary"]["kind"], report["next"]["kind"]) == ("machine-not-free", "fix-failure")
+    assert done.returncode == 4
+    said = (
+        f"the lock file {path} is a link: remove it, or name another lock file in PERFGATE_LOCK for every perfgate here"
+    )
+    assert words(done.stderr).endswith(said)
 
 
 def test_a_lock_file_that_cannot_be_is_a_mistake(project: Project) -> None:

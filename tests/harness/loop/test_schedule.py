@@ -1,7 +1,3 @@
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
@@ -155,31 +151,6 @@ def test_nothing_in_common_gives_rounds_without_executions() -> None:
     rounds = schedule({"base": ["a"], "head": []}, 2, 3, seed=0)
     assert [each.executions for each in rounds] == [(), ()]
     assert isinstance(rounds[0].builds[0], BuildStep)
-
-
-def test_the_hash_seed_of_python_does_not_matter() -> None:
-    script = (
-        "import json, dataclasses; from harness.loop.schedule import schedule;"
-        "n = ['b%d' % i for i in range(20)];"
-        "print(json.dumps([dataclasses.asdict(r) for r in schedule({'base': n, 'head': n}, 2, 3, 4)]))"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            check=True,
-            capture_output=True,
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert len(outputs) == 1
-    assert json.loads(outputs.pop())
-
-
-def test_a_thousand_benchmarks_are_laid_out_in_seconds() -> None:
-    names = [f"suite/benchmark-{i}" for i in range(1000)]
-    assert len(schedule(both(*names), 5, 5, 1)[4].executions) == 10_000
 
 
 def test_a_round_is_laid_out_when_it_is_asked_for() -> None:

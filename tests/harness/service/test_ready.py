@@ -166,23 +166,15 @@ def test_what_cannot_be_meant(ready: str) -> None:
 
 
 def test_waiting_ends_with_the_answer_with_the_service_or_with_the_limit() -> None:
-    class Late:
-        asked = 0
+    def late() -> Probe:
+        answers = iter(["not yet"] * 3)
+        return Probe(lambda _: next(answers, ""))
 
-        def ask(self, seconds: float) -> str:
-            self.asked += 1
-            return "" if self.asked > 3 else "not yet"
-
-        def taken(self) -> str:
-            return ""
-
-    late = Late()
-    assert wait_until_ready(late, "log:x", alive, 30, Budget()) == ""
-    assert late.asked == 4
+    assert wait_until_ready(late(), "log:x", alive, 30, Budget()) == ""
     assert (
-        wait_until_ready(Late(), "log:x", lambda: "exit 1", 30, Budget()) == "service ended before it was ready: exit 1"
+        wait_until_ready(late(), "log:x", lambda: "exit 1", 30, Budget()) == "service ended before it was ready: exit 1"
     )
-    assert wait_until_ready(Late(), "log:x", alive, 0.01, Budget()) == "service not ready after 0.01s (log:x): not yet"
+    assert wait_until_ready(late(), "log:x", alive, 0.01, Budget()) == "service not ready after 0.01s (log:x): not yet"
 
 
 def test_an_answer_of_somebody_else_is_none_of_ours() -> None:
