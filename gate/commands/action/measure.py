@@ -215,7 +215,7 @@ def _calibrated(request: Request, out: TextIO) -> int:
 def _kept(command: Command, options: Any, request: Request, out: TextIO) -> int:
     """Run a command, and keep what it says for the steps after it."""
     text = io.StringIO()
-    code = command.start(options, text, out)
+    code = command.run(options, text, out)
     out.write(text.getvalue())
     put(Path(request.folder, TEXT), text.getvalue().encode("utf-8", "backslashreplace"))
     return code

@@ -51,7 +51,7 @@ def measure_study(request: Request, out: TextIO) -> int:
     measuring = replace(options.measuring, base=base, head=request.head, out=request.run_folder)
     # nothing is judged: the study is that of the commit which is studied
     own = replace(options.rules, config=rules.config, rules="head", sets=rules.sets, benchmarks=rules.benchmarks)
-    return command.start(replace(options, measuring=measuring, rules=own), out, out)
+    return command.run(replace(options, measuring=measuring, rules=own), out, out)
 
 
 def conclude_study(request: Request, status: Status, target: Target, files: Sequence[Path]) -> Concluded:
@@ -69,7 +69,7 @@ def conclude_study(request: Request, status: Status, target: Target, files: Sequ
     command = command_of("study").parts["analyse"]
     text, said = io.StringIO(), io.StringIO()
     named = replace(command.options(), files=(str(request.run_folder),), out=request.run_folder)
-    code = command.start(named, text, said)
+    code = command.run(named, text, said)
     if code and not notices:
         notices = [Notice(code, "the analysis of the study failed, as the job summary shows")]
     verdict: ReportVerdict | None = "error" if notices else None

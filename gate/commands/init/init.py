@@ -175,7 +175,7 @@ class _Init:
             given = replace(given, trial=replace(given.trial, json=str(file), advises=False), rules=rules)
             try:
                 with chdir(self._place):
-                    trying.start(given, out, self._err)
+                    trying.run(given, out, self._err)
                 found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
             except UserError as error:
                 self._err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)

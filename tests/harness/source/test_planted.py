@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate import checkout as of_gate
+from gate.cli.main import main
 from gate.commands.init.tree import read_tree
-from gate.commands.init.workflow import _place
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
 from gate.run.place import here
@@ -97,7 +98,8 @@ def test_commands_in_the_folder_have_the_checkouts_git(planted: Checkout, monkey
     assert opened is not None
     assert opened.line("rev-parse", "HEAD") == honest
     assert "perfgate.toml" in read_tree(Path.cwd()).files
-    assert _place(Path.cwd()).top == planted.path
+    assert main(["init", "--workflow", "pull-request"], io.StringIO(), io.StringIO()) == 0
+    assert (planted.path / ".github" / "workflows" / "perfgate-sub.yml").is_file()
     planted.write(sub__result_dot_json="[]")
     planted.git("commit", "-q", "--no-verify", "-m", "x", "--allow-empty")
     (kept,) = named(["git:HEAD:file"])
