@@ -21,7 +21,7 @@ _ACTIONS = "github-actions[bot]"
 class User(msgspec.Struct):
     """Who wrote a comment, or whose token it is."""
 
-    login: str = ""
+    login: str
     type: str = "User"
 
 
@@ -95,7 +95,7 @@ class Conversation:
         """Say whether we wrote a comment; who we are is asked once."""
         if self._me is None:
             self._me = login(self._transport, self._task("find out whose token it is, for the comment on"))
-        me, user = self._me.casefold(), comment.user or User()
+        me, user = self._me.casefold(), comment.user or User("")
         return user.login.casefold() in ({me, f"{me}[bot]"} if user.type == "Bot" else {me})
 
     def _task(self, doing: str) -> Task:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ from msgspec.structs import replace
 
 from gate.config.rules import ROOM, budget_of, is_single, repeats_of
 from gate.config.types import Config
+from gate.evidence.cost import cost_of, spent
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
-from gate.model import SIDES, Build, Failure, HostState, Record, Run, Same, Side, UserError
+from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, UserError
+from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.refusal import build_cache
 from gate.run.run_folder import MEASUREMENTS, PAST
@@ -56,11 +58,18 @@ def _expected(
     kept = _kept(run, config, runs)
     measured: dict[str, Costs] = {}
     for records in reversed(runs):
-        for name, cost in costs_of(records).items():
+        for name, cost in costs_of(_by_step(records)).items():
             # a run of kept builds says nothing of compiling: the one before it does
             compiled = measured.get(name, cost) if cost.first is None else cost
             measured[name] = replace(cost, first=compiled.first, setup=compiled.setup)
     rounds = _without_identical(rounds, run, runs[0] if runs else [])
+    if runs and not any(each.executions for each in rounds):
+        # proved again, it takes what the proof took
+        return Expected(max(0.0, (spent(cost_of(runs[0])) or 0.0) - _saved(past[0], kept)), "last-run")
+    builds = [record for records in runs for record in records if isinstance(record, Build)]
+    if len(kept) < len(SIDES) and all(build.build or build.cached for build in builds):
+        # nothing says what compiling takes
+        measured = {}
     seconds = _seconds(rounds, config, measured, kept, _starts(runs[0], config) if runs else {})
     if seconds is not None:
         return Expected(seconds, "last-run")
@@ -69,6 +78,22 @@ def _expected(
         return Expected(seconds, "trial")
     seconds = _seconds(rounds, config, costs, kept, {})
     return None if seconds is None else Expected(seconds, "memory")
+
+
+def _by_step(records: Sequence[Record]) -> list[Record]:
+    """Give the executions of suites as one each, whatever lines either side had then."""
+    found, lines = list[Record](), set[tuple[object, ...]]()
+    for each in records:
+        if isinstance(each, Execution) and each.suite is not None:
+            place = (each.suite, each.side, each.session, each.build, each.execution, canonical(each.factors))
+            if place in lines:
+                continue
+            lines.add(place)
+            seconds = None if each.seconds is None else each.seconds * (each.lines or 1)
+            found.append(replace(each, benchmark=each.suite, seconds=seconds))
+        else:
+            found.append(each)
+    return found
 
 
 def _starts(last: Sequence[Record], config: Config) -> Mapping[str, int]:
@@ -176,10 +201,12 @@ def _seconds(
     `_starts`.
     """
     used = Counter(step.benchmark for each in rounds for step in each.executions)
-    total, known = 0.0, list[Costs]()
+    total, known, lines_of = 0.0, list[Costs](), defaultdict[str, list[Costs]](list)
+    for line, cost in costs.items():
+        # a line of a suite belongs to the longest name that leads it
+        lines_of[max((name for name in used if f"{line}/".startswith(f"{name}/")), key=len, default="")].append(cost)
     for name, count in used.items():
-        # of a suite those of its lines
-        lines = [cost for line, cost in costs.items() if line == name or line.startswith(f"{name}/")]
+        lines = lines_of[name]
         planned = repeats_of(config, name)
         iterations = 1 if is_single(config, name) else planned.iterations
         seconds = [_execution(cost, iterations) for cost in lines]

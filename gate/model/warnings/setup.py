@@ -293,10 +293,22 @@ class DuetOnOneProcessor(Base, frozen=True):  # of runs of an older perfgate
 # --- the instruments --------------------------------------------------------------------------------------------------
 
 
+class Lack(msgspec.Struct, frozen=True):
+    """What an instrument lacks, as measurements held it before it was a text."""
+
+    kind: str = ""
+    tool: str = ""
+    because: str = ""
+
+    def __str__(self) -> str:
+        """Say it in short."""
+        return self.kind.replace("-", " ") or f"{self.tool} is {self.because}"
+
+
 class SpawnInstead(Base, frozen=True):
     says = "{why}: measured with the built-in spawn"
     weight: ClassVar[Weight] = "first"
-    why: str
+    why: str | Lack
     """What is wrong with hyperfine."""
 
 
@@ -304,10 +316,10 @@ class InstrumentLimits(Base, frozen=True):
     """What an instrument cannot do on this machine."""
 
     instrument: str
-    limits: tuple[str, ...]
+    limits: tuple[str | Lack, ...]
 
     def _said(self) -> str:
-        return f"{self.instrument}: {'; '.join(self.limits)}"
+        return f"{self.instrument}: {'; '.join(map(str, self.limits))}"
 
 
 class StartedByShim(Base, frozen=True):

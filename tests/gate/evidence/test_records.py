@@ -33,9 +33,11 @@ def test_every_type_of_line() -> None:
     [
         '{"type":"run","warnings":[{"kind":"duet-on-one-processor","benchmarks":["w"]}]}',
         '{"type":"host","when":"end","unproved":{"w":{"kind":"duet","path":null,"seconds":null}}}',
+        '{"type":"run","warnings":[{"kind":"instrument-limits","instrument":"perf_stat","limits":[{"kind":"events-absent"}]}]}',
+        '{"type":"run","warnings":[{"kind":"spawn-instead","why":{"tool":"hyperfine","because":"missing","path":""}}]}',
     ],
 )
-def test_duets_of_an_older_perfgate_are_read(line: str) -> None:
+def test_what_an_older_perfgate_wrote_is_read(line: str) -> None:
     assert len(read("m.jsonl", f"{line}\n{GOOD}".encode()).records) == 2
 
 

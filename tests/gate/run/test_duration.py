@@ -180,6 +180,69 @@ def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None
     assert expected(ROUNDS, left(tmp_path, own, *last), 15) == pytest.approx(6 + 12 * 0.75)
 
 
+def test_a_run_that_measured_nothing_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
+    last = [build(side, 1.0) for side in ("base", "head")]
+    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
+    left(tmp_path / "runs/20260101T000000Z-a", *last)
+    left(
+        tmp_path,
+        build("base", 1.0),
+        {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}},
+    )
+    assert expected(ROUNDS, tmp_path) == pytest.approx(6 + 6)
+
+
+def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> None:
+    costs = Costs(
+        build=1.0, start=None, iteration=None, warmup=None, execution=0.5, setup=3.0, first=20.0, other=0.25, probe=2.0
+    )
+    assert expected(ROUNDS, tmp_path, b=costs) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 0.75 + 2)
+    lines = {"b/x": costs, "b/y": costs}
+    assert expected(ROUNDS, tmp_path, 5, **lines) == pytest.approx(2 * 23 + 4 * 1.0 + 12 * 1.5 + 4)
+
+
+def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_path: Path) -> None:
+    run = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
+    turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.1}
+    last = [build(side, 1.0) for side in ("base", "head")]
+    last += [
+        execution(side, [0.45], benchmark="b", execution=n, seconds=0.5) for side in ("base", "head") for n in range(10)
+    ]
+    # 12 executions of 0.05 + 5 x 0.45
+    assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)
+
+
+def test_names_that_lead_others_and_lines_of_suites_count_once(tmp_path: Path) -> None:
+    rounds = schedule({side: ["b", "b/c"] for side in ("base", "head")}, 3, 2, seed=1)
+    now = [build(side, 1.0) for side in ("base", "head")]
+    now += [execution(side, [1.0], benchmark="b/c", seconds=2.0) for side in ("base", "head")]
+    was = [*now]
+    for side, lines in {"base": "xy", "head": "zv"}.items():
+        now += [execution(side, [0.1], benchmark=f"b/{x}", seconds=0.25, suite="b", lines=2) for x in lines]
+        was += [execution(side, [0.1], benchmark=f"b/old-{x}", seconds=9.0, suite="b", lines=2) for x in lines]
+    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
+    left(tmp_path / "runs/20260101T000000Z-a", *was)
+    assert expected(rounds, left(tmp_path, *now)) == pytest.approx(6 + 12 * (0.5 + 2.0))
+
+
+def test_what_compiles_for_an_unknown_time_takes_an_unknown_time(tmp_path: Path) -> None:
+    last = [build(side, 0.1, cached=True, following=0.1) for side in ("base", "head")]
+    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    assert expected(ROUNDS, left(tmp_path, *last)) is None
+
+
+def test_what_was_identical_takes_as_long_as_its_proof(tmp_path: Path) -> None:
+    run = Run(base=Commit(sha="a"), head=Commit(sha="b"))
+    same = {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}}
+    lines = {"type": "run", "schema": 1, "base": {"sha": "a"}, "head": {"sha": "b"}}
+    folder = left(tmp_path, lines, *(build(side, 1.0, 3.0) for side in ("base", "head")), same)
+    found = expected_time(
+        ROUNDS, folder, msgspec.structs.replace(config(900.0), build=BuildTable(command="x", cache="off")), {}, run
+    )
+    assert found is not None and found.seconds == pytest.approx(8.0)
+
+
 def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(base: str, head: str) -> Run:
         return Run(base=Commit(sha=base), head=Commit(sha=head))
