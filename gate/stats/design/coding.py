@@ -275,7 +275,8 @@ def inestimable(design: Design, model: Coded) -> list[str]:
     for factors in model.partly:
         name, lacking = design.term(factors), [", ".join(own) for own in _lacking(design, factors)]
         together = f"{name} at {_some(lacking, '; ')}: not measured together"
-        found.append(together if lacking else f"a part of {name}: {_MIXED}")
+        part = together if lacking else f"a part of {name}: {_MIXED}"
+        found.append(f"{part}, so that it has no effects at single settings")
     return found
 
 

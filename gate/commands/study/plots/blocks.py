@@ -86,6 +86,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     keyed = labels(sheet, others, [box.at for box in kept], panel.x, top + _PLOT + 8)
     caption = m.words(
         f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean.",
+        blocks.complete < 2 and "There are too few complete boxes to compare their orders.",
         blocks.complete > 1 and blocks.order is None and "Boxes that have not the commonest order have a dashed edge.",
         lacking > 0 and f"{lacking} of {len(boxes)} boxes lack a setting and are not counted; they are unfilled.",
         len(kept) < len(boxes) and f"{len(boxes) - len(kept)} boxes are left out of the picture.",

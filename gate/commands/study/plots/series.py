@@ -13,7 +13,7 @@ from gate.model.study import Diagnostics, Factor, Residual, Response, Setting, V
 from gate.plots import panels
 from gate.plots.panels import Panel
 from gate.plots.picture import SETTINGS, Picture, Sheet
-from gate.plots.scales import Axis, ticks
+from gate.plots.scales import Axis, Tick, ticks
 from gate.units import agree, plural
 from gate.words.reports import level_name
 from gate.writing.plain import clip
@@ -82,7 +82,8 @@ def series(prefix: str, response: Response) -> Picture | None:
         panel.edges(look, own, numbers[own])
     unit, known = response.analysis_unit, points[0].order >= 0
     order = "in the order of the run" if known else "by session and build"
-    panel.ruler([t for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0], f"{unit}, {order}")
+    whole = [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
+    panel.ruler(whole, f"{unit}, {order}")
     caption = m.words(
         f"Each mark is {_unit(response)}; its shape and colour show {by}.",
         len(shown) < len(points)

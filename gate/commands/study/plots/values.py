@@ -22,7 +22,7 @@ from gate.plots import panels
 from gate.plots.axes import half_violin, tick_room
 from gate.plots.panels import Array, Panel
 from gate.plots.picture import LETTERS, Picture, Sheet, room
-from gate.plots.scales import Axis, Range, density, limits, ticks
+from gate.plots.scales import Axis, Range, Tick, density, limits, ticks
 from gate.stats.quantile import needed_values, type8
 from gate.units import agree, plural
 from gate.writing.amounts import format_p
@@ -258,7 +258,7 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     top = _TITLE + _LINE * len(told)
     sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
     most = float(found.counts.max()) * 1.05
-    y = panels.Span(Range(0, most, 0), [t for t in ticks(0, most, 4) if t.at % 1 == 0])
+    y = panels.Span(Range(0, most, 0), [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, most, 4) if t.at % 1 == 0])
     across = panels.whole(np.array([found.low, found.high]))
     m.write(sheet, 12, 18, combination(sample.settings, 200), WIDTH - 60, "strong other", "start")
     panel = Panel.on(sheet, Axis(across.low, across.high, tick_room(y.ticks), WIDTH - 34), y, top, _PLOT)

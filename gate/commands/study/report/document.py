@@ -335,7 +335,8 @@ def _blocks(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
             f"{draw.prefix}-blocks",
             [_orders(response), Figures(_block_plots(draw))],
             "A factor matters where its settings stand in one order in every box, whatever the other factors "
-            "are. The chance of such a pattern without any effect needs no model (NIST Technical Note 1855, 4.6.3).",
+            "are. The chance of such a pattern without any effect needs no model; it is exact for two settings, and "
+            "where all boxes agree (NIST Technical Note 1855, 4.6.3).",
         )
 
 

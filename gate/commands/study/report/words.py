@@ -171,11 +171,17 @@ def blocks(response: study.Response, found: study.Blocks) -> str:
     if found.order is not None and found.chance is not None:
         order = " below ".join(map(str, found.order))
         return (
-            f"{found.factor}: {order} in all {found.complete} boxes; by chance alone in "
-            f"{format_share(min(found.chance, 1.0))} of such experiments"
+            f"{found.factor}: {order} in all {found.complete} boxes; by chance alone in {_luck(found.chance)} of such "
+            "experiments"
         )
-    tail = "" if found.tail is None else f"; so many or more by chance in at most {format_share(min(found.tail, 1.0))}"
+    # of more than two settings it is a bound
+    most = "" if any(f.name == found.factor and len(f.settings) == 2 for f in response.factors) else "at most "
+    tail = "" if found.tail is None else f"; so many or more by chance in {_luck(found.tail, most)}"
     return f"{found.factor}: the same order in {found.same} of {found.complete} boxes{tail}"
+
+
+def _luck(chance: float, most: str = "") -> str:
+    return f"{most}{format_share(min(chance, 1.0))}" if chance >= 1e-5 else "less than 0.001%"
 
 
 def lacking(response: study.Response) -> list[str]:

@@ -62,6 +62,8 @@ def test_the_effects_are_those_of_independent_least_squares(additive: str) -> No
     report = json.loads(out)
     assert (report["schema"], report["order"], report["confidence"]) == (SCHEMA, 3, 0.95)
     response = report["responses"][0]
+    taus = [model["tau"] for model in response["quantiles"]["models"]]
+    assert taus == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99], "those of the paper"
     lines = [json.loads(line) for line in Path(additive).read_text(encoding="utf-8").splitlines() if line]
     y = np.array([np.mean(line["metrics"]["time"]["values"]) for line in lines])
     low = {"load": "busy", "clients": 1, "sched": "bfs"}

@@ -109,7 +109,10 @@ def test_one_empty_cell_of_nine_leaves_three_of_four_degrees() -> None:
         ("clients", 2, 2),
         ("load:clients", 3, 4),
     ]
-    assert model.inestimable == ["load:clients at load=busy, clients=64: not measured together"]
+    lacking = (
+        "load:clients at load=busy, clients=64: not measured together, so that it has no effects at single settings"
+    )
+    assert model.inestimable == [lacking]
     assert model.formula == "y ~ load * clients"
     assert model.residual_df == len(units) - 8
     assert term(model, "load:clients").effects == [], "no effect at single settings, but a test"

@@ -17,6 +17,7 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.commands.study.plots.values import bins, boxes, histogram, spreads, violins, whiskers
+from gate.commands.study.report import words as say
 from gate.model.study import (
     Box,
     Effect,
@@ -229,6 +230,19 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
     picture = there(blocks("b", own, lacking))
     assert (marks(picture, "shell"), marks(picture, "frame"), marks(picture, "limit")) == (2, 1, 0)
     assert "1 of 3 boxes lack a setting" in picture.caption
+    alone = there(blocks("b", own, replace(found, boxes=found.boxes[:1], complete=1)))
+    assert "too few complete boxes to compare" in alone.caption
+
+
+def test_the_chance_of_a_pattern_is_exact_or_said_to_be_a_bound() -> None:
+    own = examples.response((SCHED, LOAD))
+    two, three = own.blocks
+    nist = replace(two, complete=12, chance=0.5**11)
+    assert say.blocks(own, nist).endswith("in all 12 boxes; by chance alone in 0.049% of such experiments")
+    assert say.blocks(own, replace(nist, chance=0.5**23)).endswith("in less than 0.001% of such experiments")
+    said = {each.factor: say.blocks(own, replace(each, order=None, same=3, tail=0.25)) for each in (two, three)}
+    assert said["sched"].endswith("; so many or more by chance in 25.0%")
+    assert said["load"].endswith("; so many or more by chance in at most 25.0%")
 
 
 # --- values, time, sessions -----------------------------------------------------------------------------------------
@@ -294,8 +308,11 @@ def test_units_stand_in_their_order_with_sessions_parted() -> None:
     assert "session 0" in texts(picture)
 
 
-def test_an_unknown_order_is_said() -> None:
+def test_an_unknown_order_is_said_and_starts_are_counted_in_whole_numbers() -> None:
     own = examples.response((SCHED,))
+    points = [replace(own.series[0], order=k, value=0.01 + 0.001 * (k % 3)) for k in range(18)]
+    shown = texts(there(series("s", replace(own, series=points))))
+    assert {"0", "5", "10", "15"} <= set(shown) and "5.0" not in shown
     picture = there(series("s", replace(own, series=[replace(p, order=-1) for p in own.series])))
     assert "do not give the order" in picture.caption
 
