@@ -297,14 +297,11 @@ def _continued(results: Iterable[Result]) -> Iterator[Result]:
             continue
         key = result.benchmark, tuple(result.labels.items())
         what = (result.metric, result.statistic) if isinstance(result, Aggregate) else None
-        # a failure may be of one statistic beside others
         if what in seen[key] if what is not None else begins[key] + result.execution < ends[key]:
-            begins[key] = max(ends[key], begins[key] + 1)
+            begins[key] = ends[key]
             seen[key].clear()
-        if what is not None:
-            seen[key].add(what)
-        else:
-            ends[key] = max(ends[key], begins[key] + result.execution + 1)
+        seen[key].update([what] if what is not None else ())
+        ends[key] = max(ends[key], begins[key] + result.execution + 1)
         yield msgspec.structs.replace(result, execution=begins[key] + result.execution) if begins[key] else result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.foreign import DATA, aggregates, files, measured, of_text, reading
+from tests.support.foreign import aggregates, files, measured, of_text, reading
 
 FOLD = "tiny.Tiny.fold:{size=10,text=a b}"
 
@@ -120,11 +120,3 @@ def test_a_secondary_metric_that_is_not_whole_is_named() -> None:
         "result 2: gc.time of a.B.d:avgt has 3 values in 4 iterations, and is left out of forks that lack some",
         "result 2: odd of a.B.d:avgt has neither values nor a mean",
     ]
-
-
-def test_a_percentile_without_a_value_leaves_the_others_of_its_process() -> None:
-    text = (DATA / "jmh" / "means.csv").read_text()
-    found = of_text("jmh", text.replace("0.000380,NaN", ",NaN"))
-    own = [each for each in found.aggregates if each.benchmark == "tiny.Tiny.Others.sampled:sample"]
-    assert [each.statistic for each in own] == ["mean", "p0", "p50", "p90", "p99", "p99.9", "p99.99", "p100"]
-    assert {each.execution for each in [*own, *found.failed]} == {0}
