@@ -165,7 +165,10 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         row = dict(zip(file.result_columns, value, strict=False))
         result = row.get("result")
         results = result if isinstance(result, list) else [result]
-        params = [[str(v) for v in each] for each in row.get("params") or () if isinstance(each, list)]
+        given = row.get("params")
+        params = [
+            [str(v) for v in each] for each in (given if isinstance(given, list) else ()) if isinstance(each, list)
+        ]
         names = known.get(name, _Known()).param_names
         metric, unit, scale = _metric(name, known.get(name))
         combinations = math.prod(map(len, params))

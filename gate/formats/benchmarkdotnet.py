@@ -106,7 +106,8 @@ def _about(environment: Any) -> About:
     for key, name in _HOST.items():
         value = found.get(key)
         if isinstance(value, (str, int, float)) and value != "":
-            host[name] = value
+            # where a file holds NaN, all of its numbers are read as fractions
+            host[name] = int(value) if isinstance(value, float) and value.is_integer() else value
     version = found.get("BenchmarkDotNetVersion")
     return About(host=host, tool=f"BenchmarkDotNet {version}" if isinstance(version, str) else "BenchmarkDotNet")
 

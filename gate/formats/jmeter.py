@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from operator import itemgetter
 from xml.parsers import expat
 
 from gate.formats.parts.output import OutputError, shown
@@ -60,6 +61,7 @@ def _csv(source: Source) -> Iterator[Result]:
         raise OutputError("line 1: no header line with 'elapsed': set jmeter.save.saveservice.print_field_names=true")
     places = [(_ATTRIBUTES[name], names.index(name)) for name in _ATTRIBUTES if name in names]
     known = dict(places)
+    attributes, cells = list(known), itemgetter(*known.values(), known["t"])  # two at least, or it gives no tuple
     others = tuple(own for attribute, (own, _) in _OTHERS.items() if attribute in known)
     reader = csv.reader(source.raw_lines(), delimiter=delimiter)
 
@@ -72,14 +74,15 @@ def _csv(source: Source) -> Iterator[Result]:
 
     table, execution = _Table(others, tells=not known.keys().isdisjoint(("s", "rc"))), 0
     for row in but_last(reader, whole):
-        if row[known["t"]].strip() == "elapsed":
+        sample = dict(zip(attributes, cells(row), strict=False))
+        if sample["t"].strip() == "elapsed":
             if table:
                 yield from _results(table, execution)
                 table.clear()
                 execution += 1
             continue
         try:
-            _add(table, {attribute: row[at] for attribute, at in places})
+            _add(table, sample)
         except OutputError as error:
             raise OutputError(f"line {reader.line_num}: {error}") from None
         except ValueError:

@@ -46,8 +46,10 @@ class Requests:
 
     def lasted(self, start: float, end: float) -> None:
         """Take in when a request began and ended."""
-        self.start = start if self.start is None else min(self.start, start)
-        self.end = end if self.end is None else max(self.end, end)
+        if self.start is None or start < self.start:
+            self.start = start
+        if self.end is None or end > self.end:
+            self.end = end
 
 
 class Table(dict[K, Requests], Generic[K]):

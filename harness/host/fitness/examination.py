@@ -315,7 +315,7 @@ _STATE = (
 """What changes from hour to hour."""
 _MADE = (
     "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "cpuset", "interrupts",
-    "idle states", "nmi watchdog", "priority", "huge pages", "aslr", "clock source", "perf events", "mount namespaces",
+    "idle states", "nmi watchdog", "priority", "huge pages", "aslr", "clock source", "perf events",
     "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.kernel_files import Tree
-from harness.sandbox.sandbox import namespaces
 
 CHECKS = Checks()
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
@@ -161,13 +159,3 @@ def _perf_events(here: Here) -> Check | None:
     if may:
         return ok(f"{may} (perf_event_paranoid {level})")
     return warn(f"perf_event_paranoid {level}", "sudo sysctl kernel.perf_event_paranoid=2")
-
-
-@CHECKS(
-    "mount namespaces", "With them both sides' first builds are made at the same time, otherwise one after the other."
-)
-def _mounts(_: Here) -> Check | None:
-    # refused costs time, no precision
-    if sys.platform != "linux":
-        return None
-    return ok("allowed" if "files" in namespaces() else "refused")

@@ -107,3 +107,5 @@ def test_null_for_all_parameters() -> None:
     data = b"""{"commit_hash": "abc", "params": {}, "result_columns": ["result", "params"], "version": 2,
         "results": {"time_x": [null, [["1", "2"]]]}}"""
     assert [f.benchmark for f in read(Source("x", None, data)).failed] == ["time_x(1)", "time_x(2)"]
+    broken = data.replace(b'[["1", "2"]]', b"1.5")
+    assert [f.benchmark for f in read(Source("x", None, broken)).failed] == ["time_x"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,8 +10,6 @@ import pytest
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness import Check, Tree, examination, examine, problems, standing_problems, unfit
-from harness.host.fitness import machine as machine_checks
-from harness.host.fitness.check import Here
 from harness.host.fitness.counters import Window
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
@@ -36,7 +33,6 @@ def states(checks: Mapping[str, Check], state: str) -> set[str]:
 
 HERE = {
     "name in reports",
-    "mount namespaces",
     "tools",
     "tracer",
     "temporary files",
@@ -53,7 +49,6 @@ def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     ok = Check("here", "ok", "", "")
     for name in ("temporary files", "other gates", "tools", "tracer"):
         monkeypatch.setitem(examination.CHECKS, name, lambda _: ok)
-    monkeypatch.setitem(machine_checks.CHECKS, "mount namespaces", lambda _: ok)
 
 
 def quiet_vm(root: Path) -> Tree:
@@ -220,17 +215,9 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
     assert (check.state, check.value) == ("unknown", "ZeroDivisionError: by chance")
 
 
-@pytest.mark.parametrize(("works", "value"), [(True, "allowed"), (False, "refused")])
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux has them")
-def test_namespaces_cost_no_precision(monkeypatch: pytest.MonkeyPatch, works: bool, value: str) -> None:
-    monkeypatch.setattr("harness.host.fitness.machine.namespaces", lambda: {"files"} if works else set())
-    check = machine_checks.CHECKS["mount namespaces"](Here(Tree(), 0))
-    assert (check.state, check.value, check.command) == ("ok", value, None)
-
-
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 35
+    assert len({check.name for check in checks}) == len(checks) == 34
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))
