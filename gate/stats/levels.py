@@ -82,9 +82,9 @@ def _step_of(sample: Sample, units: int) -> float:
     the units'. A timer's rounding averages out over what dithers it (Widrow and Kollar 2008; docs/method.md).
     """
     gap, sizes = gap_of(sample), sample.counts[0]
-    repeated = sizes > 1
-    if gap == 0 or not repeated.any():
+    if gap == 0 or len(sizes) == len(sample.values):
         return gap
+    repeated = sizes > 1
     apart = sample.values - (_by_parent(sample.values, sizes) / sizes).repeat(sizes)
     spread = np.sort(_by_parent(apart * apart, sizes)[repeated] / (sizes[repeated] - 1))
     median = float(spread[(len(spread) - 1) // 2] + spread[len(spread) // 2]) / 2
@@ -126,16 +126,17 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
     if sessions:
         nested, names = [*sample.counts, np.array([len(sample.counts[2])])], list(LEVELS)
     # a level below the top at which every unit has one child merges with the level under it
-    kept = [k for k, children in enumerate(nested) if k == len(nested) - 1 or children.max() > 1]
+    units = [len(sample.values), *map(len, nested)]
+    kept = [k for k in range(len(nested)) if k == len(nested) - 1 or units[k] > units[k + 1]]
     means = sample.values
     found: list[LevelVariance] = []
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
     errors: Array | None = None
     for level, children in ((names[k], nested[k]) for k in kept):
         below, starts, repeated = means, _starts(children), children > 1
-        means = np.add.reduceat(below, starts) / children
-        if not repeated.any():
+        if len(below) == len(children):
             break  # one unit at the top: no variance there
+        means = np.add.reduceat(below, starts) / children
         apart = below - means.repeat(children)
         s2_of = np.add.reduceat(apart * apart, starts) / np.maximum(children - 1, 1)
         s2 = mean_of(s2_of[repeated])
