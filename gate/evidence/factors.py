@@ -33,6 +33,8 @@ def failed_at(failures: Iterable[Failure]) -> Callable[..., bool]:
             found[failure.benchmark].append(failure.factors)
 
     def failed(name: str | None, factors: Mapping[str, Any], suite: str | None = None) -> bool:
+        if not found:  # of many thousand executions
+            return False
         own = (*found.get(name or "", ()), *found.get(suite or "", ()))
         return any(each.items() <= factors.items() for each in own)
 

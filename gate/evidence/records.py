@@ -117,9 +117,12 @@ def _refuse_unusable(record: Record, path: str, number: int) -> None:
             if found is not None:
                 raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
     # what else is computed with, and written as it is; of the many lines only what may hold anything
-    others = ("seconds",) if isinstance(record, Execution) else record.__struct_fields__
-    why = beyond({name: value for name in others if (value := getattr(record, name))})
-    if isinstance(record, Execution):
+    why = ""
+    if not isinstance(record, Execution):
+        why = beyond({name: value for name in record.__struct_fields__ if (value := getattr(record, name))})
+    elif record.seconds:
+        why = beyond(record.seconds, "seconds")
+    if isinstance(record, Execution) and record.factors:
         # of a setting only the order counts
         why = why or beyond(record.factors, "factors", largest=sys.float_info.max)
     if why:

@@ -198,13 +198,13 @@ def files_of(records: Iterable[Located]) -> list[File]:
     current: dict[str, File] = {}
     found = []
     for located in records:
-        record, file = located.record, current.get(located.path)
-        first = located if isinstance(record, Run) else None
-        if first or file is None:
-            file = current[located.path] = File(located.path, first)
-            found.append(file)
-        if not first:
-            file.records.append(record)
+        record, path = located.record, located.path
+        begins = isinstance(record, Run)
+        if begins or path not in current:
+            current[path] = File(path, located if begins else None)
+            found.append(current[path])
+        if not begins:
+            current[path].records.append(record)
     return found
 
 

@@ -33,8 +33,8 @@ def counted(records: Sequence[Located]) -> list[Located]:
             id(record)
             for record in file.records
             if isinstance(record, (Profile, Unprofiled))
-            or _is_cut(record, cuts)
-            or any(_is_of(record, failure) for failure in changed)
+            or (cuts and _is_cut(record, cuts))
+            or (changed and any(_is_of(record, failure) for failure in changed))
         )
     return [located for located in records if id(located.record) not in dropped]
 

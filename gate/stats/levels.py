@@ -45,7 +45,7 @@ class Tops:
 
     def __post_init__(self) -> None:
         # once: it is asked for a dozen times; there are no units where both sides share no round
-        mean = float(np.add.reduce(self.values) / len(self.values)) if len(self.values) else math.nan
+        mean = mean_of(self.values) if len(self.values) else math.nan
         object.__setattr__(self, "mean", mean)
 
     @property
@@ -54,9 +54,14 @@ class Tops:
         return len(self.values)
 
 
+def mean_of(values: Array) -> float:
+    """Return the mean, as numpy's to the last bit, in a fifth of its time on few values."""
+    return float(np.add.reduce(values) / len(values))
+
+
 def variance(values: Array) -> float:
     """Return the sample variance, as numpy's var with ddof=1 to the last bit, in a third of its time on few values."""
-    apart = values - np.add.reduce(values) / len(values)
+    apart = values - mean_of(values)
     return float(np.add.reduce(apart * apart) / (len(values) - 1))
 
 
@@ -77,13 +82,13 @@ def _step_of(sample: Sample, units: int) -> float:
     the units'. A timer's rounding averages out over what dithers it (Widrow and Kollar 2008; docs/method.md).
     """
     gap, sizes = gap_of(sample), sample.counts[0]
-    repeated = sizes > 1
-    if gap == 0 or not repeated.any():
+    if gap == 0 or len(sizes) == len(sample.values):
         return gap
-    apart = sample.values - np.repeat(_by_parent(sample.values, sizes) / sizes, sizes)
-    variances = _by_parent(apart**2, sizes)[repeated] / (sizes[repeated] - 1)
-    dithers = math.sqrt(float(np.median(variances))) > gap / 2
-    return gap * math.sqrt(units / len(sizes)) if dithers else gap
+    repeated = sizes > 1
+    apart = sample.values - (_by_parent(sample.values, sizes) / sizes).repeat(sizes)
+    spread = np.sort(_by_parent(apart * apart, sizes)[repeated] / (sizes[repeated] - 1))
+    median = float(spread[(len(spread) - 1) // 2] + spread[len(spread) // 2]) / 2
+    return gap * math.sqrt(units / len(sizes)) if math.sqrt(median) > gap / 2 else gap
 
 
 def gap_of(sample: Sample) -> float:
@@ -117,27 +122,25 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
         sample: N >= 1 values.
         sessions: whether session is a level, because one of the sides has several.
     """
-    counts = sample.counts
-    nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
+    nested, names = [*sample.counts[:2], np.array([len(sample.counts[1])])], list(LEVELS[:3])
     if sessions:
-        nested, names = [*counts, np.array([len(counts[2])])], list(LEVELS)
+        nested, names = [*sample.counts, np.array([len(sample.counts[2])])], list(LEVELS)
     # a level below the top at which every unit has one child merges with the level under it
-    kept = [k for k, children in enumerate(nested) if k == len(nested) - 1 or (children > 1).any()]
-    nested, names = [nested[k] for k in kept], [names[k] for k in kept]
+    units = [len(sample.values), *map(len, nested)]
+    kept = [k for k in range(len(nested)) if k == len(nested) - 1 or units[k] > units[k + 1]]
     means = sample.values
     found: list[LevelVariance] = []
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
-    errors = np.zeros(means.shape)
-    for level, children in zip(names, nested, strict=True):
-        below = means
-        repeated = children > 1
-        means = _by_parent(below, children) / children
-        if not repeated.any():
+    errors: Array | None = None
+    for level, children in ((names[k], nested[k]) for k in kept):
+        below, starts, repeated = means, _starts(children), children > 1
+        if len(below) == len(children):
             break  # one unit at the top: no variance there
-        squares = _by_parent((below - np.repeat(means, children)) ** 2, children)
-        s2_of = np.divide(squares, children - 1, out=np.zeros(squares.shape), where=repeated)
-        s2 = float(s2_of[repeated].mean())
-        lower = float((_by_parent(errors, children) / children)[repeated].mean())
+        means = np.add.reduceat(below, starts) / children
+        apart = below - means.repeat(children)
+        s2_of = np.add.reduceat(apart * apart, starts) / np.maximum(children - 1, 1)
+        s2 = mean_of(s2_of[repeated])
+        lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, starts) / children)[repeated])
         found.append(LevelVariance(level, s2, s2 - lower))
         # a unit with one child takes its level's mean variance
         errors = np.where(repeated, s2_of, s2) / children
@@ -145,4 +148,8 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
 
 
 def _by_parent(values: Array, children: Ints) -> Array:
-    return np.add.reduceat(values, children.cumsum() - children)
+    return np.add.reduceat(values, _starts(children))
+
+
+def _starts(children: Ints) -> Ints:
+    return children.cumsum() - children

@@ -11,7 +11,7 @@ import math
 import msgspec
 import numpy as np
 
-from gate.stats.levels import Tops, variance
+from gate.stats.levels import Tops, mean_of, variance
 from gate.stats.ratio import LogPair, MeanPair, matched, t_quantile
 from gate.stats.rounding import Array
 
@@ -89,7 +89,7 @@ def logs_of(side: Tops) -> Tops | None:
     logs: Array = side.values if side.log else np.log(side.values)
     # an instrument's step is the same in its unit, whatever the machine's speed: sessions add the squares of its shares
     step = side.gap * math.exp(side.mean) if side.log else side.gap
-    gap = float(np.sqrt(np.mean((step / np.exp(logs)) ** 2)))
+    gap = math.sqrt(mean_of((step / np.exp(logs)) ** 2))
     return Tops(logs, side.units, gap, log=True)
 
 

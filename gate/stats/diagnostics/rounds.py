@@ -120,19 +120,25 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
 
     A block is the k-th execution of both sides in a round. Half of the difference is what it costs to be the second.
     """
-    base, head = (by_build(side.sample) for side in sides)
+    base, head = (side.ordered() for side in sides)
     within: list[float] = []
     base_first: list[float] = []
     head_first: list[float] = []
-    for build, (x, x_orders) in base.items():
-        y, y_orders = head.get(build, (x[:0], None))
-        if x_orders is None or y_orders is None or len(x) != len(y):
+    for build, x in base.items():
+        y = head.get(build, [])
+        if len(x) != len(y):
             continue
-        first, differences = x_orders < y_orders, (y - x) / ((x.mean() + y.mean()) / 2)
-        if first.all() or not first.any():
-            (base_first if first.all() else head_first).append(float(differences.mean()) * (1 if first.all() else -1))
+        level = (sum(mean for _, mean in x) + sum(mean for _, mean in y)) / len(x) / 2
+        first, second = (
+            [(v - u) / level for (at, u), (other, v) in zip(x, y, strict=True) if (at < other) == leads]
+            for leads in (True, False)
+        )
+        if first and second:
+            within.append((sum(first) / len(first) - sum(second) / len(second)) / 2)
+        elif first:
+            base_first.append(sum(first) / len(first))
         else:
-            within.append(float(differences[first].mean() - differences[~first].mean()) / 2)
+            head_first.append(-sum(second) / len(second))
     # with one execution a round: rounds with base first against rounds with head first
     test = t_test([within]) if len(within) > 2 else t_test([base_first, head_first], every=True)
     return OrderEffect(test.mean, unit) if test is not None and test.speaks else None

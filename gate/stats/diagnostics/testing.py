@@ -42,6 +42,16 @@ class Means(msgspec.Struct, frozen=True, eq=False):
         away = sample.values - executions.repeat(sample.counts[0])
         return Means(sample, starts, first, executions, builds, away)
 
+    def ordered(self) -> dict[tuple[int, int], list[tuple[int, float]]]:
+        """Return of each build the executions' positions in the run and means; nothing where these are not known."""
+        sample = self.sample
+        if sample.orders is None:
+            return {}
+        places = list(zip(sample.orders.tolist(), self.executions.tolist(), strict=True))
+        begin = self.first.tolist()
+        ends = [*begin[1:], len(places)]
+        return {build: places[at:end] for build, at, end in zip(sample.builds, begin, ends, strict=True)}
+
     def by_build(self, of: Array, usable: Flags, scale: Array | float = 1.0) -> list[float]:
         """Average over the usable executions of each build, those builds left out that have none."""
         if usable.all():
