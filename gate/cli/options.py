@@ -131,8 +131,8 @@ def switch(help: str, *, off: bool = False, flag: str | None = None, section: st
 
 
 def argument(help: str, *, metavar: str, nargs: str | None = None, choices: tuple[str, ...] | None = None) -> Any:  # noqa: A002
-    """Declare a positional argument; with nargs "*" or "+" its value is a tuple."""
-    several = nargs in {"*", "+"}
+    """Declare a positional argument; with nargs "*", "+" or "..." its value is a tuple."""
+    several = nargs in {"*", "+", "..."}
     made = _Option("", {"help": help, "metavar": metavar, "nargs": nargs, "choices": choices}, None, several)
     return _field(made, () if several else None if nargs == "?" else MISSING)
 
@@ -231,5 +231,7 @@ def _add(container: argparse._ActionsContainer, each: Field[Any], declared: _Opt
         added = container.add_argument(*_SHORT.get(flag, ()), flag, dest=prefix + each.name, **settings)
     else:
         added = container.add_argument(prefix + each.name, **settings)
+        # a rest of the line may be empty, which not every Python knows
+        added.required &= settings.get("nargs") != "..."
     if declared.known:
         setattr(added, KNOWN, declared.known)

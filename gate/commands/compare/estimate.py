@@ -118,6 +118,10 @@ def _verdict(own: Finding | Recorded) -> Verdict:
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
     value, low, high = side.value, side.low, side.high
     one = len(sample.builds) == 1
+    sd = float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None
+    if sd and sample.values.min() == sample.values.max():
+        # the mean of equal values is rounded
+        sd = 0.0
     if statistic in EXTREMES:
         value, low, high = float(sample.values.min() if statistic == "min" else sample.values.max()), None, None
     elif one and (tau := quantile_of(statistic)) is not None:
@@ -127,7 +131,7 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
         value=value,
         low=low if known(low) else None,
         high=high if known(high) else None,
-        sd=float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None,
+        sd=sd,
         builds=side.counts.build,
         executions=side.counts.execution,
         values=side.counts.iteration,

@@ -10,7 +10,7 @@ _perfgate() {
             $'\t'*) also=${each#?} ;;
             *) COMPREPLY+=("$(printf '%q' "${each%%$'\t'*}")") ;;
         esac
-    done < <("${COMP_WORDS[0]}" completion bash -- "${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+    done < <(command perfgate completion bash -- "${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
     [[ $cur != "=" ]] || cur=""
     # outside of a completion, as in a test, there is no compopt to ask
     case $also in

@@ -17,7 +17,7 @@ class Options:
     """For which shell."""
 
     shell: str = argument("shell that reads the script", metavar="SHELL", choices=_SHELLS)
-    line: tuple[str, ...] = argument("a line to complete, which the script asks", metavar="WORD", nargs="*")
+    line: tuple[str, ...] = argument("a line to complete, which the script asks", metavar="WORD", nargs="...")
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:

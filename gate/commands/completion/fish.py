@@ -3,20 +3,23 @@
 SCRIPT = r"""# perfgate completion for fish; written by `perfgate completion fish`
 
 function __perfgate
-    set -l current (commandline -ct)
-    set -l before (commandline -opc)
-    set -l lines ($before[1] completion fish -- $before "$current" 2>/dev/null)
+    set -l written (commandline -ct)
     # what stands behind an option and "=" is completed with it
-    set -l begin (string match -r -- '^--[^=]*=' "$current")
-    for each in $lines[2..-1]
-        echo "$begin$each"
-    end
-    switch "$lines[1]"
+    set -l begin (string match -r -- '^--[^=]*=' "$written")
+    set -l value (string replace -- "$begin" '' "$written")
+    # a quote may still be open
+    set -l current "$begin"(string replace -r -- '^["\']' '' "$value" | string unescape)
+    set -l before (commandline -opc)
+    set -l found (command perfgate completion fish -- $before "$current" 2>/dev/null)
+    set -l also $found[1]
+    set -e found[1]
+    switch "$also"
         case '*file'
-            __fish_complete_path (string replace -- "$begin" '' "$current")
+            set -a found (complete -C "'' $value")
         case '*folder'
-            __fish_complete_directories (string replace -- "$begin" '' "$current")
+            set -a found (complete -C "'' $value" | string match -r '.*/(?=\t|$)')
     end
+    set -q found[1]; and printf '%s\n' "$begin"$found
 end
 
 complete -c perfgate -f -a '(__perfgate)'

@@ -4,7 +4,8 @@ SCRIPT = r"""#compdef perfgate
 # perfgate completion for zsh; written by `perfgate completion zsh`
 
 _perfgate() {
-    local -a lines=("${(@f)$("$words[1]" completion zsh -- "${(@)words[1,CURRENT]}" 2>/dev/null)}")
+    local -a line=("${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}")
+    local -a lines=("${(@f)$(command perfgate completion zsh -- "${(@)line}" 2>/dev/null)}")
     local also=${lines[1]#$'\t'} each
     local -a found=()
     for each in "${(@)lines[2,-1]}"; do

@@ -1,6 +1,7 @@
 """What becomes of perfgate's exit code in the script of a step: told of plain scripts, and of no others.
 
-A plain script runs perfgate outside of `if`, loops, functions and subshells. POSIX.1-2024, Shell Command Language, and
+A plain script runs perfgate outside of functions, substitutions and the background, and looks at its status in one of
+the usual ways (`if`, `|| { ...; exit 1; }`, `rc=$?` and later `exit $rc`). POSIX.1-2024, Shell Command Language, and
 the manual of bash ("The Set Builtin", of -e and pipefail) are the sources.
 """
 
@@ -21,17 +22,26 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _LOOPS = ("for", "while", "until", "select")
-_CLOSES = {"fi": ("if",), "done": _LOOPS, "esac": ("case",), "}": ("{",), ")": ("(",)}
-_OPENS = frozenset(word for words in _CLOSES.values() for word in words)
-_INNER = frozenset(["then", "elif", "else", "do", "in"])
+_CLOSES = {"fi": ("then", "else", "elif"), "done": ("do",), "esac": ("case",), "}": ("{",), ")": ("(",)}
+_OPENS = frozenset(["if", "case", "{", "(", *_LOOPS])
+_RESERVED = frozenset([*_OPENS, *_CLOSES, "then", "elif", "else", "do"])
+_JOINTS = frozenset(["&&", "||", "|", "|&"])
+_FOLLOWED = frozenset(["then", "else", "do", "case", "{", "("])
+_TAKEN = re.compile(r"(?:(?:^|[;\s])(?:fi|done|esac|\})|\))[ \t]*(?:[|&<>]|\d[<>])", re.MULTILINE)
+"""What takes the status of a whole construct."""
+
 _SUCCEED = frozenset(["true", "/bin/true", ":", "echo", "printf"])
+_FAILED = r"(?:\[\[?|test) \"?{}\"? (?:-ne|-gt|!=) \"?0\"?(?: \]\]?)?"
+_NEVER = "(?!)"
 
 
 class _Command(NamedTuple):
     before: str
+    """The operator or the reserved word."""
     words: list[str]
     after: str
-    nested: bool
+    inside: list[tuple[str, int]]
+    """The parts of constructs around it: reserved word, with a "?" if more is done to the status, and a number."""
     end: int
     """Where in the script it has ended."""
 
@@ -60,7 +70,8 @@ def fate(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, 
             last = number
             while commands[last].after in ("|", "|&"):
                 last += 1
-            ends = _ends(commands[number], commands[last:], now, piped=last > number)
+            taken = _TAKEN.search(text, command.end) is not None
+            ends = _ends(command, commands[last:], now, piped=last > number, taken=taken)
             if ends != "kept":
                 # a script that looks at its status may still end with it
                 looks = re.search(r"\$\?|PIPESTATUS", text[commands[last].end :])
@@ -73,39 +84,78 @@ def _is_beyond(command: _Command, decides: Callable[[Sequence[str]], bool], *, f
     """Return whether a command may do to the rest of a script, or hide in itself, what nothing here follows."""
     name, text = command.words[0], " ".join(command.words)
     if name == "set":
-        return command.nested
-    if (name == "trap" and "exit" in text) or (name == "exit" and not found and not _fails(command.words)):
+        return command.inside != []
+    if (name == "trap" and "exit" in text) or (name == "exit" and not found and not _fails(command.words, r"\$\?")):
         return True
     inner = (re.split(r"\s+", word.strip("\"'`$()")) for word in command.words if re.search(r"\s", word))
     return (name not in ("echo", "printf") or re.search(r"\$\(|`", text) is not None) and any(map(decides, inner))
 
 
-def _ends(gate: _Command, rest: Sequence[_Command], now: Mapping[str, bool], *, piped: bool) -> Fate:
+def _ends(gate: _Command, rest: Sequence[_Command], now: Mapping[str, bool], *, piped: bool, taken: bool) -> Fate:
     """Say what becomes of a failure; rest: from the last command of its pipe on."""
     last, *others = rest
-    if gate.nested or last.nested or gate.before == "||" or last.after in ("&", "&&", "("):
+    inverted, asked = gate.words[0] == "!", gate.before == "if"
+    around = gate.inside[:-1] if asked else gate.inside
+    if around and (taken or not now["errexit"] or any(word not in _FOLLOWED for word, _ in around)):
         return "not understood"
-    if gate.words[0] == "!":
+    if asked and gate.after in ("\n", ";"):
+        construct = gate.inside[-1][1]
+        skipped = ("else" if inverted else "then", construct)
+        others = [each for each in others if skipped not in each.inside]
+        started = dict((others or [gate])[0].inside[-1:])
+        status = r"\$\?" if ("else", construct) in started.items() else _NEVER
+        return "kept" if "elif" not in started and _exits(others, status) else "not understood"
+    if asked or gate.before == "||" or last.after in ("&", "(") or last.inside != gate.inside:
+        return "not understood"
+    if inverted:
         return "lost"
     if piped and not now["pipefail"]:
-        return "piped"
+        return "kept" if gate.before != "|" and _exits(others, r"\$\{PIPESTATUS\[0\]\}") else "piped"
+    if last.after == "&&":
+        return "not understood" if around or any(each.before != "&&" for each in others) else "kept"
+    if (last.after == "||" or not now["errexit"]) and _exits(others, r"\$\?"):
+        return "kept"
     if last.after == "||":
-        instead = others[0].words
-        if _fails(instead) and others[0].after in ("\n", ";"):
-            return "kept"
-        succeeds = not others[0].nested and (instead[0] in _SUCCEED or instead == ["exit", "0"])
-        return "lost" if succeeds else "not understood"
+        instead = others[0]
+        succeeds = instead.words[0] in _SUCCEED or instead.words == ["exit", "0"]
+        return "lost" if succeeds and instead.inside == gate.inside and instead.after != "&&" else "not understood"
     return "kept" if now["errexit"] or not others else "goes on"
 
 
-def _fails(words: Sequence[str]) -> bool:
-    return words[0] == "exit" and re.fullmatch(r"|[1-9]\d*|\"?\$\?\"?", " ".join(words[1:])) is not None
+def _exits(rest: Sequence[_Command], status: str) -> bool:
+    """Return whether what is run after a failure ends the script with one; status: how its first command has it."""
+    held = variable = _NEVER
+    way = rest[0].inside if rest else []
+    for number, command in enumerate(rest):
+        name, text = command.words[0], " ".join(command.words)
+        always = command.inside == way[: len(command.inside)] and command.after in ("\n", ";")
+        always = always and (not number or command.before not in _JOINTS)
+        known = held if number else status
+        if name == "exit":
+            fails = _fails(command.words, known)
+            if always or not fails:
+                return always and fails
+        elif name in ("exec", "return", "break", "continue"):
+            return False
+        elif not number and always and (given := re.fullmatch(rf"(\w+)=\"?{status}\"?", text)):
+            variable, held = given[1], rf"\$\{{?{given[1]}(:-\w*)?\}}?"
+        elif command.before == "if" and re.fullmatch(_FAILED.format(known), text):
+            way = [*command.inside[:-1], ("then", command.inside[-1][1])]
+        elif name not in ("echo", "printf") and re.search(rf"(^| )({variable})(=| |$)", text):
+            still = command.before == "||" and re.fullmatch(rf"{variable}=(\$\?|[1-9]\d*)", text)
+            if not still:
+                return False
+    return False
+
+
+def _fails(words: Sequence[str], status: str) -> bool:
+    return words[0] == "exit" and re.fullmatch(rf"|[1-9]\d*|\"?{status}\"?", " ".join(words[1:])) is not None
 
 
 def _commands(text: str) -> list[_Command]:
     """Split a script into its simple commands; []: it is none, or its syntax is not known here."""
     found: list[_Command] = []
-    opened: list[str] = []
+    opened: list[tuple[str, int]] = []
     words: list[str] = []
     before, at = "\n", 0
     while at < len(text):
@@ -114,17 +164,33 @@ def _commands(text: str) -> list[_Command]:
             return []
         at = match.end()
         sign = (match["word"] or match["operator"] or "").replace("\\\n", "")
+        reserved = match["operator"] or not words
+        unclear = "?" if words or before in ("||", "|", "|&", ")") else ""
         if match["operator"]:
             if words:
-                found.append(_Command(before, words, sign, bool(opened), at))
+                found.append(_Command(before, words, sign, [*opened], match.start()))
             before, words = (sign if words or sign != "\n" else before), []
-        reserved = match["operator"] or not words
-        if reserved and sign in _OPENS:
-            opened.append(sign)
-        elif reserved and sign in _CLOSES:
-            # a pattern of `case` ends with one, too
-            if not (sign == ")" and opened[-1:] == ["case"]) and (not opened or opened.pop() not in _CLOSES[sign]):
+        # a pattern of `case` ends with a parenthesis, too
+        of_case = sign == ")" and opened != [] and opened[-1][0].startswith("case")
+        if reserved and sign in _RESERVED and not of_case:
+            if not _nests(opened, sign, unclear, at):
                 return []
-        elif match["word"] and not (reserved and sign in _INNER):
+        elif match["word"]:
             words.append(sign)
-    return [] if opened or before in ("&&", "||", "|", "|&") else found
+        if match["word"] and not words:
+            before = sign
+    return [] if opened or before in _JOINTS else found
+
+
+def _nests(opened: list[tuple[str, int]], sign: str, unclear: str, at: int) -> bool:
+    """Do to the constructs that are open what a reserved word does; False: it has no place here."""
+    if sign in _OPENS:
+        opened.append((sign + unclear, at))
+        return True
+    part, number = opened.pop() if opened else ("", 0)
+    word = part.rstrip("?")
+    if sign in _CLOSES:
+        return word in _CLOSES[sign]
+    # after `elif` the parts of a construct are not told apart
+    opened.append((part.replace(word, sign) if word != "elif" else part, number))
+    return word in ("if", "then", "elif", *_LOOPS)

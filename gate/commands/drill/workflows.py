@@ -35,7 +35,7 @@ _FATES: Mapping[Fate, tuple[str, str]] = {
     "piped": ("a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"),
     "not understood": (
         "not understood: whether this script ends with the exit code of perfgate",
-        "let perfgate be a line of its own in bash, outside of `if`, loops and functions",
+        "let perfgate be a line of its own in bash, outside of conditions and functions",
     ),
 }
 

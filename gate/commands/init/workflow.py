@@ -131,9 +131,11 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
     """Write the files of a workflow and say what is left to do.
 
     Raises:
-        UserError: no action's name, no repository, or a file that exists already or cannot be written.
+        UserError: no such kind, no action's name, no repository, or a file that exists already or cannot be written.
     """
-    kind = KINDS[str(options.workflow)]
+    kind = KINDS.get(str(options.workflow))
+    if kind is None:
+        raise UserError(f"{options.workflow!r}: unknown; choose from {', '.join(KINDS)}", option="workflow")
     own, ref = os.environ.get("GITHUB_ACTION_REPOSITORY"), os.environ.get("GITHUB_ACTION_REF")
     action = options.action or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
     if not _ACTION.fullmatch(action):

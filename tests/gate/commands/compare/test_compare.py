@@ -269,6 +269,7 @@ def test_one_build_has_no_interval_and_says_why(tmp_path: Path) -> None:
     values = drawn(0, 0.1, builds=1)[0]
     sd = np.std([value for execution in values for value in execution], ddof=1)
     assert float(row["base_sd"]) == pytest.approx(sd, rel=1e-12)
+    assert table(write(tmp_path / "equal", *lines.builds("head", [[[0.1] * 3]])), b)[0]["base_sd"] == "0.0"
 
 
 def test_other_machines_are_named_before_all_else(two: tuple[str, str], tmp_path: Path) -> None:

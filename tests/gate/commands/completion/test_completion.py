@@ -34,6 +34,7 @@ name = 'two words'
 LINES: Mapping[str, set[str]] = {
     "perfgate che": {"check"},
     "perfgate check --ba": {"--base", "--base-command"},
+    "perfgate completion --": {"--help"},
     "perfgate check --base ": {"main", "v1.0", "topic/x"},
     "perfgate check --base to": {"topic/x"},
     "perfgate check --head=to": {"topic/x"},
@@ -47,6 +48,7 @@ LINES: Mapping[str, set[str]] = {
     "perfgate init --workflow tr": {"trusted"},
     "perfgate completion ": {"bash", "fish", "zsh"},
     "perfgate check --config perf": {"perfgate.toml"},
+    "perfgate check --config=perf": {"perfgate.toml"},
     "perfgate report .perfgate/runs/o": {".perfgate/runs/one/"},
     "perfgate check --rules b": {"base"},
 }
@@ -148,6 +150,28 @@ def test_names_with_blanks_are_quoted(line: str, project: Path, scripts: Path) -
     assert "none of these" not in str(in_bash(scripts / "bash", line, project))
 
 
+@pytest.mark.parametrize("word", [r"two\ w", '"two w', r"--benchmark=two\ w"])
+@pytest.mark.parametrize("shell", ["fish", "zsh"])
+def test_a_quoted_word_is_completed(shell: str, word: str, project: Path, scripts: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    line = f"perfgate check {'' if '=' in word else '--benchmark '}{word}"
+    if shell == "fish":
+        text = answer(["fish", "--no-config", "-c", f"source {scripts / shell}; complete -C $argv", line], project)
+    else:
+        text = answer(["zsh", "-f", "-c", ZSH, "zsh", str(scripts / "zsh"), line, "words"], project)
+    assert "two words" in text.replace("\\", "")
+
+
+def test_no_program_of_the_project_is_started(project: Path, scripts: Path) -> None:
+    own = project / "bin/perfgate"
+    own.parent.mkdir()
+    own.write_text("#!/bin/sh\ntouch started\n", encoding="utf-8")
+    own.chmod(0o755)
+    assert in_bash(scripts / "bash", "bin/perfgate che", project) == {"check"}
+    assert not (project / "started").exists()
+
+
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 # one of each kind: a shell within a terminal takes a second a line
 @pytest.mark.parametrize("line", [*LINES][:8])
@@ -190,7 +214,7 @@ def test_keys_of_settings_are_those_of_the_configuration() -> None:
     assert not any(key.startswith(("benchmark.", "override.", "accept.")) for key in setting_keys())
 
 
-@pytest.mark.parametrize(("shell", "said"), [("tcsh", "tcsh"), ("", "SHELL")])
+@pytest.mark.parametrize(("shell", "said"), [("tcsh", "tcsh"), ("", "required: SHELL;")])
 def test_another_shell_is_refused(shell: str, said: str) -> None:
     out, err = io.StringIO(), io.StringIO()
     assert main(["completion", *([shell] if shell else [])], out, err) == 2

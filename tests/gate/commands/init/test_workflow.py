@@ -347,6 +347,11 @@ def test_no_action(repository: Path, action: str) -> None:
     assert not (repository / ".github").exists()
 
 
+def test_no_such_kind(repository: Path) -> None:
+    with pytest.raises(UserError, match=r"'nosuch': unknown; choose from pull-request, trusted"):
+        write(repository, "nosuch")
+
+
 def test_nothing_is_written_over(repository: Path) -> None:
     (repository / WORKFLOWS).mkdir(parents=True)
     (repository / WORKFLOWS / "perfgate-publish.yml").write_text("mine", encoding="utf-8")
