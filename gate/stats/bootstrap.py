@@ -32,8 +32,8 @@ from gate.stats.subsample import measured_together, of_session
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
-WORK = 1e9
-"""Most values to draw for one ratio, ten seconds of a core: large samples get fewer replicates, at least a chunk."""
+WORK = 2e9
+"""Most values to draw for one ratio, some twenty seconds of a core: large ones get fewer replicates."""
 PRECISION = 0.0005
 """Largest Monte Carlo standard error of a limit: a change has one decimal, so half of what a report can show."""
 _RANK = 10

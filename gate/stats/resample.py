@@ -23,6 +23,8 @@ CHUNK = 2000
 """Replicates that share a random stream: results do not depend on the number of cores."""
 _PASS = 1 << 16
 """Values drawn at once: what bounds the memory, and fits the cache."""
+_TABLE = 1 << 16
+"""Most sums of a table: 512 KiB, which the cache of a core holds."""
 
 
 class Hierarchy(msgspec.Struct, frozen=True, eq=False):
@@ -87,26 +89,59 @@ def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> lis
 def replicates(side: Hierarchy, count: int, rng: np.random.Generator) -> Array:
     """Return the means of so many replicates of one side."""
     level, units = len(side.first), len(side.first[-1]) - 1 if side.first else len(side.values)
-    means = np.empty(count)
+    means, tables = np.empty(count), _tables(side)
     step = max(1, _PASS // len(side.values))
     for begin in range(0, count, step):
         some = means[begin : begin + step]
         ids = rng.integers(units, size=len(some) * units)
-        some[:] = _resampled(side, level, ids, rng).reshape(-1, units).mean(axis=1)
+        some[:] = _resampled(side, level, ids, tables, rng).reshape(-1, units).mean(axis=1)
     return means
 
 
-def _resampled(side: Hierarchy, level: int, ids: Ints, rng: np.random.Generator) -> Array:
+def _tables(side: Hierarchy) -> list[tuple[int, Array]]:
+    """Return what a mean of values is made of, where all units have as many: so many draws from which sums.
+
+    One draw takes a tuple of k values, from the sums of all n^k tuples of a unit, which has the distribution of k draws
+    with replacement; and one takes what k leaves of n.
+    """
+    sizes = np.diff(side.first[0]) if side.first else np.array([0])
+    n = int(sizes[0])
+    if n == 0 or (sizes != n).any():
+        return []
+    values = side.values.reshape(-1, n)
+    sums = [np.zeros((len(values), 1)), values]
+    while len(sums) <= n and sums[-1].size * n <= _TABLE:
+        sums.append((sums[-1][:, :, None] + values[:, None, :]).reshape(len(values), -1))
+    many, over = divmod(n, len(sums) - 1)
+    return [(many, sums[-1]), (1, sums[over])]
+
+
+def _resampled(
+    side: Hierarchy, level: int, ids: Ints, tables: Sequence[tuple[int, Array]], rng: np.random.Generator
+) -> Array:
     """Return for each unit of ids, which are of one level, the mean of its children, drawn anew each time."""
     if level == 0:
         values: Array = side.values.take(ids)
         return values
     first = side.first[level - 1]
+    if level == 1 and tables:
+        total = np.zeros(len(ids))
+        rows = max(1, _PASS // len(ids))
+        for many, sums in tables:
+            # the narrower the type, the fewer random bits
+            kind = np.uint16 if sums.shape[1] <= 1 << 16 else np.uint32
+            for begin in range(0, many, rows):
+                asked = min(rows, many - begin), len(ids)
+                picks = rng.integers(sums.shape[1], size=asked, dtype=kind) + ids * sums.shape[1]
+                total += sums.ravel().take(picks).sum(axis=0)
+        total /= first[1]
+        return total
     size = np.diff(first).take(ids)
     # below the size, since the largest double below 1 times n rounds to the one below n
     children = (rng.random(int(size.sum())) * np.repeat(size, size)).astype(np.int64)
     children += np.repeat(first.take(ids), size)
-    means: Array = np.add.reduceat(_resampled(side, level - 1, children, rng), np.cumsum(size) - size) / size
+    of_children = _resampled(side, level - 1, children, tables, rng)
+    means: Array = np.add.reduceat(of_children, np.cumsum(size) - size) / size
     return means
 
 

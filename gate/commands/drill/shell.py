@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-Fate = Literal["kept", "lost", "goes on", "piped", "not understood"]
+Fate = Literal["kept", "lost", "goes-on", "piped", "unknown"]
 """The script fails as perfgate does; it ends with 0; so it does for want of -e, or of pipefail; nobody knows."""
 
 _HEREDOC = re.compile(r"<<-?[ ]*['\"\\]?(\w+)['\"]?(.*)\n(?:.*\n)*?\s*\1$", re.MULTILINE)
@@ -59,7 +59,7 @@ def fate(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, 
     now, found = {"errexit": stops, "pipefail": pipefail}, False
     for number, command in enumerate(commands):
         if _is_beyond(command, decides, found=found):
-            return "not understood"
+            return "unknown"
         if command.words[0] == "set":
             for option, value in zip(command.words[1:], [*command.words[2:], ""], strict=False):
                 if re.fullmatch(r"[-+][a-zA-Z]+", option):
@@ -75,9 +75,9 @@ def fate(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, 
             if ends != "kept":
                 # a script that looks at its status may still end with it
                 looks = re.search(r"\$\?|PIPESTATUS", text[commands[last].end :])
-                of_shell = stops if ends == "goes on" else pipefail
-                return "not understood" if looks else "lost" if of_shell and ends != "not understood" else ends
-    return "kept" if found else "not understood"
+                of_shell = stops if ends == "goes-on" else pipefail
+                return "unknown" if looks else "lost" if of_shell and ends != "unknown" else ends
+    return "kept" if found else "unknown"
 
 
 def _is_beyond(command: _Command, decides: Callable[[Sequence[str]], bool], *, found: bool) -> bool:
@@ -97,29 +97,29 @@ def _ends(gate: _Command, rest: Sequence[_Command], now: Mapping[str, bool], *, 
     inverted, asked = gate.words[0] == "!", gate.before == "if"
     around = gate.inside[:-1] if asked else gate.inside
     if around and (taken or not now["errexit"] or any(word not in _FOLLOWED for word, _ in around)):
-        return "not understood"
+        return "unknown"
     if asked and gate.after in ("\n", ";"):
         construct = gate.inside[-1][1]
         skipped = ("else" if inverted else "then", construct)
         others = [each for each in others if skipped not in each.inside]
         started = dict((others or [gate])[0].inside[-1:])
         status = r"\$\?" if ("else", construct) in started.items() else _NEVER
-        return "kept" if "elif" not in started and _exits(others, status) else "not understood"
+        return "kept" if "elif" not in started and _exits(others, status) else "unknown"
     if asked or gate.before == "||" or last.after in ("&", "(") or last.inside != gate.inside:
-        return "not understood"
+        return "unknown"
     if inverted:
         return "lost"
     if piped and not now["pipefail"]:
         return "kept" if gate.before != "|" and _exits(others, r"\$\{PIPESTATUS\[0\]\}") else "piped"
     if last.after == "&&":
-        return "not understood" if around or any(each.before != "&&" for each in others) else "kept"
+        return "unknown" if around or any(each.before != "&&" for each in others) else "kept"
     if (last.after == "||" or not now["errexit"]) and _exits(others, r"\$\?"):
         return "kept"
     if last.after == "||":
         instead = others[0]
         succeeds = instead.words[0] in _SUCCEED or instead.words == ["exit", "0"]
-        return "lost" if succeeds and instead.inside == gate.inside and instead.after != "&&" else "not understood"
-    return "kept" if now["errexit"] or not others else "goes on"
+        return "lost" if succeeds and instead.inside == gate.inside and instead.after != "&&" else "unknown"
+    return "kept" if now["errexit"] or not others else "goes-on"
 
 
 def _exits(rest: Sequence[_Command], status: str) -> bool:

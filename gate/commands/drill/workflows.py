@@ -31,9 +31,9 @@ _RIGHTS = {"status": "statuses", "check": "checks", "issue": "issues"}
 
 _FATES: Mapping[Fate, tuple[str, str]] = {
     "lost": ("the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"),
-    "goes on": ("the shell goes on after a command that failed", "write `shell: bash`, which stops there"),
+    "goes-on": ("the shell goes on after a command that failed", "write `shell: bash`, which stops there"),
     "piped": ("a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"),
-    "not understood": (
+    "unknown": (
         "not understood: whether this script ends with the exit code of perfgate",
         "let perfgate be a line of its own in bash, outside of conditions and functions",
     ),
@@ -257,7 +257,7 @@ def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iter
     stops = shell in ("bash", "sh") or re.search(r"\s-[a-z]*e|errexit", shell) is not None
     pipefail = shell == "bash" or "pipefail" in shell
     known = re.match(r"(\S*/)?(bash|sh|dash)\b", shell)
-    end = fate(script, _decides, stops=stops, pipefail=pipefail) if known else "not understood"
+    end = fate(script, _decides, stops=stops, pipefail=pipefail) if known else "unknown"
     if end in _FATES:
         yield _line(step.step, "run"), *_FATES[end]
 

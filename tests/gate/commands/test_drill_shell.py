@@ -63,7 +63,7 @@ NOT_UNDERSTOOD = [
 ]  # fmt: skip
 WANTED: dict[str, Fate] = {
     **dict.fromkeys(LOST, "lost"), **dict.fromkeys(PIPED, "piped"), **dict.fromkeys(KEPT, "kept"),
-    **dict.fromkeys(NOT_UNDERSTOOD, "not understood"),
+    **dict.fromkeys(NOT_UNDERSTOOD, "unknown"),
 }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def test_what_becomes_of_a_failure(script: str) -> None:
 def test_how_the_shell_was_started() -> None:
     assert [told(script, pipefail=True) for script in PIPED] == ["kept"] * len(PIPED)
     assert told("set +o pipefail\ngate | other", pipefail=True) == "lost"
-    assert told("gate\nother", stops=False) == "goes on"
+    assert told("gate\nother", stops=False) == "goes-on"
     assert told("other\ngate\n", stops=False) == "kept"
 
 

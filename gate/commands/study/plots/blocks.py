@@ -97,9 +97,8 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         f"{combination(box.at, 60)}: {', '.join(f'{clip(said(s), 16)} {of.say(mean)}' for s, mean in box.points)}"
         for box in kept[:4]
     ]
-    described = f"Means by {clip(said(factor.name), 30)}. {'; '.join(shown)}."
     title = f"Block plot of {blocks.factor} for {response.benchmark}, {response.metric}"
-    return sheet.picture(prefix, title, described, caption)
+    return sheet.picture(prefix, title, f"Means by {clip(said(factor.name), 30)}. {'; '.join(shown)}.", caption)
 
 
 def _order(box: Box, factor: Factor) -> tuple[Setting, ...] | None:
