@@ -649,3 +649,27 @@ def test_what_no_line_shows_as_it_was_typed_is_not_kept(word: str, tmp_path: Pat
     out = io.StringIO()
     main(["decide", str(tmp_path), "--json", str(tmp_path / word)], out, out)
     assert "internal error" not in out.getvalue() and word not in out.getvalue() and "\\n" not in out.getvalue()
+
+
+def test_as_many_machines_are_named_as_an_interval_needs_that_narrows_with_their_root() -> None:
+    report = measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n").check(Path())
+    step = next_step(report)
+    assert step is not None and step.kind == "more-machines"
+    # its own error is 6%: three need 5.36 x 6% x sqrt(2/3) = 26%, four 4.16 x 6% x sqrt(2/4) = 18% of the 21% to 5%
+    half = 12.706 * 0.06
+    (finding,) = report.findings
+    ratio = msgspec.structs.replace(
+        finding.ratio, estimate=1.3, low=1.3 * math.exp(-half), high=1.3 * math.exp(half), df=1.0, confidence=0.95
+    )
+    wide = msgspec.structs.replace(report, findings=[msgspec.structs.replace(finding, ratio=ratio, threshold=0.05)])
+    found = next_step(wide)
+    assert found is not None and found.details["wanted"] == 4
+
+
+@pytest.mark.parametrize(("names", "compares"), [("A", False), ("AB", True)])
+def test_the_benchmarks_of_one_file_are_compared_where_it_has_several(
+    names: str, compares: bool, tmp_path: Path
+) -> None:
+    alone = Decided({"a.txt": "".join(go([1, 2, 3], name=f"Benchmark{name}") for name in names)}, ("head=a.txt",))
+    step = next_step(alone.check(tmp_path))
+    assert step is not None and step.kind == "name-sides" and (len(step.ways) == 2) == compares

@@ -66,6 +66,10 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     assert pair[1].values - pair[0].values == pytest.approx(ratios)
     assert (pair[1].values + pair[0].values) / 2 == pytest.approx(middles)
     assert pair[0].log and pair[1].log and pair[0].units == ((0, 0), (0, 1), (0, 2), (0, 3))
+    # what the instrument can tell, as a share of where the typical value lies
+    steps = np.diff(np.sort(base.ravel())).min(), np.diff(np.sort(head.ravel())).min()
+    centers = [math.exp(np.mean(middles) + by * np.mean(ratios) / 2) for by in (-1, 1)]
+    assert [each.gap for each in pair] == pytest.approx([s / c for s, c in zip(steps, centers, strict=True)])
     limits = ratio_of(reduce(of_starts(base), of_starts(head), "typical", exact=False), "paired").limits(0.05)
     wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
     assert (limits.low, limits.high) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
