@@ -166,7 +166,7 @@ def test_a_finished_run_is_profiled_afterwards(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "taken").mkdir()
     with monkeypatch.context() as own:
         own.setenv("PERFGATE_LOCK", str(tmp_path / "taken"))
-        with pytest.raises(UserError, match=r"the machine was not free: .* is not a regular file; remove it") as held:
+        with pytest.raises(UserError, match=r"the lock file .* is not a regular file: remove it") as held:
             profile_run(Path(".perfgate"), [], sys.stderr, quiet=True)
     assert held.value.exit_code == Exit.ERROR, "no mistake in the command line"
     project.git("tag", "kept", "HEAD")
