@@ -71,7 +71,9 @@ def gather(
     Raises:
         EvidenceError: the same start twice, run lines that differ, or an experiment on one side alone.
     """
-    figures = figures_of([[r for r in records if getattr(r.record, "side", None) == side] for side in SIDES])
+    aggregated = any(isinstance(r.record, Unsampled) for r in records)
+    of_sides = ([r for r in records if getattr(r.record, "side", None) == side] for side in SIDES)
+    figures = figures_of(of_sides) if aggregated else {}
     records = in_order(with_figures(records, figures))
     run = run_of(records)
     measured = measured or config_of(run)

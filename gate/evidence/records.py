@@ -20,7 +20,7 @@ import msgspec
 from gate.checkout import refuse_tracked
 from gate.config.wrong import is_struct, shown, why_not
 from gate.model import SCHEMA, Execution, Record, Run, UserError
-from gate.model.bounds import beyond, out_of_bounds, why_out_of_bounds
+from gate.model.bounds import LARGEST, beyond, out_of_bounds, why_out_of_bounds
 from gate.model.profile import Profile
 from gate.model.warnings import AnyWarning
 
@@ -120,7 +120,7 @@ def _refuse_unusable(record: Record, path: str, number: int) -> None:
     why = ""
     if not isinstance(record, Execution):
         why = beyond({name: value for name in record.__struct_fields__ if (value := getattr(record, name))})
-    elif record.seconds:
+    elif record.seconds and abs(record.seconds) > LARGEST:
         why = beyond(record.seconds, "seconds")
     if isinstance(record, Execution) and record.factors:
         # of a setting only the order counts
