@@ -132,7 +132,7 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
     sessions = [{"session": f"s{k}", "created": f"2026-11-{k:02}T09:00:00Z", "rounds": 6, "executions": 2.0, "iterations": 4.0,
                  **{level: {"value": 1e-5 * k, "df": 20.0} for level in ("iteration", "execution", "build", "contrast")}} for k in (3, 5, 9)]
     found = [{"benchmark": each, "metric": "time", "factors": {}, "statistic": "mean", "sessions": sessions} for each in names]
-    memory = {"findings": found, "contrast_nu": 12.0, "build_nu": None, "unused": ["of an older perfgate"]}
+    memory = {"findings": found, "contrast_nu": 12.0, "build_nu": None, "unused": []}
     yield "memory", [runs.run_line(names, four, memory=memory), *runs.measured(four, names)], [["plan", m], ["decide", m, "--set", "gate.interval=fieller-moderated"]]
     yield "no-lines", [], []
     yield "unknown-line", [{"type": "of-later"}, *runs.plain(four)], []
