@@ -22,7 +22,6 @@ Block = Literal["replicate", "build", "session"]
 """Within what executions are compared: an iteration of the design, a round of builds, a session."""
 Error = Literal["session", "build", "build x treatment", "execution"]
 """An error stratum: what its terms are tested against (Montgomery, Design and Analysis of Experiments, chapter 14)."""
-Axis = Literal["setting", "log2"]
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
@@ -315,34 +314,6 @@ class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[PairwiseDifference]
 
 
-class Slope(msgspec.Struct, frozen=True, kw_only=True):
-    """A sum of effects with its interval; low, high, p: None where nothing is known of the error."""
-
-    estimate: float
-    low: float | None
-    high: float | None
-    p: float | None
-
-
-class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """The trend of a factor whose settings are numbers, through its means of the linear model.
-
-    On the axis "log2" a step is a doubling of the setting. fitted: the line, of three settings and more the parabola,
-    at each setting, as distances from the mean.
-    """
-
-    factor: str
-    axis: Axis
-    settings: list[float]
-    slope: Slope
-    """For one step of the axis."""
-    per_unit: Slope | None
-    """For one unit of the setting: of two settings on the axis "log2"."""
-    curvature: Slope | None
-    """By how much the slope changes with each step of the axis; None: two settings."""
-    fitted: list[float]
-
-
 class PercentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of SCHED's result tables: two settings, their difference, "2.3% faster"."""
 
@@ -500,7 +471,6 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     means: list[MeanInterval]
     spreads: list[Spread]
     one_ways: list[OneWay]
-    trends: list[Trend]
     percents: list[PercentRow]
     mains: list[MainEffect]
     interactions: list[MainEffect]

@@ -16,7 +16,7 @@ from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.stats.quantile import needed_values
-from gate.units import agree, format_number, plural
+from gate.units import agree, plural
 from gate.writing.phrases import joined
 
 if TYPE_CHECKING:
@@ -173,18 +173,8 @@ def power_text(found: Sequence[Power]) -> list[str]:
     return lines
 
 
-def power_json(found: Sequence[Power]) -> list[dict[str, Any]]:
-    """Return the power of each factor as it is in the plan's JSON."""
-    chances = [{f"{s:g} sd": c for s, c in zip(SIZES, each.chances, strict=False)} for each in found]
-    return [
-        {"factor": each.factor, "error": each.stratum, "df": each.df, "found": None if each.df is None else chance}
-        for each, chance in zip(found, chances, strict=True)
-    ]
-
-
 _LISTED = 20
 """Most words, and most alias sets, that the text lists."""
-_ROUNDING = 1e-9
 _PAIRS = 2
 """Aliases are told of factors and of interactions of so many."""
 
@@ -207,46 +197,15 @@ def fraction_text(fraction: Fraction | None) -> list[doc.Part]:
     sets = [] if fraction.burman else alias_sets(fraction)
     if not sets:
         none = "no factor or interaction of two is mixed with another"
-        lines.append(_of_burman(fraction) if fraction.burman else none)
+        if fraction.burman and fraction.resolution == 4:
+            none = "main effects are clear of interactions of two factors, of which a part is in each other"
+        elif fraction.burman:
+            none = "no interactions: a part of each, or all of it, is in main effects of other factors"
+        lines.append(none)
     told = [" = ".join(own) for own in sets[:_LISTED]]
     told += [f"... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
     parts: list[doc.Part] = [doc.Items(lines, "told"), doc.Items(told, "told", "cannot be told apart")]
     return [doc.Section(title(fraction), "fraction", parts)]
-
-
-def _of_burman(fraction: Fraction) -> str:
-    """Say where the interactions are that the model of a Plackett-Burman design does not have."""
-    if fraction.resolution == 4:
-        return "main effects are clear of interactions of two factors, of which a part is in each other"
-    found = partial_aliases(fraction)
-    parts = [abs(part) for own in found.values() for part in own.values()]
-    if not parts:
-        return "no interactions: there are too few factors to bias each other"
-    if min(parts) > 1 - _ROUNDING:
-        return "no interactions: each is in the main effect of another factor, in full, as in a fraction"
-    part = format_number(max(parts), 2)
-    return f"no interactions: a part of each is in main effects of other factors, up to {part} of it"
-
-
-def partial_aliases(fraction: Fraction) -> dict[str, dict[str, float]]:
-    """Return what an effect of 1 of each interaction of two adds to the main effects of a Plackett-Burman design."""
-    # numpy takes its time to load
-    import numpy as np
-
-    from gate.stats.design.aliases import aliases
-    from gate.stats.design.coding import coded
-
-    codes = np.array([run for block in fraction.blocks() for run in block], dtype=np.int64)
-    sizes = [2] * len(fraction.factors)
-    model = coded(codes, sizes, 1)
-    found = {}
-    for (factor,), own in aliases(codes, sizes, model, _PAIRS, None).items():
-        signs = 2 * codes - 1
-        full = {pair: float((signs[:, factor] * signs[:, list(pair)].prod(axis=1)).mean()) for pair in own.full}
-        parts = {":".join(fraction.factors[f] for f in pair): part for pair, part in {**full, **own.partial}.items()}
-        if parts:
-            found[fraction.factors[factor]] = parts
-    return found
 
 
 def title(fraction: Fraction) -> str:
@@ -281,20 +240,3 @@ def alias_sets(fraction: Fraction) -> list[list[str]]:
         if others:
             found.append([own.named(fraction.factors, ":") for own in (term, *others)])
     return found
-
-
-def fraction_json(fraction: Fraction | None) -> dict[str, Any] | None:
-    """Return the same as it is in the plan's JSON; null where all combinations are measured."""
-    if fraction is None:
-        return None
-    return {
-        "design": "plackett-burman" if fraction.burman else "fraction",
-        "factors": list(fraction.factors),
-        "runs": fraction.size,
-        "resolution": fraction.resolution,
-        "generators": [own.named(fraction.factors, ":") for own in fraction.generators],
-        "words": [word.named(fraction.factors, ":") for word in fraction.words],
-        "folded": [fraction.factors[place] for place in fraction.fold],
-        "aliases": [] if fraction.burman else alias_sets(fraction),
-        "partial_aliases": partial_aliases(fraction) if fraction.burman else {},
-    }

@@ -12,12 +12,12 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import OutputOptions, RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.study import experiment
 from gate.commands.study.forecast import design_warnings
 from gate.commands.study.options import AnalyseOptions, StudyOptions
-from gate.commands.study.plan import introduction, warnings_of, write_plan
+from gate.commands.study.plan import document, introduction, warnings_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.source import Path as Key
@@ -31,12 +31,12 @@ from gate.config.treatments import (
     measured_by,
     shares_of,
 )
+from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, UserError
 from gate.model.case import canonical
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable
 from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
@@ -68,13 +68,11 @@ def run(
     """
     # found out now, not after an hour of measuring
     written = analysis.outputs.require_writable() if analysis is not None else []
-    if analysis is None and options.dry_run:
-        require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
     refuse_unsafe()
     with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
         design, job = lay_out(run, options, rules, written)
         if options.dry_run:
-            write_plan(design, to_do(job), options, out)
+            out.write(terminal.render(document(design, to_do(job), every=options.every), terminal.screen(out)))
             return 0
         done = measure_study(run, design, job, err)
         job = done.job

@@ -1,28 +1,22 @@
-"""The plan of a study: factors, treatments, order, builds, time; as a document and as JSON."""
+"""The plan of a study: factors, treatments, order, builds, time; as a document."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, TextIO
 
 import msgspec
 
 from gate.commands.study.experiment import Experiment, tables_of
-from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
-from gate.commands.study.options import StudyOptions
+from gate.commands.study.forecast import forecast, fraction_text, power_text, powers
 from gate.config.commands import mentions
 from gate.config.fractions import fraction_of
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.document import document as doc
-from gate.document import terminal
 from gate.model.study import Setting
 from gate.model.warnings import typed
-from gate.report.outputs import write
 from gate.run.job import Job, treatment_name
-from gate.run.preview import command_lines, expected, expected_seconds
+from gate.run.preview import command_lines, expected
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit
@@ -61,7 +55,7 @@ def introduction(design: Experiment, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
     head = f"head {commit(job.run.head)}"
     sides = head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
-    executions, earlier = plural(_executions(job), "start"), job.earlier
+    executions, earlier = plural(sum(len(each.executions) for each in job.rounds), "start"), job.earlier
     if earlier is None:
         benchmarks, treatments = plural(len(design.benchmarks), "benchmark"), len(job.treated.planned)
         of = f"{benchmarks} x {plural(treatments, 'treatment')} x {plural(design.study.replicates, 'replicate')}"
@@ -76,97 +70,59 @@ def introduction(design: Experiment, job: Job) -> str:
     return f"study of {sides} goes on: {left}"
 
 
-def _executions(job: Job) -> int:
-    return sum(len(each.executions) for each in job.rounds)
-
-
-def _made(job: Job) -> int:
-    return sum(len(each.builds) for each in job.rounds)
-
-
 def warnings_of(design: Experiment, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
     return [*(each.sentence() for each in typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
 
 
-def write_plan(design: Experiment, job: Job, options: StudyOptions, out: TextIO) -> None:
-    """Print the plan, or write it as JSON where the options say so. Raises UserError: the file cannot be written."""
-    text = json.dumps(as_json(design, job), indent=2, ensure_ascii=False) + "\n" if options.json is not None else ""
-    if options.json == "-":
-        out.write(text)
-        return
-    out.write(terminal.render(document(design, job, every=options.every), terminal.screen(out)))
-    if options.json is not None:
-        write(Path(options.json), text)
-
-
-# --- document -------------------------------------------------------------------------------------------------------
-
-
 def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     """Say what will be measured; every: with the order of all executions."""
-    run = job.run
-    runner = (job.run.host or {}).get("runner")
+    run, study, here = job.run, design.study, job.treated.planned
+    runner = (run.host or {}).get("runner")
     words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
     begins = [introduction(design, job), *([f"job: {', '.join(words)}"] if words else [])]
     begins += [f"{'sides: ' if run.base else ''}{run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
     rows = [
         [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
     ]
-    commands = "\n".join(command_lines(job)).split("\n\n")
-    order: doc.Part = doc.Items(["`--all` prints the order with its seeds"], "rest")
+    factors = {name: settings_of(table) for name, table in study.factor.items()}
+
+    def settings(planned: Planned) -> tuple[Setting, ...]:
+        return tuple({SIDE: planned.side, **planned.settings}[name] for name in factors)
+
+    # a fraction leaves out what it is a fraction of
+    fraction, measured = fraction_of(study), {settings(each) for each in design.planned}
+    combinations = () if fraction else itertools.product(*factors.values())
+    left = [settings_text(dict(zip(factors, e, strict=True))) for e in combinations if e not in measured]
+    more = [f"... {len(left) - _LINES} more"] if len(left) > _LINES else []
+    of = f" of the {len(design.planned)} of the study" if len(here) < len(design.planned) else ""
+    treatments = [[str(each.number + 1), *map(str, settings(each))] for each in here]
     parts: list[doc.Part] = [
         doc.Items(begins, "told"),
         doc.Items(warnings_of(design, job), "warning"),
         _table("factors", ["factor", "settings", "what they change", "differs between"], rows),
-        *fraction_text(fraction_of(design.study)),
+        *fraction_text(fraction),
         doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
-        *_treatments(design, job),
+        _table(f"{plural(len(here), 'treatment')}{of}", ["", *factors], treatments),
+        doc.Items([*left[:_LINES], *more], "told", f"{plural(len(left), 'combination')} left out"),
         doc.Items(_builds(design, job), "told"),
-        *map(doc.Code, commands),
-        doc.Code("\n".join(_order(design, job))) if every else order,
+        *map(doc.Code, "\n".join(command_lines(job)).split("\n\n")),
+        doc.Code(_order(design, job)) if every else doc.Items(["`--all` prints the order with its seeds"], "rest"),
     ]
-    return doc.Document("perfgate study", "plan", [[part] for part in parts], "in --json", "")
+    return doc.Document("perfgate study", "plan", [[part] for part in parts], "", "")
 
 
 def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> doc.Table:
     return doc.Table(title, "", [*map(doc.Column, head)], [doc.Row([*map(doc.Cell, row)]) for row in rows])
 
 
-def _treatments(design: Experiment, job: Job) -> list[doc.Part]:
-    here, every = job.treated.planned, design.planned
-    names = list(design.study.factor)
-    rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
-    # a fraction leaves out what it is a fraction of
-    excluded = [] if fraction_of(design.study) else excluded_of(design)
-    of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
-    left = [settings_text(each) for each in excluded[:_LINES]]
-    left += [f"... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
-    return [
-        _table(f"{plural(len(here), 'treatment')}{of}", ["", *names], rows),
-        doc.Items(left, "told", f"{plural(len(excluded), 'combination')} left out"),
-    ]
-
-
-def whole(planned: Planned) -> dict[str, Setting]:
-    """Return all settings of a treatment, side among them."""
-    return {SIDE: planned.side, **planned.settings}
-
-
-def excluded_of(design: Experiment) -> list[dict[str, Setting]]:
-    """Return the combinations of settings that are no treatments."""
-    factors = {name: settings_of(table) for name, table in design.study.factor.items()}
-    planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
-    every = itertools.product(*factors.values())
-    return [dict(zip(factors, each, strict=True)) for each in every if each not in planned]
-
-
 def _builds(design: Experiment, job: Job) -> list[str]:
     builds, replicates = builds_of(design.study), design.study.replicates
     built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
     each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
-    made, executions = (plural(count, noun) for count, noun in ((_made(job), "build"), (_executions(job), "start")))
+    made = plural(sum(len(each.builds) for each in job.rounds), "build")
+    executions = plural(sum(len(each.executions) for each in job.rounds), "start")
     if job.earlier is not None:
         open_ = job.earlier.planned_replicates - job.earlier.replicates
         return [
@@ -186,7 +142,7 @@ def _built(design: Experiment, side: str, factors: Mapping[str, Setting]) -> str
     return " ".join([*words, settings_text(factors)]) or side
 
 
-def _order(design: Experiment, job: Job) -> list[str]:
+def _order(design: Experiment, job: Job) -> str:
     lines, number = ["order"], job.earlier.replicates if job.earlier else 0
     rounds = job.earlier.rounds if job.earlier else len(job.rounds)
     several = len(design.sides) > 1
@@ -200,49 +156,4 @@ def _order(design: Experiment, job: Job) -> list[str]:
             for step in steps:
                 side = f" on {step.side}" if several else ""
                 lines.append(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}")
-    return lines
-
-
-# --- JSON -----------------------------------------------------------------------------------------------------------
-
-
-def as_json(design: Experiment, job: Job) -> dict[str, Any]:
-    """Return the plan as it is written with --json; times in seconds."""
-    return {
-        "benchmarks": list(design.benchmarks),
-        "factors": [
-            {"name": f.name, "settings": f.settings, "varies": f.varies, "changes": means(design, f.name)}
-            for f in design.factors
-        ],
-        "treatments": [
-            {"number": each.number, "side": each.side, "settings": dict(each.settings)} for each in job.treated.planned
-        ],
-        "all_treatments": len(design.planned),
-        "excluded": [] if fraction_of(design.study) else excluded_of(design),
-        "fraction": fraction_json(fraction_of(design.study)),
-        "power": power_json(powers(design, job.part.sessions if job.part else None)),
-        "replicates": design.study.replicates,
-        "rounds": builds_of(design.study),
-        "iterations": job.project.settings.rules.plan.iterations,
-        "builds": _made(job),
-        "executions": _executions(job),
-        "measured": job.earlier.executions if job.earlier else 0,
-        "session": job.session,
-        "sessions": job.part.sessions if job.part else 1,
-        "runner": (job.run.host or {}).get("runner"),
-        "seed": job.run.seed,
-        "expected": expected_seconds(job),
-        "budget": float(design.study.budget),
-        "order": [
-            {
-                "round": each.build,
-                "builds": [{"side": b.side, "factors": dict(b.factors), "seed": b.seed} for b in each.builds],
-                "executions": [
-                    {name: getattr(step, name) for name in ("order", "benchmark", "side", "treatment", "execution")}
-                    for step in each.executions
-                ],
-            }
-            for each in job.rounds
-        ],
-        "warnings": warnings_of(design, job),
-    }
+    return "\n".join(lines)

@@ -31,7 +31,7 @@ from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contr
 from gate.stats.design.coding import lay_out
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
-from gate.stats.design.linear import linear_model, trends
+from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import Error, one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
@@ -146,7 +146,6 @@ def analyse(observed: Observed, method: Method) -> Response:
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
         one_ways=one_ways(units, factors, confidence, errors=_errors(linear)),
-        trends=trends(units, factors, order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=main_effects(units, factors, 2),

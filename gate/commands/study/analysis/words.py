@@ -13,7 +13,7 @@ import msgspec
 from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response, Term
 from gate.stats.special import stdtrit
 from gate.units import format_number, format_share
-from gate.words.effects import Change, change_of, named, percentile, say_change, say_trend, signed, size
+from gate.words.effects import Change, change_of, named, percentile, say_change, signed, size
 from gate.writing.phrases import joined
 
 _SAID = 4
@@ -87,7 +87,6 @@ def _mean_effect(response: Response, term: Term, confidence: float, *, first: bo
     share = "" if whole is None else f", {'under 1%' if whole < 0.01 else f'{whole:.0%}'} of all variability"
     name = _called(term.term, term.aliases)
     lead = f"{name} has the largest effect on the mean" if first else f"{name} has an effect on the mean, too"
-    trend = next((f", {say_trend(t, response)}" for t in response.trends if t.factor == factor.name), "")
     if len(factor.settings) == 2:
         change = change_of(term.effects[0], factor)
         said = say_change(change, response, confidence)
@@ -95,7 +94,7 @@ def _mean_effect(response: Response, term: Term, confidence: float, *, first: bo
     low, high = (pick(term.effects, key=lambda e: e.estimate) for pick in (min, max))
     change = Change(high.estimate - low.estimate, None, None, low.settings[factor.name], high.settings[factor.name])
     said = say_change(change, response, None)
-    return f"{lead}: {said} from its lowest setting, {change.first}, to its highest, {change.second}{trend}{share}."
+    return f"{lead}: {said} from its lowest setting, {change.first}, to its highest, {change.second}{share}."
 
 
 def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import WIDTH, codes, factors_by_name, look_of, said
-from gate.model.study import Factor, MainEffect, Response
+from gate.model.study import Factor, MainEffect, MeanPoint, Response
 from gate.plots import panels
 from gate.plots.panels import Look, Panel
 from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
@@ -34,108 +34,71 @@ _LABELLED = 6
 """More lines in a panel than this have a legend above it in place of labels at their ends."""
 
 
-class _Main(msgspec.Struct, frozen=True):
-    """A factor to draw: its settings that were measured with their means, and a second line, [] for none."""
-
-    factor: Factor
-    names: list[str]
-    means: list[float]
-    curve: list[float]
-
-
 def mains(prefix: str, response: Response) -> Picture | None:
     """Draw the mean of each setting of each factor, all on one scale; None where no factor has two settings."""
-    drawn, aliases = _mains(response), alias_sets(response)
-    values = np.array([v for main in drawn for v in (*main.means, *main.curve)])
+    factors, aliases = factors_by_name(response), alias_sets(response)
+    drawn: list[tuple[Factor, list[MeanPoint]]] = []
+    for main in response.mains:
+        if len(main.factors) == 1 and len(main.points) > 1:
+            factor = factors[main.factors[0]]
+            place = codes(factor)
+            drawn.append((factor, sorted(main.points, key=lambda p: place[p.settings[factor.name]])))
+    values = np.array([point.mean for _, points in drawn for point in points])
     of = m.scale(response, values)
     if not drawn or of is None:
         return None
     # fill rows with panels, by the settings that they hold
-    total = sum(len(main.names) for main in drawn)
+    total = sum(len(points) for _, points in drawn)
     wanted = total / math.ceil(total / _PER_ROW)
-    rows: list[list[_Main]] = [[]]
-    for main in drawn:
-        size, held = len(main.names), sum(len(own.names) for own in rows[-1])
+    rows: list[list[tuple[Factor, list[MeanPoint]]]] = [[]]
+    for panel_of in drawn:
+        size, held = len(panel_of[1]), sum(len(points) for _, points in rows[-1])
         if rows[-1] and (held + size / 2 > wanted or held + size > _PER_ROW):
             rows.append([])
-        rows[-1].append(main)
+        rows[-1].append(panel_of)
     y = panels.span(of.of(values), of.log)
     # few settings do not make wide panels
-    slots = [min((WIDTH - 10 - y.room) / sum(len(main.names) + 0.4 for main in row), 110.0) for row in rows]
-    names = [[name for main in row for name in main.names] for row in rows]
+    slots = [min((WIDTH - 10 - y.room) / sum(len(points) + 0.4 for _, points in row), 110.0) for row in rows]
+    names = [[said(p.settings[factor.name]) for factor, points in row for p in points] for row in rows]
     pitch = _TITLE + _PLOT + _BELOW + max(map(_lower, names, slots))
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
     m.name(sheet, response, of, "mean ")
     for number, (row, slot) in enumerate(zip(rows, slots, strict=True)):
         panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _HEAD + pitch * number + _TITLE, _PLOT)
-        panel.level("dotted", float(of.of(np.array([mean for main in row for mean in main.means])).mean()))
+        panel.level("dotted", float(of.of(np.array([p.mean for _, points in row for p in points])).mean()))
         left, xs = panel.x.start, list[float]()
-        for main in row:
+        for factor, means in row:
             if xs:
                 sheet.lines("axis", [[(left, panel.y.end - _TITLE + 8), (left, panel.y.start)]])
-            own, count = panel.across(panels.places(left + 0.2 * slot, slot, len(main.names))), len(main.names)
-            own.line("line-s0", range(count), of.of(np.array(main.means)))
-            if len(main.curve) == count:
-                own.line("hair-s1", range(count), of.of(np.array(main.curve)))
-            points = own.points(range(count), of.of(np.array(main.means)))
+            own = panel.across(panels.places(left + 0.2 * slot, slot, len(means)))
+            points = own.points(range(len(means)), of.of(np.array([p.mean for p in means])))
+            sheet.lines("line-s0", [points])
             Look(0).marks(sheet, points, "large")
-            width = slot * (count + 0.4)
-            title, full = _title(main.factor.name, aliases, width - 10)
-            sheet.text(left + width / 2, panel.y.end - 12, title, "strong other", "middle", full=full)
+            width = slot * (len(means) + 0.4)
+            _title(sheet, left + width / 2, panel.y.end - 12, factor.name, aliases, width - 10)
             xs += [x for x, _ in points]
             left += width
         _settings(sheet, xs, names[number], panel.y.start + 23, slot)
-    curved = any(main.curve for main in drawn)
     caption = m.words(
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale.",
-        curved
-        and (
-            "Dashed: the means of the linear model, which allow for the combinations that were not measured."
-            if response.lacking
-            else "Dashed: the parabola through the settings of a factor that are numbers."
-        ),
         _unbalanced(response),
-        _aliased([main.factor.name for main in drawn], aliases, " (*)"),
+        _aliased([factor.name for factor, _ in drawn], aliases, " (*)"),
     )
-    shown = [
-        f"{clip(said(main.factor.name), 30)} from {of.say(min(main.means))} to {of.say(max(main.means))}"
-        for main in drawn[:8]
-    ]
+    ends = [(factor.name, sorted(p.mean for p in points)) for factor, points in drawn[:8]]
+    shown = [f"{clip(said(name), 30)} from {of.say(own[0])} to {of.say(own[-1])}" for name, own in ends]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
 
 
-def _mains(response: Response) -> list[_Main]:
-    """Return the factors, beside empty cells with their means in the linear model, else with their parabola."""
-    found, model = [], response.linear
-    for main in response.mains:
-        if len(main.factors) != 1 or len(main.points) < 2:
-            continue
-        factor = factors_by_name(response)[main.factors[0]]
-        place = codes(factor)
-        points = sorted(main.points, key=lambda p: place[p.settings[factor.name]])
-        means, curve = [p.mean for p in points], []
-        if response.lacking:
-            term = next((t for t in model.terms if t.factors == main.factors), None) if model else None
-            effects = [e.estimate for e in term.effects] if term else []
-            effects = [-effects[0], *effects] if len(effects) == 1 else effects
-            curve = [model.intercept.estimate + e for e in effects] if model else []
-        else:
-            fitted = next((t.fitted for t in response.trends if t.factor == factor.name and len(t.settings) > 3), [])
-            level = float(np.mean([p.mean for p in main.points]))
-            curve = [level + f for f in fitted]
-        found.append(_Main(factor, [said(p.settings[factor.name]) for p in points], means, curve))
-    return found
-
-
-def _title(name: str, aliases: Mapping[str, Sequence[str]], space: float) -> tuple[str, str]:
-    """Name a factor with its aliases, where these do not fit with a star that the caption explains; then in full."""
-    if name not in aliases:
-        return m.cut(said(name), space), said(name)
-    full, short = (said(how(name, aliases[name])) for how in (named, named_short))
-    starred = f"{clip(said(name), max(1, m.letters_in(space) - 1))}*"
-    return next((t for t in (full, short) if room(t, LETTERS) <= space), starred), full
+def _title(sheet: Sheet, x: float, y: float, name: str, aliases: Mapping[str, Sequence[str]], space: float) -> None:
+    """Name a factor with its aliases, where these do not fit with a star that the caption explains."""
+    full, text = said(name), m.cut(said(name), space)
+    if name in aliases:
+        full, short = (said(how(name, aliases[name])) for how in (named, named_short))
+        starred = f"{clip(said(name), max(1, m.letters_in(space) - 1))}*"
+        text = next((t for t in (full, short) if room(t, LETTERS) <= space), starred)
+    sheet.text(x, y, text, "strong other", "middle", full=full)
 
 
 def _unbalanced(response: Response) -> str:

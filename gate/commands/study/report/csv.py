@@ -89,13 +89,6 @@ def _contrasts(response: Response) -> Iterator[Row]:
         yield own, found
 
 
-def _trends(response: Response) -> Iterator[Row]:
-    for t in response.trends:
-        for name in ("slope", "per_unit", "curvature"):
-            if (own := getattr(t, name)) is not None:
-                yield (t.factor, t.axis, name.replace("_", " ")), own
-
-
 def _means(data: Response | Abridged) -> Iterator[Row]:
     for main in (*data.mains, *data.interactions):
         yield from _each(main.points, ":".join(main.factors))
@@ -137,7 +130,6 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
         "", "factor at first second first_mean second_mean difference percent low high words",
         lambda r: _each(r.percents),
     ),
-    "trends": ("factor axis what", "estimate low high p", _trends),
     "means": ("data factors", "settings mean treatments", _by_data(_means)),
     "blocks": (
         "data factor boxes", "complete order same chance tail",

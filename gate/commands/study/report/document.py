@@ -211,7 +211,6 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
     drawn += draw("Residuals", residuals, "residuals", response.diagnostics) if response.diagnostics else []
     views = [tables.linear(response, model, confidence)]
     views += [tables.strata(response, model)] if len(model.strata) > 1 else []
-    views += [trends] if (trends := tables.trends(response, confidence)) else []
     yield Section(
         "Effects on the mean",
         f"{draw.prefix}-mean",

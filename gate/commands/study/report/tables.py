@@ -12,7 +12,7 @@ from gate.commands.study.report.words import Amounts
 from gate.document.document import Cell, Column, Row, Table
 from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
 from gate.units import format_confidence, format_number, format_share
-from gate.words.effects import alias_sets, named, percentile, settings_text
+from gate.words.effects import named, percentile, settings_text
 from gate.writing.amounts import format_p
 
 QUANTILES = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
@@ -191,32 +191,6 @@ def by_quantile(response: Response, models: Sequence[QuantileModel]) -> Table:
             for i, m in enumerate(models)
         ),
         note=f"Too few values beyond {', '.join(short)} in some treatment to be sure." if short else "",
-    )
-
-
-def trends(response: Response, confidence: float) -> Table | None:
-    """Lay out the trends of factors whose settings are numbers."""
-    if not response.trends:
-        return None
-    amounts, percent = Amounts(response), format_confidence(confidence)
-    aliases = alias_sets(response)
-    rows = []
-    for trend in response.trends:
-        step = "doubling" if trend.axis == "log2" else "unit"
-        slopes = (f"per {step}", trend.slope), ("per unit", trend.per_unit), (f"curvature, per {step}", trend.curvature)
-        rows += [(trend.factor, name, own) for name, own in slopes if own is not None]
-    curved = any(trend.curvature is not None for trend in response.trends)
-    bent = ", and the curvature, by how much the slope changes with each step" if curved else ""
-    return view(
-        f"Trends of factors with numbers for settings{_in(amounts.changes)}",
-        rows,
-        text("factor", lambda row: named(row[0], aliases.get(row[0], []))),
-        text("trend", lambda row: row[1]),
-        number(f"low {percent}", lambda row: row[2].low, amounts.change),
-        number("estimate", lambda row: row[2].estimate, amounts.signed),
-        number(f"high {percent}", lambda row: row[2].high, amounts.change),
-        chance("p", of=lambda row: row[2]),
-        note=f"Straight lines through the means of the linear model{bent}, with the error of the factor's own term.",
     )
 
 

@@ -102,10 +102,10 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     rows = re.findall(r"<th[^>]*scope=\"row\"[^>]*>(.*?)</th>", page, re.DOTALL)
     named = [html.unescape(re.sub(r"<[^>]*>", "", row)).strip() for row in rows]
-    # the linear model, its trends, quantile regression (two tables), Lenth's contrasts
-    assert sum(name == "D, or A:B" for name in named) >= 5
+    # the linear model, quantile regression (two tables), Lenth's contrasts
+    assert sum(name == "D, or A:B" for name in named) >= 4
     assert "A, or one of B:D and C:E" in named
-    assert sum(line.startswith("D, or A:B") for line in out.splitlines()) >= 5
+    assert sum(line.startswith("D, or A:B") for line in out.splitlines()) >= 4
     texts = re.findall(r"<text[^>]*>([^<]*)", page)
     # means, of contrasts the Pareto and the half-normal picture too, and effects by quantile with their own sign
     assert texts.count("D, or A:B") >= (3 if replicates == 1 else 1)
@@ -142,7 +142,7 @@ def test_a_plackett_burman_design_says_what_its_main_effects_also_hold(tmp_path:
     ]
     code, out, _ = analyse(written(tmp_path, lines), "--order", "1", "--scale", "log", "--out", str(tmp_path / "out"))
     assert code == 0
-    said = "each main effect also holds a third of the two-factor interactions without its factor: A "
+    said = "effects also hold a part of interactions: A "
     assert said in " ".join(out.split())
     assert said in (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     assert "F         " in out
@@ -319,20 +319,12 @@ def test_what_is_estimable_beside_an_empty_cell_stands_in_every_form(tmp_path: P
     assert (code, err) == (0, "")
     text_ = " ".join(out.split())
     assert "load:clients at load=busy, clients=64: not measured together" in text_
-    assert "clients per doubling" in text_
-    assert "curvature, per doubling" in text_
     rows = table(tables / "terms.csv")
     assert [(row["term"], row["df"]) for row in rows[:3]] == [("load", "1"), ("clients", "2"), ("load:clients", "1")]
-    trends = table(tables / "trends.csv")
-    assert [(row["factor"], row["axis"], row["what"]) for row in trends] == [
-        ("clients", "log2", "slope"),
-        ("clients", "log2", "curvature"),
-    ]
     page = tmp_path / "page.html"
     assert analyse(numeric(tmp_path, steps), "--settings", "load=idle,busy", "--html", str(page))[0] == 0
     html = page.read_text(encoding="utf-8")
-    for part in ("Trends of factors with numbers for settings", "1 of 2"):
-        assert part in html
+    assert "1 of 2" in html
 
 
 def test_words_tables_and_pictures_have_one_unit(tmp_path: Path) -> None:

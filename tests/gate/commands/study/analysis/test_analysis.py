@@ -216,15 +216,6 @@ def test_sentences_about_a_fraction_name_the_alias_sets() -> None:
     assert any("b, or a:c, (at most" in text and "c, or a:b, (at most" in text for text in found.words)
 
 
-def test_a_numeric_factor_that_is_claimed_has_its_trend_in_words() -> None:
-    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
-        return [10 + 2 * float(np.log2(at["clients"])) + 0.1 * float(rng.normal())]
-
-    found = analysed(designs.lines({"clients": [1, 4, 16], "load": ["idle", "busy"]}, values, 5))
-    assert "from its lowest setting, 1, to its highest, 16, +2" in found.words[0]
-    assert "per doubling" in found.words[0]
-
-
 STEEL = (
     (360, {"C2": 73, "C3": 83, "C1": 67, "C4": 89}), (370, {"C1": 65, "C3": 87, "C4": 86, "C2": 91}),
     (380, {"C3": 147, "C1": 155, "C2": 127, "C4": 212}), (380, {"C4": 153, "C3": 90, "C2": 100, "C1": 108}),

@@ -188,7 +188,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
         ),
         diagnostics=None, claims=[], quantiles=None, ranks=[], means=[],
-        questionable=[], histograms=[], spreads=[], one_ways=[], trends=[], percents=[],
+        questionable=[], histograms=[], spreads=[], one_ways=[], percents=[],
         mains=[mean_points(factors, [f], means) for f in factors],
         interactions=[mean_points(factors, pair, means) for pair in itertools.combinations(factors, 2)],
         blocks=[blocks(factors, f, means) for f in factors],

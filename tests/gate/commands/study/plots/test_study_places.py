@@ -28,9 +28,7 @@ from gate.model.study import (
     Residual,
     Response,
     SeriesPoint,
-    Slope,
     Spread,
-    Trend,
 )
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
@@ -490,28 +488,3 @@ def test_units_are_drawn_where_they_are_given() -> None:
     picture = there(one_way("o", examples.response(), examples.one_way(LOAD), units))
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
     assert "single units" in picture.caption
-
-
-def test_beside_empty_cells_main_effects_have_the_means_of_the_model_too() -> None:
-    # of the clients the larger were measured without the slow load: their plain mean is too low
-    found = examples.response((SCHED,))
-    assert found.linear is not None
-    effects = [Effect(term="sched", settings={"sched": "bfs"}, estimate=0.004, low=None, high=None, p=None)]
-    terms = [msgspec.structs.replace(found.linear.terms[0], effects=effects)]
-    linear = msgspec.structs.replace(found.linear, terms=terms)
-    whole = mains("m", msgspec.structs.replace(found, linear=linear))
-    lacking = mains("m", msgspec.structs.replace(found, linear=linear, lacking=[{"sched": "bfs"}], balanced=False))
-    assert whole is not None and lacking is not None
-    assert not paths(whole, "hair-s1") and len(paths(lacking, "hair-s1")) == 1
-    assert "means of the linear model" in lacking.caption and "means of the linear model" not in whole.caption
-
-
-def test_four_numbers_have_a_parabola() -> None:
-    clients = Factor(name="clients", settings=[1, 2, 4, 8])
-    trend = Trend(
-        factor="clients", axis="log2", settings=[1, 2, 4, 8], per_unit=None, curvature=None,
-        slope=Slope(estimate=0.001, low=None, high=None, p=None), fitted=[-0.0015, -0.0005, 0.0005, 0.0015],
-    )  # fmt: skip
-    picture = there(mains("m", examples.response((clients,), trends=[trend])))
-    assert len(paths(picture, "hair-s1")) == 1
-    assert "the parabola" in picture.caption
