@@ -141,18 +141,16 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
     statistic: "mean", "p50", "p90", "p99" or another quantile, "spread". weight: its share of alpha, 1 being that of a
     factor's effect on the mean. p_adjusted: by Holm's procedure with weights (Holm 1979, section 3) over all claims of
-    the response; claimed: p_adjusted is below alpha. low, high: of a claimed change of a quantile between two settings,
-    those that the same test does not reject. by: what it is tested against, an error or Lenth's pseudo standard error.
+    the response, None before alpha is shared; claimed: p_adjusted is below alpha. by: what it is tested against, an
+    error or Lenth's pseudo standard error.
     """
 
     term: str
     statistic: str
     weight: float
     p: float | None
-    p_adjusted: float | None
-    claimed: bool
-    low: float | None = None
-    high: float | None = None
+    p_adjusted: float | None = None
+    claimed: bool = False
     by: Literal["error", "lenth"] = "error"
 
 

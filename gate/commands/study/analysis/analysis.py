@@ -27,7 +27,7 @@ from gate.model.study import (
 )
 from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
 from gate.stats.design.checks import dependence
-from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
+from gate.stats.design.claims import claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
 from gate.stats.design.coding import lay_out
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
@@ -80,19 +80,7 @@ def family(
     # executions of one build or session are alike in that, whatever the setting
     alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
     hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
-    of = {percentile(tau): tau for tau in told}
-    places = {f.name: k for k, f in enumerate(observed.factors) if len(f.settings) == 2}
-    found = []
-    for claim in claims(hypotheses, 1 - method.confidence):
-        # a claimed change of a quantile between two settings has an interval
-        if claim.claimed and claim.statistic in of and claim.term in places:
-            ends = change_of_quantile(
-                observed.values, observed.units, observed.factors, method.order, of[claim.statistic], lie,
-                places[claim.term], method.confidence,
-            )  # fmt: skip
-            claim = claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
-        found.append(claim)
-    return found
+    return claims(hypotheses, 1 - method.confidence)
 
 
 _IN_TIME = 5000

@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
-
 from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response, Term
 from gate.stats.special import stdtrit
 from gate.units import format_number, format_share
@@ -31,7 +29,7 @@ def words_of(response: Response, confidence: float) -> list[str]:
         # of a quantile that lacks values nothing is claimed; that it does is said at the end
         told = {claim.statistic for claim in response.claims if claim.p is not None}
         models = [m for m in response.quantiles.models if percentile(m.tau) in told]
-        found += [_at(response, model, confidence) for model in models]
+        found += [_at(response, model) for model in models]
         for factor in response.factors:
             found += filter(None, (_along(response, models, factor), _in_the_tail(response, models, factor)))
     return [*found, *_spread(response), *_enough(response)]
@@ -108,7 +106,7 @@ def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
     return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
 
 
-def _at(response: Response, model: QuantileModel, confidence: float) -> str:
+def _at(response: Response, model: QuantileModel) -> str:
     claimed = _claimed(response, percentile(model.tau))
     largest = {e.term: max(abs(o.estimate) for o in model.effects if o.term == e.term) for e in model.effects}
     # of an interaction of which combinations are lacking only the test is known
@@ -117,7 +115,17 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
     if not clear:
         return f"At {percentile(model.tau)} no effect is clear."
     mains = [factor for term in clear for factor in response.factors if factor.name == term]
-    parts = [_changed(response, factor, model, confidence if not i else None) for i, factor in enumerate(mains[:_SAID])]
+    parts = []
+    for factor in mains[:_SAID]:
+        effects = [e for e in model.effects if e.term == factor.name]
+        if len(factor.settings) == 2:
+            change = change_of(effects[0], factor)
+        else:
+            low, high = (pick(effects, key=lambda e: e.estimate) for pick in (min, max))
+            ends = (low.settings[factor.name], high.settings[factor.name])
+            change = Change(high.estimate - low.estimate, None, None, *ends)
+        name = _alike(response, factor.name, factor.name)
+        parts.append(f"{name} ({change.first} to {change.second}): {say_change(change, response, None)}")
     together = [term for term in clear if all(factor.name != term for factor in mains)]
     found = [", ".join(parts)] if parts else []
     if together:
@@ -138,24 +146,6 @@ def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
     # of an interaction without effects between two settings of each factor only the test is known
     most = max((abs(e.estimate) for e in effects if e.term == term), default=None)
     return "" if most is None else f" (by ±{size(2 * most, response)})"
-
-
-def _changed(response: Response, factor: Factor, model: QuantileModel, confidence: float | None) -> str:
-    """Say how much a factor changes a quantile: from first setting to second, or from the lowest to the highest."""
-    effects = [e for e in model.effects if e.term == factor.name]
-    name = _alike(response, factor.name, factor.name)
-    if len(factor.settings) == 2:
-        own = next(c for c in response.claims if c.term == factor.name and c.statistic == percentile(model.tau))
-        change = change_of(effects[0], factor)
-        # where settings differ by more than one change the estimate need not be among those that the test leaves
-        inside = own.low is not None and own.high is not None and own.low <= change.estimate <= own.high
-        change = msgspec.structs.replace(change, low=own.low if inside else None, high=own.high if inside else None)
-    else:
-        low, high = (pick(effects, key=lambda e: e.estimate) for pick in (min, max))
-        ends = (low.settings[factor.name], high.settings[factor.name])
-        change = Change(high.estimate - low.estimate, None, None, *ends)
-        confidence = None
-    return f"{name} ({change.first} to {change.second}): {say_change(change, response, confidence)}"
 
 
 def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:

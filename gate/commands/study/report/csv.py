@@ -115,7 +115,7 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
         _by_data(lambda data: _each(data.linear.strata if data.linear else ())),
     ),
     "contrasts": ("term aliases estimate beyond_me beyond_sme", "pse me sme df", _contrasts),
-    "claims": ("", "term statistic weight p p_adjusted claimed low high", lambda r: _each(r.claims)),
+    "claims": ("", "term statistic weight p p_adjusted claimed", lambda r: _each(r.claims)),
     "effects": ("data", _EFFECT, _by_data(_effects)),
     "quantile-effects": (f"intervals tau enough {_EFFECT} std_error", "", _quantile_effects),
     "one-way": (
