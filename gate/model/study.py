@@ -357,8 +357,7 @@ class Blocks(msgspec.Struct, frozen=True, kw_only=True):
 
     order: its settings from lowest to highest mean where every box has the same order; None: they differ. chance: that
     all boxes have one same order by chance, 1/(k!)^(boxes-1), for two settings NIST's 1/2^(boxes-1); of boxes with all
-    settings only. same: how many boxes have the commonest order. tail: chance of so many boxes or more agreeing with
-    some order, of three settings and more at most that.
+    settings only. same: how many boxes have the commonest order.
     """
 
     factor: str
@@ -367,7 +366,6 @@ class Blocks(msgspec.Struct, frozen=True, kw_only=True):
     order: list[Setting] | None
     same: int
     chance: float | None
-    tail: float | None
 
 
 class SampleSize(msgspec.Struct, frozen=True, kw_only=True):

@@ -114,6 +114,10 @@ def analyse(observed: Observed, method: Method) -> Response:
     named = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
     without = dict.fromkeys(own for pattern in named for own in matching(observed, pattern, "--without"))
     depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
+    # the error of each factor's stratum, where it is exact: what its settings are compared by
+    strata = {own.name: own for own in linear.strata} if linear and linear.method == "projections" else {}
+    of = ((t.factors[0], strata[t.stratum]) for t in (linear.terms if strata and linear else ()) if len(t.factors) == 1)
+    errors = {name: Error(own.mean_square, own.df) for name, own in of if own.mean_square is not None and own.df}
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,
@@ -133,7 +137,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence, errors=_errors(linear)),
+        one_ways=one_ways(units, factors, confidence, errors=errors),
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=main_effects(units, factors, 2),
@@ -215,15 +219,6 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
         iid=method.iid,
         order=method.order,
     )
-
-
-def _errors(linear: LinearModel | None) -> dict[str, Error]:
-    """Return the error of each factor's stratum, where it is exact: what its settings are compared by."""
-    if linear is None or linear.method != "projections":
-        return {}
-    strata = {each.name: each for each in linear.strata}
-    of = {term.factors[0]: strata[term.stratum] for term in linear.terms if len(term.factors) == 1}
-    return {name: Error(own.mean_square, own.df) for name, own in of.items() if own.mean_square is not None and own.df}
 
 
 def _percents(observed: Observed, confidence: float, lie: Layers) -> list[PercentRow]:

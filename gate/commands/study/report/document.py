@@ -271,6 +271,15 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
     shown = [view for factor in response.factors for view in tables.percents(response, factor.name)]
     if not shown:
         return
+    units = _treatments(draw.observed, "units", logs=True)
+
+    def units_at(found: OneWay) -> dict[Setting, Array]:
+        own: dict[Setting, list[Array]] = {}
+        for each in units:
+            if found.at.items() <= each.settings.items():
+                own.setdefault(each.settings[found.factor], []).append(each.values)
+        return {setting: np.concatenate(values) for setting, values in own.items()}
+
     folds = []
     for factor in response.factors:
         own = [(k, each) for k, each in enumerate(response.one_ways[:_ONE_WAYS]) if each.factor == factor.name]
@@ -278,13 +287,11 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
         drawn = [
             figure
             for k, each in own
-            for figure in draw(f"{each.factor}, setting by setting", one_way, f"oneway{k}", each,
-                               _units_at(draw.observed, each), confidence)
-        ]  # fmt: skip
+            for figure in draw(f"{each.factor}, setting by setting", one_way, f"oneway{k}", each, units_at(each))
+        ]
         title = f"{factor.name}: quantiles, all pairs, groups"
         folds += [Fold(title, [*views, Figures(drawn)])] if own else []
     if (spread := tables.spreads(response)) is not None:
-        units = _treatments(draw.observed, "units", logs=True)
         drawn = [
             figure
             for k, factor in enumerate(response.factors)
@@ -303,17 +310,6 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
         "percent. Each row stands for itself: of twenty without any difference one looks clear. Folded below: each "
         "comparison with its quantiles and groups.",
     )
-
-
-def _units_at(observed: Observed | None, found: OneWay) -> dict[Setting, Array]:
-    if observed is None:
-        return {}
-    own: dict[Setting, list[Array]] = {}
-    for cell in cells(observed.units, observed.factors):
-        at = observed.settings(cell.codes)
-        if found.at.items() <= at.items():
-            own.setdefault(at[found.factor], []).append(cell.y)
-    return {setting: np.concatenate(each) for setting, each in own.items()}
 
 
 def _treatments(observed: Observed | None, what: str, *, logs: bool = False) -> list[TreatmentValues]:

@@ -76,7 +76,9 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
         for i, effect in enumerate(term.effects or [None]):
             label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
             rows.append((label, amounts.ends(effect), None if i else term))
-    rows.append((say.residuals(model), amounts.ends(None), model))
+    # blocks are in the residuals, though no term is tested against them
+    left = f"residuals, {model.block}s among them" if model.block else "residuals"
+    rows.append((left, amounts.ends(None), model))
 
     def of(term: str, residual: str | None = None) -> Callable[[Any], Any]:
         """Take what a term has, of the row of the residuals what the model has."""

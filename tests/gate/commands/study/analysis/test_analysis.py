@@ -9,7 +9,7 @@ from scipy import stats
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Wanted, observations
 from gate.commands.study.analysis.selection import Abridgement
-from gate.commands.study.report.words import residuals
+from gate.commands.study.report.tables import linear
 from gate.model import UserError
 from gate.model.study import Response
 from tests.gate.commands.study.analysis import designs
@@ -288,5 +288,5 @@ def test_blocks_are_named_with_what_the_factors_leave() -> None:
     ])  # fmt: skip
     assert found.linear is not None and found.linear.block == "build"
     assert found.linear.terms[0].p == pytest.approx(0.002833, abs=1e-6)
-    assert residuals(found.linear) == "residuals, builds among them"
+    assert linear(found, found.linear, 0.95).rows[-1].cells[0].text == "residuals, builds among them"
     assert any("83.9% is noise, what differs between builds, or what was not varied." in words for words in found.words)

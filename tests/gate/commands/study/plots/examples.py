@@ -158,7 +158,7 @@ def blocks(factors: Sequence[Factor], factor: Factor, found: Mapping[str, float]
     return msgspec.structs.replace(
         Blocks(
             factor=factor.name, boxes=boxes, complete=len(boxes), order=list(factor.settings), same=len(boxes),
-            chance=0.5 ** (len(boxes) - 1), tail=0.5 ** (len(boxes) - 1),
+            chance=0.5 ** (len(boxes) - 1),
         ),
         **more,
     )  # fmt: skip

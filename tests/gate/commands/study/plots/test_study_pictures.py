@@ -19,7 +19,18 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.commands.study.plots.values import boxes, histogram, spreads, violins
-from gate.model.study import Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
+from gate.model.study import (
+    Contrast,
+    Factor,
+    Lenth,
+    MeanInterval,
+    OneWay,
+    PairwiseDifference,
+    Response,
+    Setting,
+    Spread,
+)
+from gate.plots.panels import Array
 from gate.plots.picture import LETTERS, Picture, room
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.commands.study.plots.examples import there
@@ -80,7 +91,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     yield "d", blocks("d", doubted, response.blocks[0])
     yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
     for number, factor in enumerate(response.factors):
-        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}))
+        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}), units_of(factor))
     names = [f.name for f in response.factors]
     # few and many contrasts, limits far away, close together and within all, long alias sets
     for number, (count, noise) in enumerate(((3, 1.0), (7, 1e-3), (15, 0.4), (40, 1e-5), (40, 0.0))):
@@ -93,6 +104,10 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     fraction = replace(response, lenth=examples.aliased(names), linear=None)
     yield "u", mains("u", fraction)
     yield "w", quantile_effects("w", fraction, examples.quantile_effects(response.factors), 0.95)
+
+
+def units_of(factor: Factor) -> dict[Setting, Array]:
+    return {setting: np.linspace(0.02, 0.03, 30) for setting in factor.settings}
 
 
 def with_tests(response: Response, factor: Factor) -> Response:
@@ -191,7 +206,7 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     assert pareto("k", silent) is None, "no contrast differs from 0"
     assert half_normal("k", silent) is None
     assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
-    assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[])) is None
+    assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[]), {}) is None
 
 
 def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
