@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from gate.model import Case, Finding, Sample
-from gate.plots.in_order import series
 from gate.plots.picture import Picture
-from gate.plots.values import values
+from gate.plots.values import series, values
 from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
 
 Draw = Callable[[Case, str], Picture | None]
