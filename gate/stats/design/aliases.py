@@ -181,12 +181,7 @@ def scaled(y: Array) -> tuple[Array, float, float, float]:
     Returns:
         The values, at most about 1 in size; the mean that was taken off; the divisor; and up to which size differences
         are rounding.
-
-    Raises:
-        ValueError: a value that is not finite.
     """
-    if not np.isfinite(y).all():
-        raise ValueError("a value is not finite")
 
     def power(value: float) -> float:
         # the power of 2 just above, 1 for 0

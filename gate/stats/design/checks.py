@@ -265,9 +265,6 @@ def dependence(
     says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's method 3), and a
     sum of mean squares with Satterthwaite's degrees of freedom to test against.
 
-    Raises:
-        ValueError: no units, or a value that is not finite.
-
     Source: Searle, Casella and McCulloch, Variance Components, 1992, chapters 3 and 5.
     """
     names = [f"f{i}" for i in range(len(factors))]

@@ -66,9 +66,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
 
 def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
-    """Sort units into treatments; settings that no unit has are not counted. Raises ValueError: no units."""
-    if not len(units):
-        raise ValueError("no units")
+    """Sort units into treatments; settings that no unit has are not counted."""
     columns, settings = [], []
     for i, factor in enumerate(factors):
         present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
@@ -337,7 +335,9 @@ def _estimable(
     data: bytes, factors: int, sizes: tuple[int, ...], terms: tuple[Term, ...], df: tuple[int, ...]
 ) -> list[Part] | None:
     rows = np.frombuffer(data, dtype=np.int64).reshape(-1, factors)
-    same = {term: _alike(rows, term) for term in terms}
+    # which treatments have the same settings of a term's factors
+    chosen = {term: rows[:, list(term)] for term in terms}
+    same = {term: (own[:, None, :] == own[None, :, :]).all(axis=2).astype(np.float64) for term, own in chosen.items()}
     values, vectors = np.linalg.eigh(np.sum([same[term] for term in terms], axis=0))
     kept: Array = vectors[:, values > _NONE * values[-1]]
     within = kept
@@ -359,13 +359,6 @@ def _estimable(
         own[term] = found
         parts.append(_part(rows, sizes, term, within @ found))
     return parts[::-1]
-
-
-def _alike(rows: Ints, term: Term) -> Array:
-    """Return which treatments have the same settings of a term's factors."""
-    chosen = rows[:, list(term)]
-    found: Array = (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
-    return found
 
 
 def _null(matrix: Array) -> Array:

@@ -39,9 +39,6 @@ def diagnostics(
     unit_name: what a row of units is. 1 - confidence is shared over the checks by Holm, so a model without fault is
     warned of with that chance at most; each check's own p is not adjusted. scale: what y is; of a logarithm no other is
     advised. Residuals and fitted values are in the unit of y.
-
-    Raises:
-        ValueError: no units, or a value that is not finite.
     """
     design = lay_out(units, factors)
     y = units["y"].to_numpy(dtype=np.float64)

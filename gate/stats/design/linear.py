@@ -40,9 +40,6 @@ def linear_model(
     where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a constant response nothing is
     tested.
 
-    Raises:
-        ValueError: no units, or a value that is not finite.
-
     Source: Born de Oliveira et al. 2013, section 5.1; Montgomery, Design and Analysis of Experiments, chapter 5.
     """
     design = lay_out(units, factors)

@@ -130,6 +130,15 @@ def percents(
             for other in others:
                 percent, low, high, clear = _change(first, other, confidence, log=log)
                 means = first.mean, other.mean
+                if abs(means[1] - means[0]) <= HAIR * max(map(abs, means)):
+                    words = "no difference"
+                else:
+                    words = names[0] if means[1] < means[0] else names[1]
+                    if percent is not None:
+                        size = 100 * abs(percent)
+                        amount = "less than 0.1" if size < 0.05 else f"{size:.1f}" if size < 99.95 else f"{size:.0f}"
+                        words = f"{amount}% {words}"
+                    words += "" if clear else ", not clearly"
                 rows.append(
                     PercentRow(
                         factor=factor.name,
@@ -142,7 +151,7 @@ def percents(
                         percent=percent,
                         low=low,
                         high=high,
-                        words=_words(*means, percent, *names) + ("" if clear or _alike(*means) else ", not clearly"),
+                        words=words,
                     )
                 )
     return rows
@@ -170,21 +179,6 @@ def _change(
         return percent, None, None, False
     clear = not limits.low <= none <= limits.high
     return (None, None, None, clear) if percent is None else (percent, limits.low - 1, limits.high - 1, clear)
-
-
-def _alike(first: float, second: float) -> bool:
-    return abs(second - first) <= HAIR * max(abs(first), abs(second))
-
-
-def _words(first: float, second: float, percent: float | None, less: str, more: str) -> str:
-    """Write "2.3% faster", "no difference"."""
-    if _alike(first, second):
-        return "no difference"
-    name = less if second < first else more
-    if percent is None:
-        return name
-    size = 100 * abs(percent)
-    return f"{'less than 0.1' if size < 0.05 else f'{size:.1f}' if size < 99.95 else f'{size:.0f}'}% {name}"
 
 
 Group = Sequence[Cell]

@@ -142,15 +142,14 @@ def by_treatment(y: Array, place: Ints, clusters: Ints) -> list[Ordered]:
     """Sort values, shape (n,), into treatments; place, clusters: the treatment and the cluster of each value."""
     order = np.lexsort((y, place))
     ends = np.cumsum(np.bincount(place))[:-1]
-    return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]
-
-
-def _ordered(ordered: Array, clusters: Ints) -> Ordered:
-    names, own = np.unique(clusters, return_inverse=True)
-    own = own.reshape(len(ordered)).astype(np.int64)
-    ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
-    others = tuple(rank - np.arange(len(rank)) for rank in ranks)
-    return Ordered(ordered, own, names, others, smallest_step(ordered))
+    found = []
+    for part in np.split(order, ends):
+        names, own = np.unique(clusters[part], return_inverse=True)
+        own = own.reshape(len(part)).astype(np.int64)
+        ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
+        others = tuple(rank - np.arange(len(rank)) for rank in ranks)
+        found.append(Ordered(y[part], own, names, others, smallest_step(y[part])))
+    return found
 
 
 def minimiser(ordered: Array, tau: float) -> float:
@@ -225,19 +224,16 @@ def _jackknife(cell: Ordered, sizes: Ints, share: float) -> Array:
     y, groups, n = cell.ordered, len(sizes), len(cell.ordered)
     if groups**2 > n:
         return np.zeros(groups)
-    whole = _between(y, _position(n, share))
-    moved = whole - np.array([_without(y, others, share) for others in cell.others])
-    times = n / sizes
+    without = []
+    for others in cell.others:
+        # the quantile of the values of all other clusters
+        at = _position(n - len(others), share)
+        places = np.array((math.floor(at), math.ceil(at)))
+        low, high = y[places + others.searchsorted(places, side="right")].tolist()
+        without.append(low + (at - math.floor(at)) * (high - low))
+    moved, times = _between(y, _position(n, share)) - np.array(without), n / sizes
     errors: Array = ((times - 1) * moved - ((1 - 1 / times) * moved).sum()) / np.sqrt(groups * (times - 1))
     return errors
-
-
-def _without(ordered: Array, others: Ints, share: float) -> float:
-    """Return the quantile of ascending values without those of one cluster."""
-    at = _position(len(ordered) - len(others), share)
-    places = np.array((math.floor(at), math.ceil(at)))
-    low, high = ordered[places + others.searchsorted(places, side="right")].tolist()
-    return float(low + (at - math.floor(at)) * (high - low))
 
 
 def _position(n: int, share: float) -> float:
@@ -270,17 +266,14 @@ def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
     if rows.shape[0] == rows.shape[1]:
         quantiles = np.array([minimiser(cell.ordered, tau) for cell in cells])
         return Fit(np.asarray(np.linalg.solve(rows, quantiles), dtype=np.float64), quantiles)
-    beta = _programme(cells, rows, tau)
-    fitted = [_exact(cell.ordered, at) for cell, at in zip(cells, (rows @ beta).tolist(), strict=True)]
+    beta, fitted = _programme(cells, rows, tau), []
+    for cell, at in zip(cells, (rows @ beta).tolist(), strict=True):
+        # the value that is fitted, where the fit misses it by rounding alone
+        y, place = cell.ordered, int(np.searchsorted(cell.ordered, at))
+        rounding = ROUNDING * max(abs(float(y[0])), abs(float(y[-1])))
+        near = [value for value in y[max(place - 1, 0) : place + 1].tolist() if abs(value - at) <= rounding]
+        fitted.append(min(near, key=lambda value: abs(value - at), default=at))
     return Fit(beta, np.array(fitted))
-
-
-def _exact(ordered: Array, fitted: float) -> float:
-    """Return the value that is fitted, where the fit misses it by rounding errors alone."""
-    at = int(np.searchsorted(ordered, fitted))
-    rounding = ROUNDING * max(abs(float(ordered[0])), abs(float(ordered[-1])))
-    near = [value for value in ordered[max(at - 1, 0) : at + 1].tolist() if abs(value - fitted) <= rounding]
-    return min(near, key=lambda value: abs(value - fitted), default=fitted)
 
 
 def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
@@ -290,7 +283,9 @@ def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
     beta = quantile_regression(np.concatenate(values), np.repeat(rows, [*map(len, values)], axis=0), tau)
     width = 4 * step
     while step > 1:
-        bands = [_band(y, float(centre), width) for y, centre in zip(every, rows @ beta, strict=True)]
+        # positions first <= k < last of the values that may be crossed by the fit
+        middles = [int(np.searchsorted(y, float(centre))) for y, centre in zip(every, rows @ beta, strict=True)]
+        bands = [(max(at - width, 0), min(at + width, len(y))) for y, at in zip(every, middles, strict=True)]
         # minimise with all values outside the bands as one: as far as the fit stays inside, the sum is the same
         values = [y[first:last] for y, (first, last) in zip(every, bands, strict=True)]
         inside = np.repeat(rows, [len(own) for own in values], axis=0)
@@ -309,12 +304,6 @@ def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
             break
         width *= 4
     return beta
-
-
-def _band(ordered: Array, centre: float, width: int) -> tuple[int, int]:
-    """Return positions first <= k < last of the ascending values that may be crossed by the fit."""
-    at = int(np.searchsorted(ordered, centre))
-    return max(at - width, 0), min(at + width, len(ordered))
 
 
 class Clusters(msgspec.Struct, frozen=True, eq=False):

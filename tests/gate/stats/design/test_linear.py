@@ -366,13 +366,6 @@ def test_the_order_of_units_does_not_matter() -> None:
     assert [t.f for t in one.terms] == pytest.approx([t.f for t in other.terms], rel=1e-12)
 
 
-def test_bad_values_are_refused() -> None:
-    with pytest.raises(ValueError, match="not finite"):
-        linear_model(units_of([1, math.nan], [0, 1]), [factor("a", 0, 1)], 1, 0.95)
-    with pytest.raises(ValueError, match="no units"):
-        linear_model(units_of([], []), [factor("a", 0, 1)], 1, 0.95)
-
-
 def test_a_hundred_thousand_units_are_fitted() -> None:
     rng = np.random.default_rng(0)
     units = units_of(rng.normal(size=100_000), *rng.integers(0, 2, size=(4, 100_000)))
