@@ -167,15 +167,14 @@ def log_ticks(low: float, high: float, count: int) -> list[Tick]:
         if len(places) <= count:
             break
     every = math.ceil(len(places) / count) if places else 1
-    return [Tick(p, _power(p)) for p in places[::every]]
 
+    def label(place: float) -> str:
+        whole = math.floor(place)
+        if -4 <= whole < 6:
+            return f"{10.0**place:.3g}" if whole < 3 else f"{10.0**place:.0f}"
+        return f"{10.0 ** (place - whole):.2g}e{whole}"
 
-def _power(place: float) -> str:
-    number = 10.0 ** (place - math.floor(place))
-    whole = math.floor(place)
-    if -4 <= whole < 6:
-        return f"{10.0**place:.3g}" if whole < 3 else f"{10.0**place:.0f}"
-    return f"{number:.2g}e{whole}"
+    return [Tick(p, label(p)) for p in places[::every]]
 
 
 # --- changes, as logarithms of ratios ---------------------------------------------------------------------------------

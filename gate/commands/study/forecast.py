@@ -20,8 +20,6 @@ from gate.units import agree, plural
 from gate.writing.phrases import joined
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gate.stats.design.sample_size import Power
 
 
@@ -51,8 +49,28 @@ def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning
 
 
 def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
-    """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has."""
-    found = _quantiles(design, _repeats(design, sessions))
+    """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has.
+
+    A program may write more values than the plan asks for, so that too few for a quantile is said of a plan only.
+    """
+    repeats, iterations = _repeats(design, sessions), design.project.settings.rules.plan.iterations
+    planned = design.study.replicates * iterations * repeats
+    metrics = (
+        m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
+    )
+    decided = {tau for m in metrics for each in m.compared if (tau := quantile_of(each)) is not None}
+    lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
+    found = []
+    if lacking:
+        factors = [plural(design.study.replicates, "replicate"), plural(iterations, "value")]
+        factors += [plural(repeats, "session")] if repeats > 1 else []
+        names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
+        needed = sorted({needed_values(tau) for tau in lacking})
+        needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
+        quantiles, need = ("quantiles", "need") if len(lacking) > 1 else ("quantile", "needs")
+        of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
+        are = agree(planned, "is", "are")
+        found.append(f"{of_each} {are} too few for the {quantiles} {names}, which {need} {needs}")
     # other jobs are needed, where this is taken for the only one
     others = len(design.planned) - len(here)
     if sessions is None and others:
@@ -74,31 +92,6 @@ def sessions_of_each(design: Experiment, sessions: int) -> int:
     return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
 
 
-def _quantiles(design: Experiment, repeats: int) -> list[str]:
-    """Name the quantiles that the plan is too small for.
-
-    A program may write more values than the plan asks for, so the report says it only of what was measured.
-    """
-    iterations = design.project.settings.rules.plan.iterations
-    planned = design.study.replicates * iterations * repeats
-    metrics = (
-        m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
-    )
-    decided = {tau for m in metrics for each in m.compared if (tau := quantile_of(each)) is not None}
-    lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
-    if not lacking:
-        return []
-    factors = [plural(design.study.replicates, "replicate"), plural(iterations, "value")]
-    factors += [plural(repeats, "session")] if repeats > 1 else []
-    names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
-    needed = sorted({needed_values(tau) for tau in lacking})
-    needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
-    quantiles, need = ("quantiles", "need") if len(lacking) > 1 else ("quantile", "needs")
-    which = f"the {quantiles} {names}, which {need} {needs}"
-    of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
-    return [f"{of_each} {agree(planned, 'is', 'are')} too few for {which}"]
-
-
 SIZES = (1.0, 2.0)
 """Changes, in standard deviations of executions, or of means of builds or sessions."""
 _MOST = 200_000
@@ -113,25 +106,11 @@ def powers(design: Experiment, sessions: int | None) -> list[Power]:
     if study.replicates * len(design.planned) * each > _MOST:
         return []
     # pandas takes its time to load
-    from gate.stats.design.sample_size import power
-    from gate.stats.quantile import needed_values
-
-    values = study.replicates * design.project.settings.rules.plan.iterations * each
-    return power(
-        _units(design, each),
-        [factor for factor in design.factors if factor.name in study.factor],
-        model_order(study),
-        study.block or "replicate",
-        SIZES,
-        quantiles=sum(needed_values(tau) <= values for tau in _LIKELY),
-    )
-
-
-def _units(design: Experiment, sessions: int) -> pd.DataFrame:
-    """Lay out one benchmark's executions, as they will be measured."""
     import pandas as pd
 
-    study = design.study
+    from gate.stats.design.sample_size import power
+
+    # one benchmark's executions, as they will be measured
     places = {f.name: {str(s): code for code, s in enumerate(f.settings)} for f in design.factors}
     built = [f.name for f in design.factors if f.varies == "build"]
     rows: list[tuple[int, ...]] = []
@@ -141,13 +120,21 @@ def _units(design: Experiment, sessions: int) -> pd.DataFrame:
         at = {SIDE: planned.side, **planned.settings}
         codes = [places[f.name][str(at[f.name])] for f in design.factors]
         variant = tuple(str(at[name]) for name in built)
-        for job in jobs(study, [planned], sessions):
+        for job in jobs(study, [planned], each):
             for round_, share in enumerate(shares):
                 build = builds.setdefault((job.session, round_, variant), len(builds))
                 place = job.session * len(shares) + round_
                 rows += [(*codes, job.session, place, planned.fold, build, replicate) for replicate in range(share)]
-    names = [f"f{k}" for k in range(len(design.factors))]
-    return pd.DataFrame(rows, columns=[*names, "session", "round", "fold", "build", "replicate"])
+    names = [*(f"f{k}" for k in range(len(design.factors))), "session", "round", "fold", "build", "replicate"]
+    values = study.replicates * design.project.settings.rules.plan.iterations * each
+    return power(
+        pd.DataFrame(rows, columns=names),
+        [factor for factor in design.factors if factor.name in study.factor],
+        model_order(study),
+        study.block or "replicate",
+        SIZES,
+        quantiles=sum(needed_values(tau) <= values for tau in _LIKELY),
+    )
 
 
 def power_text(found: Sequence[Power]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.commands.study.experiment import Experiment, tables_of
+from gate.commands.study.experiment import Experiment
 from gate.commands.study.forecast import forecast, fraction_text, power_text, powers
 from gate.config.commands import mentions
 from gate.config.fractions import fraction_of
@@ -31,18 +31,18 @@ def means(design: Experiment, factor: str) -> list[str]:
     """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
     if factor == SIDE:
         return ["the side"]
-    tables = tables_of(design.study, factor)
-    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables.values())]
+    settings = design.study.factor[factor]
+    tables = [*settings.values()] if isinstance(settings, dict) else []
+    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables)]
     for key, text in (("env", "environment"), ("build_env", "environment of builds")):
-        names = sorted({name for table in tables.values() for name in getattr(table, key)})
+        names = sorted({name for table in tables for name in getattr(table, key)})
         words += [f"{text} {', '.join(names)}"] if names else []
     # say where {factor} stands
-    settings = design.project.settings
-    commands = [b for b in settings.rules.benchmark if b.name in design.benchmarks]
+    commands = [b for b in design.project.settings.rules.benchmark if b.name in design.benchmarks]
     gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
     if f"{{{factor}}}" in msgspec.json.encode(gives, enc_hook=str).decode():
         words.append(f"{{{factor}}} in commands")
-    if any(mentions(config.build.command, factor) for config in settings.sides.values()):
+    if any(mentions(config.build.command, factor) for config in design.project.settings.sides.values()):
         words.append(f"{{{factor}}} in the [build] command")
     return words or [f"environment {variable(factor)}"]
 

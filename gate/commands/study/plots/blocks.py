@@ -9,7 +9,7 @@ import numpy as np
 from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import WIDTH, combination, look_of, said
 from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
-from gate.model.study import Blocks, Box, Factor, Response, Setting
+from gate.model.study import Blocks, Box, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Panel
 from gate.plots.picture import Picture, Sheet
@@ -20,11 +20,6 @@ _HEAD, _PLOT = 30, 216
 MOST = 48
 """Boxes that are drawn at most."""
 _BROAD = 120.0
-_NUMBERED = 40.0
-"""Narrower slots than this have no room for the number of a setting beside its mark."""
-_TAG = 2
-_TAGGED = 6
-"""More marks in a box than this have no room for tags."""
 _RED = "regression"
 """The colour of questionable treatments."""
 
@@ -42,19 +37,21 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     y = panels.span(of.of(values), of.log)
     left = max(y.room, names_room(others))
     slot = min((WIDTH - left - 14) / len(kept), _BROAD)
-    tagged = len(factor.settings) <= _TAGGED and slot >= _NUMBERED
-    # what stands beside the mark of a setting: its name if all are short, else its number
-    short = all(len(said(s)) <= _TAG for s in factor.settings)
-    tags = {s: said(s) if short else str(n) for n, s in enumerate(factor.settings, start=1)}
     listed = m.entries(factor)
-    if tagged and not short:
-        listed = [(look, f"{tag} {name}") for tag, (look, name) in zip(tags.values(), listed, strict=True)]
     top = _HEAD + m.legend_height(listed, WIDTH - 24, said(factor.name)) + 14
     sheet = Sheet(WIDTH, top + _PLOT + 8 + ROW * len(others) + 8, phone=False)
     m.name(sheet, response, of, "mean ")
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, said(factor.name))
     panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _PLOT).across(panels.places(left + 6, slot, len(kept)))
-    orders = [own for box in boxes if (own := _order(box, factor)) is not None]
+    number = m.codes(factor)
+
+    def order(box: Box) -> tuple[Setting, ...] | None:
+        """Return the settings of a complete box from the lowest to the highest mean; None: it lacks some."""
+        if len(box.points) < len(factor.settings):
+            return None
+        return tuple(s for s, _ in sorted(box.points, key=lambda p: (p[1], number[p[0]])))
+
+    orders = [own for box in boxes if (own := order(box)) is not None]
     commonest = Counter(orders).most_common(1)[0][0] if orders else None
     half = min(slot * 0.42, 34)
     red = False
@@ -63,7 +60,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         low, high = max(pixels) + 9, min(pixels) - 9
         corners = [(x - half, low), (x + half, low), (x + half, high), (x - half, high)]
         doubt = {s for s, _ in box.points if {**box.at, factor.name: s} in response.questionable}
-        odd = _order(box, factor) not in (None, commonest)
+        odd = order(box) not in (None, commonest)
         red = red or bool(doubt)
         for kind, drawn in (
             ("frame" if odd or len(box.points) < len(factor.settings) else "shell", True),
@@ -71,17 +68,10 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
             (f"fine-{_RED}", bool(doubt)),
         ):
             sheet.lines(kind, [corners] if drawn else [], closed=True)
-        shift = half * 0.35 if slot >= _NUMBERED else 0
         for (setting, _), at in zip(box.points, pixels, strict=True):
             colour = _RED if setting in doubt else None
             size: panels.Size = "large" if slot >= 24 else "middle"
-            look_of(factor, setting).marks(sheet, [(x - shift, at)], size, colour)
-        if tagged:
-            spread = (len(pixels) - 1) * 14.0
-            middle = min(max((low + high) / 2, panel.y.end + spread / 2), panel.y.start - 8 - spread / 2)
-            ends = min(high + 4, middle - spread / 2), max(low - 4, middle + spread / 2)
-            for (setting, _), at in zip(box.points, m.apart(pixels, 14.0, *ends), strict=True):
-                sheet.text(x + shift * 0.6, at, tags[setting], "middle small", full=said(setting))
+            look_of(factor, setting).marks(sheet, [(x, at)], size, colour)
     lacking = len(boxes) - blocks.complete
     keyed = labels(sheet, others, [box.at for box in kept], panel.x, top + _PLOT + 8)
     caption = m.words(
@@ -99,11 +89,3 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     ]
     title = f"Block plot of {blocks.factor} for {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by {clip(said(factor.name), 30)}. {'; '.join(shown)}.", caption)
-
-
-def _order(box: Box, factor: Factor) -> tuple[Setting, ...] | None:
-    """Return the settings of a complete box from the lowest to the highest mean; None: it lacks some."""
-    if len(box.points) < len(factor.settings):
-        return None
-    number = m.codes(factor)
-    return tuple(s for s, _ in sorted(box.points, key=lambda p: (p[1], number[p[0]])))

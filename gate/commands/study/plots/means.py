@@ -14,7 +14,7 @@ from gate.commands.study.plots.marks import WIDTH, codes, factors_by_name, look_
 from gate.model.study import Factor, MainEffect, MeanPoint, Response
 from gate.plots import panels
 from gate.plots.panels import Look, Panel
-from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
+from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree
 from gate.words.effects import alias_sets, named, named_short
@@ -27,11 +27,10 @@ _PER_ROW = 12
 """Settings beside each other in a row of main effects; more begin another row."""
 MOST = 12
 """Interactions that are drawn at most."""
+_EDGE = 36
+"""For the half of the last name that stands beyond its panel."""
 _LISTED = 12
 """Alias sets that a caption names."""
-_LABEL = 96
-_LABELLED = 6
-"""More lines in a panel than this have a legend above it in place of labels at their ends."""
 
 
 def mains(prefix: str, response: Response) -> Picture | None:
@@ -158,11 +157,6 @@ class _Lines(msgspec.Struct, frozen=True):
         return [said(self.x.settings[place]) for place in self.places]
 
     @property
-    def labelled(self) -> bool:
-        """Whether there are so few lines that each has a label at its end."""
-        return len(self.lines) <= _LABELLED
-
-    @property
     def unparallel(self) -> float:
         """The largest distance from what rows and columns alone would give, where all cells are there; else 0."""
         if len(self.means) < len(self.lines) * len(self.places):
@@ -186,39 +180,25 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     y = panels.span(of.of(values), of.log)
     columns = 1 if len(drawn) == 1 else 2
     width = (WIDTH - y.room) / columns
-    legends = [
-        [] if own.labelled else m.entries(own.by, [own.by.settings[line] for line in own.lines]) for own in drawn
-    ]
+    legends = [m.entries(own.by, [own.by.settings[line] for line in own.lines]) for own in drawn]
     extra = max(m.legend_height(own, width - 24) for own in legends)
-    # the room at the right, for labels of lines where there are few
-    beside = [_LABEL if own.labelled else 14 for own in drawn]
-    slots = [(width - 12 - room_) / len(own.places) for own, room_ in zip(drawn, beside, strict=True)]
+    slots = [(width - 12 - _EDGE) / len(own.places) for own in drawn]
     pitch = _TITLE + extra + _TALL + _BELOW + max(map(_lower, (own.names for own in drawn), slots))
     sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns), phone=False)
     m.name(sheet, response, of, "mean ")
     for number, (own, entries) in enumerate(zip(drawn, legends, strict=True)):
         top, first = _HEAD + pitch * (number // columns) + _TITLE + extra, number % columns == 0
         left = y.room + width * (number % columns)
-        if entries:
-            m.legend(sheet, entries, left, top - extra - 6, width - 24)
-        x = Axis(-0.5, len(own.places) - 0.5, left + (0 if first else 12), left + width - beside[number])
+        m.legend(sheet, entries, left, top - extra - 6, width - 24)
+        x = Axis(-0.5, len(own.places) - 0.5, left + (0 if first else 12), left + width - _EDGE)
         panel = Panel.on(sheet, x, y, top, _TALL, labels=first)
         m.write(sheet, x.start, top - extra - 12, f"{said(own.by.name)} by {said(own.x.name)}", width - 20,
                 "strong other", "start")  # fmt: skip
-        ends: list[Point] = []
         for line in own.lines:
             known = [(k, of.one(own.means[line, p])) for k, p in enumerate(own.places) if (line, p) in own.means]
             points, look = panel.points(*zip(*known, strict=True)), look_of(own.by, own.by.settings[line])
             sheet.lines(look.lines("line"), [points])
             look.marks(sheet, points, "large")
-            ends.append(points[-1])
-        # labels move apart where they would meet; a thin line leads to one that moved
-        heights = m.apart([at for _, at in ends], 16, panel.y.end, panel.y.start) if own.labelled else []
-        for (at, end), height, line in zip(ends, heights, own.lines, strict=False):
-            sheet.lines("grid", [[(at + 7, end), (x.end + 2, height)]])
-            full = said(own.by.settings[line])
-            text = clip(full, m.letters_in(_LABEL - 22))
-            sheet.text(x.end + 5, height, text, "other middle", full=full)
         _settings(sheet, [x.at(k) for k in range(len(own.places))], own.names, panel.y.start + 23, panel.slot)
     pairs = [":".join(names) for own in drawn for names in permutations((own.x.name, own.by.name))]
     left_out = len(found) - len(drawn)

@@ -98,8 +98,6 @@ _ROWS = 3
 MOST = _PER_ROW * _ROWS
 """Treatments that are drawn at most."""
 _BROAD = 120.0
-_BESIDE = 90.0
-"""The room for names of rows below the labels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +129,6 @@ class Columns:
     span: Span
     columns: list[Column]
     found: list[TreatmentValues]
-    labels: float
-    """Height of the labels below a panel."""
     keyed: str
     """What the numbers in place of names stand for, in words."""
 
@@ -159,16 +155,14 @@ class Columns:
 
 
 def columns(
-    response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, below: float = 0,
-    logs: bool = False,
-) -> Columns | None:  # fmt: skip
+    response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, logs: bool = False
+) -> Columns | None:
     """Lay treatments out, the last factor fastest; None where there is no spread.
 
     More than 24 treatments stand in several rows, at most 72 at all.
 
     Args:
         order: the factors from slow to fast; None: those of the response.
-        below: room to leave below the labels.
         logs: the values are on the scale of the response, which is logarithmic.
     """
     found = [s for s in samples if s.values.size]
@@ -189,8 +183,8 @@ def columns(
     length = whole if whole <= _PER_ROW and math.ceil(count / whole) <= _ROWS else length
     rows = [found[k : min(k + length, count)] for k in range(0, count, length)]
     y = panels.span(of.of(every), of.log, cut_off=True, count=7)
-    left = max(y.room, names_room(factors), _BESIDE if below else 0)
-    pitch = _PLOT + 8 + ROW * len(factors) + below + _GAP
+    left = max(y.room, names_room(factors))
+    pitch = _PLOT + 8 + ROW * len(factors) + _GAP
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
     m.name(sheet, response, of)
     stand: list[Column] = []
@@ -207,4 +201,4 @@ def columns(
             stand.append(Column(s, look, drawn, place, of.of(s.values)))
         told = labels(sheet, factors, [s.settings for s in row], x, drawn.y.start + 8, marked=marked)
         keyed = keyed or told
-    return Columns(sheet, of, y, stand, found, 8 + ROW * len(factors), keyed)
+    return Columns(sheet, of, y, stand, found, keyed)

@@ -24,11 +24,8 @@ from gate.model.study import (
     Factor,
     Lenth,
     MeanInterval,
-    OneWay,
-    PairwiseDifference,
     Response,
     Setting,
-    Spread,
 )
 from gate.plots.panels import Array
 from gate.plots.picture import LETTERS, Picture, room
@@ -81,7 +78,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
         yield f"h{number}", histogram(f"h{number}", response, sample)
     for number, factor in enumerate(response.factors):
         units = examples.samples(response.factors, 6)
-        yield f"p{number}", spreads(f"p{number}", with_tests(response, factor), factor, units)
+        yield f"p{number}", spreads(f"p{number}", response, factor, units)
     meant = [MeanInterval(settings=t.settings, units=6, mean=t.mean, low=t.mean * 0.98, high=t.mean * 1.03)
              for t in response.treatments]  # fmt: skip
     for number, metrics in enumerate(("ab", "abcdefg"[:1])):
@@ -108,20 +105,6 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
 
 def units_of(factor: Factor) -> dict[Setting, Array]:
     return {setting: np.linspace(0.02, 0.03, 30) for setting in factor.settings}
-
-
-def with_tests(response: Response, factor: Factor) -> Response:
-    """A response with p of mean and spread of a factor wherever the others are held."""
-    others = [f for f in response.factors if f.name != factor.name]
-    pair = PairwiseDifference(
-        a=factor.settings[0], b=factor.settings[-1], difference=0.1, low=None, high=None, p=0.0312
-    )
-    at = examples.treatments(others)
-    return replace(
-        response,
-        one_ways=[OneWay(factor=factor.name, at=own, rows=[], pairs=[pair]) for own in at],
-        spreads=[Spread(factor=factor.name, at=own, ratio=None, f_p=None, levene_p=1e-5) for own in at],
-    )
 
 
 @cache

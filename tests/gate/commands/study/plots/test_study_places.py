@@ -16,7 +16,7 @@ from gate.commands.study.plots.intervals import means_by_metric, one_way, sample
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.plots.values import bins, boxes, histogram, spreads, violins, whiskers
+from gate.commands.study.plots.values import bins, boxes, histogram, violins, whiskers
 from gate.commands.study.report import words as say
 from gate.model.study import (
     Box,
@@ -28,7 +28,6 @@ from gate.model.study import (
     Residual,
     Response,
     SeriesPoint,
-    Spread,
 )
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
@@ -401,22 +400,6 @@ def test_a_histogram_has_a_bar_as_high_as_its_count() -> None:
     assert tops[0] == pytest.approx(pixel(ticks, float(found.counts.max())), abs=0.3)
     assert {"sched=cfs", "median 10.00 ms"} <= set(texts(picture))
     assert not any(text.startswith("p99") for text in texts(picture)), "45 values have no p99"
-
-
-def test_the_tests_of_mean_and_spread_stand_below_their_boxes() -> None:
-    own = examples.response((LOAD, SCHED))
-    tests = [examples.one_way(SCHED, {"load": load}) for load in LOAD.settings]
-    ratios = [
-        Spread(factor="sched", at={"load": load}, ratio=2.0, f_p=0.034, levene_p=None)
-        for load in LOAD.settings
-    ]  # fmt: skip
-    units = [TreatmentValues(s.settings, s.values[:8]) for s in examples.samples(own.factors, 20)]
-    picture = there(spreads("p", replace(own, one_ways=tests, spreads=ratios), SCHED, units))
-    assert texts(picture).count("0.0340") == 3
-    assert texts(picture).count("0.0100") == 3
-    assert "F test" in picture.caption
-    without = there(spreads("p", own, SCHED, units))
-    assert "Below" not in without.caption
 
 
 def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> None:
