@@ -15,9 +15,8 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.study import experiment
-from gate.commands.study.forecast import design_warnings
 from gate.commands.study.options import AnalyseOptions, StudyOptions
-from gate.commands.study.plan import document, introduction, warnings_of
+from gate.commands.study.plan import design_warnings, document, introduction, warnings_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.source import Path as Key

@@ -24,7 +24,7 @@ from gate.model.study import (
     Spread,
     Varies,
 )
-from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
+from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, measured, sd
 from gate.stats.design.tukey import tukey_kramer
 from gate.stats.family import holm
 from gate.stats.levels import Tops
@@ -74,35 +74,24 @@ def one_ways(
         whole = complete(own)
         if len(own) > 1 and whole:
             compared.append((whole, {}))
-        found += [_table(each, factor, at, confidence, given.get(factor.name)) for each, at in compared]
+        for each, at in compared:
+            groups = list(zip(*(box.cells for box in each), strict=True))
+            names = [factor.settings[code] for code in each[0].codes]
+            inside = [cell for group in groups for cell in group]
+            df = sum(len(cell.y) - 1 for cell in inside)
+            error = given.get(factor.name) or Error(sum(cell.squares for cell in inside) / max(df, 1), df)
+            # of treatment means
+            means = np.array([sum(cell.mean for cell in group) / len(each) for group in groups])
+            shares = np.array([sum(1 / len(cell.y) for cell in group) / len(each) ** 2 for group in groups])
+            pairs, letters = tukey_kramer(names, means, shares, error.variance, error.df, confidence)
+            rows = []
+            for setting, group, mean, word in zip(names, groups, means.tolist(), letters, strict=True):
+                y = np.concatenate([cell.y for cell in group])
+                ends = np.quantile(y, list(QUANTILES.values()), method="weibull").tolist()
+                told = dict(zip(QUANTILES, ends, strict=True))
+                rows.append(OneWayRow(setting=setting, count=len(y), mean=mean, sd=sd(y), quantiles=told, letters=word))
+            found.append(OneWay(factor=factor.name, at=at, rows=rows, pairs=pairs))
     return found
-
-
-def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None) -> OneWay:
-    """Make a table of boxes that all have the same settings of the factor."""
-    groups = list(zip(*(box.cells for box in of), strict=True))
-    own = [factor.settings[code] for code in of[0].codes]
-    if error is None:
-        every = [cell for group in groups for cell in group]
-        df = sum(len(cell.y) - 1 for cell in every)
-        error = Error(sum(cell.squares for cell in every) / max(df, 1), df)
-    # of treatment means
-    means, shares = (
-        np.array([sum(each) / len(of) ** power for each in found])
-        for power, found in (
-            (1, [[cell.mean for cell in group] for group in groups]),
-            (2, [[1 / len(cell.y) for cell in group] for group in groups]),
-        )
-    )
-    pairs, letters = tukey_kramer(own, means, shares, error.variance, error.df, confidence)
-    rows = []
-    for setting, group, mean, word in zip(own, groups, means.tolist(), letters, strict=True):
-        y = np.concatenate([cell.y for cell in group])
-        quantiles = dict(
-            zip(QUANTILES, np.quantile(y, list(QUANTILES.values()), method="weibull").tolist(), strict=True)
-        )
-        rows.append(OneWayRow(setting=setting, count=len(y), mean=mean, sd=sd(y), quantiles=quantiles, letters=word))
-    return OneWay(factor=factor.name, at=at, rows=rows, pairs=pairs)
 
 
 def percents(

@@ -23,6 +23,7 @@ from gate.stats.special import fdtrc
 if TYPE_CHECKING:
     import pandas as pd
 
+_LOWEST: tuple[Error, ...] = ("execution",)
 MOST_COLUMNS = 20_000_000
 """Most numbers in the columns of blocks and terms together; of more the blocks are rounds or sessions."""
 
@@ -177,31 +178,25 @@ def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, de
         at = slice(term.start, term.stop)
         tests.append(errors[stratum].test(explained(beta[at], solved[at, at]), term.stop - term.start))
     blocks = ErrorTerm(_square(layers.blocks.means(centered)), layers.blocks.count - 1)
-    plain = layers.plain
+    rows: list[Stratum] = []
+    below = None
+    for name in reversed([each for each in (*NESTED, *_LOWEST) if each in errors]):
+        variance = errors[name].variance
+        count = len(y) if name == "execution" else layers.errors[name].count
+        component = variance
+        if name != "execution" and variance is not None and below is not None:
+            component = max(variance - below, 0.0) / (len(y) / count)
+        free = float(errors[name].df)
+        rows.append(Stratum(name=name, groups=count, df=free, mean_square=variance, component=component))
+        below = variance if variance is not None else below
     return Strata(
-        "least squares" if plain else "projections", layers, of, tuple(tests), _rows(errors, layers, len(y)), beta,
+        "least squares" if layers.plain else "projections", layers, of, tuple(tests), tuple(reversed(rows)), beta,
         solved, errors, None, blocks,
     )  # fmt: skip
 
 
 def _square(values: Array) -> float:
     return float(values @ values)
-
-
-def _rows(errors: dict[Error, ErrorTerm], layers: Layers, n: int) -> tuple[Stratum, ...]:
-    found = []
-    ordered: tuple[Error, ...] = (*NESTED, "execution")
-    below = None
-    for name in reversed([each for each in ordered if each in errors]):
-        own = errors[name]
-        variance = own.variance
-        count = n if name == "execution" else layers.errors[name].count
-        component = variance
-        if name != "execution" and variance is not None and below is not None:
-            component = max(variance - below, 0.0) / (n / count)
-        found.append(Stratum(name=name, groups=count, df=float(own.df), mean_square=variance, component=component))
-        below = variance if variance is not None else below
-    return tuple(reversed(found))
 
 
 # --- not balanced ---------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""Main effects and interactions of two factors: means by setting (NIST TN 1855, Fig. 12)."""
+"""Means by setting: main effects and interactions of two factors (NIST TN 1855, Fig. 12), and block plots (Fig. 7)."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 
@@ -10,8 +11,9 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, codes, factors_by_name, look_of, said
-from gate.model.study import Factor, MainEffect, MeanPoint, Response
+from gate.commands.study.plots.marks import WIDTH, codes, combination, factors_by_name, look_of, said
+from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
+from gate.model.study import Blocks, Box, Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Look, Panel
 from gate.plots.picture import LETTERS, Picture, Sheet, room
@@ -226,3 +228,80 @@ def _lines(main: MainEffect, factors: Mapping[str, Factor]) -> _Lines | None:
     across, along = codes(by), codes(x)
     found = _Lines(x, by, {(across[p.settings[by.name]], along[p.settings[x.name]]): p.mean for p in main.points})
     return found if len(found.lines) > 1 and len(found.places) > 1 else None
+
+
+_ABOVE, _BOXES = 30, 216
+MOST_BOXES = 48
+"""Boxes that are drawn at most."""
+_BROAD = 120.0
+_RED = "regression"
+"""The colour of questionable treatments."""
+
+
+def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
+    """Draw the means of a factor's settings in a box for each combination of the others; None: there are no boxes."""
+    factor = m.factors_by_name(response).get(blocks.factor)
+    boxes = [box for box in blocks.boxes if box.points]
+    values = np.array([mean for box in boxes for _, mean in box.points])
+    of = m.scale(response, values)
+    if factor is None or of is None or all(len(box.points) < 2 for box in boxes):
+        return None
+    others = [f for f in response.factors if f.name != factor.name and any(f.name in box.at for box in boxes)]
+    kept = [boxes[k] for k in ordered(others, [box.at for box in boxes])][:MOST_BOXES]
+    y = panels.span(of.of(values), of.log)
+    left = max(y.room, names_room(others))
+    slot = min((WIDTH - left - 14) / len(kept), _BROAD)
+    listed = m.entries(factor)
+    top = _ABOVE + m.legend_height(listed, WIDTH - 24, said(factor.name)) + 14
+    sheet = Sheet(WIDTH, top + _BOXES + 8 + ROW * len(others) + 8, phone=False)
+    m.name(sheet, response, of, "mean ")
+    m.legend(sheet, listed, 12, _ABOVE, WIDTH - 24, said(factor.name))
+    panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _BOXES).across(
+        panels.places(left + 6, slot, len(kept))
+    )
+    number = m.codes(factor)
+
+    def order(box: Box) -> tuple[Setting, ...] | None:
+        """Return the settings of a complete box from the lowest to the highest mean; None: it lacks some."""
+        if len(box.points) < len(factor.settings):
+            return None
+        return tuple(s for s, _ in sorted(box.points, key=lambda p: (p[1], number[p[0]])))
+
+    orders = [own for box in boxes if (own := order(box)) is not None]
+    commonest = Counter(orders).most_common(1)[0][0] if orders else None
+    half = min(slot * 0.42, 34)
+    red = False
+    for place, box in enumerate(kept):
+        x, pixels = panel.x.at(place), panel.y.all(of.of(np.array([mean for _, mean in box.points])))
+        low, high = max(pixels) + 9, min(pixels) - 9
+        corners = [(x - half, low), (x + half, low), (x + half, high), (x - half, high)]
+        doubt = {s for s, _ in box.points if {**box.at, factor.name: s} in response.questionable}
+        odd = order(box) not in (None, commonest)
+        red = red or bool(doubt)
+        for kind, drawn in (
+            ("frame" if odd or len(box.points) < len(factor.settings) else "shell", True),
+            ("limit", odd),
+            (f"fine-{_RED}", bool(doubt)),
+        ):
+            sheet.lines(kind, [corners] if drawn else [], closed=True)
+        for (setting, _), at in zip(box.points, pixels, strict=True):
+            colour = _RED if setting in doubt else None
+            size: panels.Size = "large" if slot >= 24 else "middle"
+            look_of(factor, setting).marks(sheet, [(x, at)], size, colour)
+    lacking = len(boxes) - blocks.complete
+    keyed = labels(sheet, others, [box.at for box in kept], panel.x, top + _BOXES + 8)
+    caption = m.words(
+        f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean.",
+        blocks.complete < 2 and "There are too few complete boxes to compare their orders.",
+        blocks.complete > 1 and blocks.order is None and "Boxes that have not the commonest order have a dashed edge.",
+        lacking > 0 and f"{lacking} of {len(boxes)} boxes lack a setting and are not counted; they are unfilled.",
+        len(kept) < len(boxes) and f"{len(boxes) - len(kept)} boxes are left out of the picture.",
+        red and "Red marks in boxes with a red edge are the questionable treatments, which --without names.",
+        keyed,
+    )
+    shown = [
+        f"{combination(box.at, 60)}: {', '.join(f'{clip(said(s), 16)} {of.say(mean)}' for s, mean in box.points)}"
+        for box in kept[:4]
+    ]
+    title = f"Block plot of {blocks.factor} for {response.benchmark}, {response.metric}"
+    return sheet.picture(prefix, title, f"Means by {clip(said(factor.name), 30)}. {'; '.join(shown)}.", caption)

@@ -10,10 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.blocks import blocks
 from gate.commands.study.plots.effects import MOST, quantile_effects
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
-from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.commands.study.plots.values import bins, boxes, histogram, violins, whiskers
