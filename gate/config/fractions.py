@@ -147,10 +147,10 @@ class Fraction:
 
     @property
     def resolution(self) -> int | None:
-        """The length of the shortest word; of a Plackett-Burman design 3, folded over 4."""
+        """The length of the shortest word, None without any; of a Plackett-Burman design 3, folded over 4."""
         if self.burman:
             return 4 if len(self.fold) == len(self.factors) else 3
-        return resolution(self.words)
+        return min(map(len, self.words), default=None)
 
     def _own(self) -> tuple[Word, ...]:
         return subgroup(own.word for own in self.generators)
@@ -400,11 +400,6 @@ def subgroup(words: Iterable[Word]) -> tuple[Word, ...]:
     for word in words:
         found += [word * other for other in found]
     return tuple(sorted(found[1:], key=lambda word: (len(word), word.places)))
-
-
-def resolution(words: Sequence[Word]) -> int | None:
-    """Return the length of the shortest word; None: there is none, the design is full."""
-    return min(map(len, words), default=None)
 
 
 def roman(number: int) -> str:

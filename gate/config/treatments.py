@@ -12,7 +12,7 @@ import msgspec
 
 from gate.config.commands import extended as with_words
 from gate.config.commands import filled, mentions, replaced
-from gate.config.fractions import Fraction, fraction_of
+from gate.config.fractions import fraction_of
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.types import Benchmark, BuildTable, Config
 from gate.model import Side
@@ -64,7 +64,11 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
     """
     built = _built(study, (build, *others))
     fraction = fraction_of(study)
-    second = second_block(study, fraction) if fraction else frozenset()
+    second: set[tuple[Setting, ...]] = set()
+    if fraction is not None and fraction.fold:
+        lists = [settings_of(study.factor[name]) for name in fraction.factors]
+        runs = fraction.blocks()[1]
+        second = {tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs}
     return tuple(
         Planned(
             number=number,
@@ -102,13 +106,6 @@ def combinations(study: Study) -> list[dict[str, Setting]]:
         )
     named = (dict(zip(factors, settings, strict=True)) for settings in found)
     return [each for each in named if not any(partial.items() <= each.items() for partial in study.exclude)]
-
-
-def second_block(study: Study, fraction: Fraction) -> frozenset[tuple[Setting, ...]]:
-    """Return the settings of a fraction's factors in its second block."""
-    lists = [settings_of(study.factor[name]) for name in fraction.factors]
-    runs = fraction.blocks()[1] if fraction.fold else ()
-    return frozenset(tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs)
 
 
 def settings_of(table: FactorTable) -> list[Setting]:

@@ -125,14 +125,7 @@ def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Poin
     return [(x, ys[0]), *outline, (x, ys[-1])]
 
 
-class Drawn(msgspec.Struct, frozen=True, eq=False):
-    """How many values were drawn, and whether some were drawn for being extremes."""
-
-    count: int
-    extremes: bool
-
-
-def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> Drawn:
+def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> None:
     """Mark values of a side: circles of base, triangles of head.
 
     Extremes beyond an even choice are hollow: filled ones would look like more than they are. Few values are all drawn,
@@ -155,7 +148,6 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
             if mark == "ring":
                 sheet.marks("hole", shape, points)
     edges(sheet, y, f"edge-{side}", xs, numbers)
-    return Drawn(int(kept.indices.size), bool(kept.extreme.any()))
 
 
 def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs: Sequence[float], at: Places) -> None:
@@ -196,13 +188,13 @@ def edges(sheet: Sheet, y: Vertical, classes: str, at: Sequence[float], numbers:
         sheet.marks(classes, shape, [(float(x), pixel) for x in np.unique(np.round(places[beyond]))], 4)
 
 
-def thinned_words(drawn: Sequence[Drawn], total: int) -> str:
+def thinned_words(drawn: Sequence[Kept], total: int) -> str:
     """Say how many values are drawn of how many; empty where all are."""
-    count = sum(d.count for d in drawn)
+    count = sum(kept.indices.size for kept in drawn)
     if count == total:
         return ""
     words = f" {count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen"
-    return words + (" beside the extremes." if any(d.extremes for d in drawn) else ".")
+    return words + (" beside the extremes." if any(kept.extreme.any() for kept in drawn) else ".")
 
 
 def used_words(case: Case, finding: Finding) -> str:

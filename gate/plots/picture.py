@@ -127,7 +127,6 @@ Shape = Literal[
 Point = tuple[float, float]
 
 _TIP = 240
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _STEADY = 6
 """Digits of a place that may choose its tenth: the last bits differ between processors."""
@@ -240,9 +239,7 @@ class Sheet:
                 self.text(x, y, text, f"{classes}{layout}", "middle")
 
     def picture(self, prefix: str, title: str, description: str, caption: str, reading: Sequence[str] = ()) -> Picture:
-        """Finish the sheet; all ids begin with the prefix. Raises ValueError: the prefix is no name for an id."""
-        if not _PREFIX.fullmatch(prefix):
-            raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
+        """Finish the sheet; all ids begin with the prefix, of letters, digits, - and _."""
         drawn = [*self._shapes, *self._texts]
         body = [element for _, element in drawn]
         for classes, tips in self._tips.items():

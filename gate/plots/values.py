@@ -13,7 +13,7 @@ from gate.model import SIDES, Case, Finding, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
 from gate.plots import axes
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
-from gate.plots.scales import Axis, Flags, build_sizes, density, places, thinned, ticks, used_builds
+from gate.plots.scales import Axis, Flags, Kept, build_sizes, density, places, thinned, ticks, used_builds
 from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 352
@@ -78,7 +78,8 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
         xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
         axes.hover(sheet, y, of.side, of.sample, kept, xs, where)
-        drawn.append(axes.spots(sheet, y, of.side, kept, xs, of.used[where.build]))
+        axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
+        drawn.append(kept)
     whole = _panel(sheet, y, right, sides, finding.top)
     caption = _caption(case, finding, y, drawn) + axes.beyond_words(y, case)
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
@@ -156,7 +157,7 @@ _READING = (
 _SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
 
 
-def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[axes.Drawn]) -> str:
+def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[Kept]) -> str:
     words = axes.thinned_words(drawn, case.base.values.size + case.head.values.size) + axes.used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
         words += f" The {_own(finding)} of a side has no interval."
@@ -211,7 +212,8 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
         xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
         axes.hover(sheet, y, side, samples[side], kept, xs, where)
         used = None if finding is None else {"base": finding.base, "head": finding.head}[side].counts.build
-        drawn.append(axes.spots(sheet, y, side, kept, xs, used_builds(samples[side], used)[where.build]))
+        axes.spots(sheet, y, side, kept, xs, used_builds(samples[side], used)[where.build])
+        drawn.append(kept)
     counts = [sample.counts[0] for sample in samples.values()]
     means = max(int(own.max()) for own in counts) > 2 and sum(own.size for own in counts) <= _MEANS
     for side in SIDES if means else ():

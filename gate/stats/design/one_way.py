@@ -22,6 +22,7 @@ from gate.model.study import (
     RankTest,
     Setting,
     Spread,
+    Stratum,
     Varies,
 )
 from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, measured, sd
@@ -41,15 +42,8 @@ MOST_TABLES = 200
 """Most combinations of the other factors that have a table each."""
 
 
-class Error(msgspec.Struct, frozen=True):
-    """What comparisons of a factor rest on: the variance of one unit, on df degrees of freedom."""
-
-    variance: float
-    df: float
-
-
 def one_ways(
-    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, *, errors: Mapping[str, Error] | None = None,
+    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, *, errors: Mapping[str, Stratum] | None = None,
 ) -> list[OneWay]:  # fmt: skip
     """Return a table of each factor at each combination of the others, then one over the combinations ({}).
 
@@ -64,7 +58,7 @@ def one_ways(
     rest on the variance within treatments; quantiles and sd are of all its units, other factors' effects among them.
 
     Args:
-        errors: of factors that are compared by another error than that within the treatments of the table.
+        errors: of factors that are compared by another error than that within the treatments of the table: the strata.
     """
     of, given = cells(units, factors), errors or {}
     found = []
@@ -78,12 +72,14 @@ def one_ways(
             groups = list(zip(*(box.cells for box in each), strict=True))
             names = [factor.settings[code] for code in each[0].codes]
             inside = [cell for group in groups for cell in group]
-            df = sum(len(cell.y) - 1 for cell in inside)
-            error = given.get(factor.name) or Error(sum(cell.squares for cell in inside) / max(df, 1), df)
+            df: float | None = sum(len(cell.y) - 1 for cell in inside)
+            variance: float | None = sum(cell.squares for cell in inside) / max(df or 0, 1)
+            if (error := given.get(factor.name)) is not None:
+                variance, df = error.mean_square, error.df
             # of treatment means
             means = np.array([sum(cell.mean for cell in group) / len(each) for group in groups])
             shares = np.array([sum(1 / len(cell.y) for cell in group) / len(each) ** 2 for group in groups])
-            pairs, letters = tukey_kramer(names, means, shares, error.variance, error.df, confidence)
+            pairs, letters = tukey_kramer(names, means, shares, variance or 0.0, df or 0.0, confidence)
             rows = []
             for setting, group, mean, word in zip(names, groups, means.tolist(), letters, strict=True):
                 y = np.concatenate([cell.y for cell in group])

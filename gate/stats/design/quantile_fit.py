@@ -246,17 +246,13 @@ def _between(ordered: Array, at: float) -> float:
     return low + (at - math.floor(at)) * (high - low)
 
 
-class Fit(msgspec.Struct, frozen=True, eq=False):
-    """Coefficients, shape (p,), and the quantile that they give each cell, shape (cells,)."""
-
-    beta: Array
-    fitted: Array
-
-
-def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
-    """Return coefficients with the least sum of the check function over all values.
+def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> tuple[Array, Array]:
+    """Return coefficients with the least sum of the check function over all values, and what they give each cell.
 
     Source: Koenker and Bassett 1978; to leave out the values far from the fit, Portnoy and Koenker 1997.
+
+    Returns:
+        Shapes (p,) and (cells,).
 
     Args:
         rows: shape (cells, p), the columns of each cell, of full rank p. With as many columns as cells the sum
@@ -265,7 +261,7 @@ def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
     """
     if rows.shape[0] == rows.shape[1]:
         quantiles = np.array([minimiser(cell.ordered, tau) for cell in cells])
-        return Fit(np.asarray(np.linalg.solve(rows, quantiles), dtype=np.float64), quantiles)
+        return np.asarray(np.linalg.solve(rows, quantiles), dtype=np.float64), quantiles
     beta, fitted = _programme(cells, rows, tau), []
     for cell, at in zip(cells, (rows @ beta).tolist(), strict=True):
         # the value that is fitted, where the fit misses it by rounding alone
@@ -273,7 +269,7 @@ def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
         rounding = ROUNDING * max(abs(float(y[0])), abs(float(y[-1])))
         near = [value for value in y[max(place - 1, 0) : place + 1].tolist() if abs(value - at) <= rounding]
         fitted.append(min(near, key=lambda value: abs(value - at), default=at))
-    return Fit(beta, np.array(fitted))
+    return beta, np.array(fitted)
 
 
 def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:

@@ -102,9 +102,9 @@ def _at(
         iid: with the intervals for independent values, by t on n - p degrees of freedom.
     """
     rows, weights = model.matrix, np.array([own.weights for own in sums])
-    fitted = fit(cells, rows, tau)
-    parts = [around(cell, at, tau) for cell, at in zip(cells, fitted.fitted.tolist(), strict=True)]
-    estimates: list[float] = (weights @ fitted.beta).tolist()
+    beta, fitted = fit(cells, rows, tau)
+    parts = [around(cell, at, tau) for cell, at in zip(cells, fitted.tolist(), strict=True)]
+    estimates: list[float] = (weights @ beta).tolist()
     found: list[Limits | None] = [None] * len(estimates)
     if clusters is not None:
         # how the coefficients follow the quantile of each treatment, shape (p, cells)
@@ -119,10 +119,10 @@ def _at(
             leverage = np.linalg.solve(rows.T @ (rows * dense[:, None]), rows.T * dense)
         found = [*limits(estimates, weights @ leverage, parts, clusters, confidence)]
     alone: list[tuple[Limits | None, float | None]] | None = None
-    plain = [float(own.weights @ fitted.beta) for own in sums]
+    plain = [float(own.weights @ beta) for own in sums]
     if iid:
-        covariance = independent_covariance(cells, rows, fitted.fitted, tau)
-        df = sum(len(cell.ordered) for cell in cells) - len(fitted.beta)
+        covariance = independent_covariance(cells, rows, fitted, tau)
+        df = sum(len(cell.ordered) for cell in cells) - len(beta)
         alone = [(None, None)] * len(sums)
         if covariance is not None and df > 0:
             errors = [math.sqrt(float(own.weights @ covariance @ own.weights)) for own in sums]

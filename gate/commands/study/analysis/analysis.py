@@ -32,7 +32,7 @@ from gate.stats.design.coding import lay_out
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model
-from gate.stats.design.one_way import Error, one_ways, percents, rank_tests, spreads
+from gate.stats.design.one_way import one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
@@ -116,8 +116,8 @@ def analyse(observed: Observed, method: Method) -> Response:
     depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
     # the error of each factor's stratum, where it is exact: what its settings are compared by
     strata = {own.name: own for own in linear.strata} if linear and linear.method == "projections" else {}
-    of = ((t.factors[0], strata[t.stratum]) for t in (linear.terms if strata and linear else ()) if len(t.factors) == 1)
-    errors = {name: Error(own.mean_square, own.df) for name, own in of if own.mean_square is not None and own.df}
+    errors = {t.factors[0]: strata[t.stratum] for t in linear.terms if len(t.factors) == 1} if linear and strata else {}
+    errors = {name: own for name, own in errors.items() if own.mean_square is not None and own.df}
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
-from gate.commands.study import options as study_options
 from gate.commands.study.options import AnalyseOptions
 from tests.support.project import Project, Step, committed
 
@@ -312,24 +311,6 @@ def test_what_only_a_check_goes_by_is_refused(project: Project, part: tuple[str,
     assert found == (2, "", f"perfgate: --set {option.partition('=')[0]}: {said}\n")
 
 
-def test_what_a_study_takes_from_the_plan_is_accepted(project: Project) -> None:
-    assert "18 starts of 2 values" in run("study", "plan", "--set", "plan.iterations=2")[1]
-
-
-def test_every_part_of_it_has_an_example() -> None:
-    assert "\n  study " in run("--help")[1]
-    text = run("study", "--help")[1]
-    for part in ("plan", "measure", "analyse"):
-        assert re.search(rf"^  {part} +[a-z]", text, re.MULTILINE)
-        assert "example:\n  perfgate study " in run("study", part, "--help")[1]
-
-
-def test_what_analyse_is_told_is_typed() -> None:
-    assert study_options.combination("fp=no, prf=fp") == {"fp": "no", "prf": "fp"}
-    assert study_options.factor_settings("load=idle,busy") == ("load", ("idle", "busy"))
-    assert study_options.quantiles("0.99,.5,0.5") == (0.5, 0.99)
-
-
 def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     import gate.commands.study.analyse
 
@@ -361,23 +342,23 @@ def test_what_is_wrong_in_head_is_said_of_head(project: Project) -> None:
     assert "--config" not in err
 
 
-def test_a_response_that_no_benchmark_declares_is_said_before_measuring(project: Project) -> None:
-    declared = '[[benchmark]]\nname = "latency"\ncommand = "x {clients}"\ninstrument = "values"\nmetric = {time = {}}\n'
-    project.write("perfgate.toml", declared + STUDY.replace("[study]\n", '[study]\nresponses = ["nope"]\n'))
-    code, out, _ = run("study", "--dry-run")
-    assert code == 0
-    assert "study.responses: no benchmark declares nope, only time" in out
-
-
-@pytest.mark.parametrize("instrument", ["hyperfine", "spawn"])
-def test_what_a_command_line_is_measured_by_is_known_before_measuring(project: Project, instrument: str) -> None:
-    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {{clients}}"\ninstrument = "{instrument}"\n'
+@pytest.mark.parametrize(
+    ("instrument", "metrics"),
+    [
+        ('"hyperfine"', "memory, system, time, user"),
+        ('"spawn"', "active, memory, system, time, user"),
+        ('"values"\nmetric = {user = {}}', "user"),
+    ],
+)
+def test_a_response_that_no_benchmark_has_is_said_before_measuring(
+    project: Project, instrument: str, metrics: str
+) -> None:
+    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {{clients}}"\ninstrument = {instrument}\n'
     responses = 'responses = ["user", "latency"]'
     project.write("perfgate.toml", declared + STUDY.replace("[study]\n", f"[study]\n{responses}\n"))
-    code, out, _ = run("study", "--dry-run")
-    assert code == 0
-    active = "active, " if instrument == "spawn" else ""
-    assert f"study.responses: no benchmark declares latency, only {active}memory, system, time, user" in out
+    code, out, _ = run("study", "--dry-run", "--set", "plan.iterations=2")
+    assert code == 0 and "18 starts of 2 values" in out
+    assert f"study.responses: no benchmark declares latency, only {metrics}" in out
     assert "declares user" not in out
 
 

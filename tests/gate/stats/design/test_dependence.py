@@ -124,23 +124,20 @@ def test_against_literal_least_squares(seed: int) -> None:
     )
 
 
-def test_executions_of_a_build_that_are_alike_are_told() -> None:
-    result = found(effects(design(1, 6, 4), np.random.default_rng(1), 0, 3), [LOAD, OPT], "build")
-    assert not result.check.holds and result.check.name == "F test of builds"
-    assert result.check.words.startswith("executions of a build are alike (F ")
-    assert result.share is not None and result.share > 0.5
-
-
-def test_nothing_is_told_of_builds_that_do_not_differ() -> None:
-    result = found(effects(design(1, 6, 4), np.random.default_rng(2), 0, 0), [LOAD, OPT], "build")
-    assert result.check.holds and result.check.words.startswith("no sign that builds differ")
-
-
-def test_sessions_that_differ_are_told() -> None:
-    units = effects(design(8, 2, 3), np.random.default_rng(3), 4, 0)
-    for bound in (units, units.assign(f2=units["session"] % 2)):
-        words = found(bound, [LOAD, OPT, OS][: bound.columns.str.match(r"f\d").sum()], "session").check.words
-        assert words.startswith("values depend on the session: sessions differ by more than what is in them (F ")
+@pytest.mark.parametrize(
+    ("level", "sessions", "luck", "words"),
+    [
+        ("build", 1, 3, "executions of a build are alike (F "),
+        ("build", 1, 0, "no sign that builds differ by more than the executions in them (F "),
+        ("session", 8, 4, "values depend on the session: sessions differ by more than what is in them (F "),
+    ],
+)
+def test_what_differs_is_told(level: str, sessions: int, luck: float, words: str) -> None:
+    of = (luck, 0.0) if level == "session" else (0.0, luck)
+    result = found(effects(design(sessions, 6, 4), np.random.default_rng(1), *of), [LOAD, OPT], level)
+    assert result.check.words.startswith(words) and result.check.name == f"F test of {level}s"
+    assert result.check.holds == (not luck)
+    assert result.share is not None and (result.share > 0.5) == bool(luck)
 
 
 def test_the_luck_of_builds_is_not_taken_for_sessions() -> None:

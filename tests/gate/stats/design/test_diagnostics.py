@@ -57,16 +57,6 @@ def test_warpbreaks_as_r_has_it() -> None:
     assert [less.statistic, less.p, *less.df] == pytest.approx([4.18907, 0.021044, 2, 48], rel=1e-4)
 
 
-def test_warpbreaks_is_better_on_the_scale_of_logarithms() -> None:
-    # as every textbook that has it says
-    found = diagnostics(WARP, WARP_FACTORS, 2, "execution", 0.95)
-    assert any(
-        "variance grows with the mean (rank correlation 0.42): try --scale log" in text for text in found.warnings
-    )
-    logs = diagnostics(WARP.assign(y=np.log(WARPBREAKS)), WARP_FACTORS, 2, "execution", 0.95, "log")
-    assert not any("--scale" in text or "grows" in text for text in logs.warnings)
-
-
 def test_residuals_are_those_of_least_squares() -> None:
     rng = np.random.default_rng(1)
     codes = factorial(3, 4)[rng.permutation(32)[:25]]

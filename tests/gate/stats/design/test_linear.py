@@ -19,13 +19,6 @@ from tests.support.units_frame import NPK, NPK_YIELD, WARPBREAKS
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
-LENGTH = [
-    4.2, 11.5, 7.3, 5.8, 6.4, 10, 11.2, 11.2, 5.2, 7, 16.5, 16.5, 15.2, 17.3, 22.5, 17.3, 13.6, 14.5, 18.8, 15.5,
-    23.6, 18.5, 33.9, 25.5, 26.4, 32.5, 26.7, 21.5, 23.3, 29.5, 15.2, 21.5, 17.6, 9.7, 14.5, 10, 8.2, 9.4, 16.5, 9.7,
-    19.7, 23.3, 23.6, 26.4, 20, 25.2, 25.8, 21.2, 14.5, 27.3, 25.5, 26.4, 22.4, 24.5, 24.8, 30.9, 26.4, 27.3, 29.4,
-    23,
-]  # fmt: skip
-
 
 def factor(name: str, *settings: Setting) -> Factor:
     return Factor(name=name, settings=list(settings))
@@ -115,16 +108,6 @@ def test_npk_as_r_has_it() -> None:
     )
     b = effect(model, "N", N=1)
     assert [b.estimate, b.low, b.high] == pytest.approx([2.808333333333, 0.406900406647, 5.20976626002])
-
-
-def test_tooth_growth_as_r_has_it() -> None:
-    # t <- transform(ToothGrowth, supp = flip(supp), dose = flip(dose)); m <- lm(len ~ supp * dose, t); anova(m)
-    units = units_of(LENGTH, np.repeat([1, 0], 30), np.tile(np.repeat([0, 1, 2], 10), 2))
-    model = linear_model(units, [factor("supp", "OJ", "VC"), factor("dose", 0.5, 1, 2)], 2, 0.95)
-    assert [t.sum_of_squares for t in model.terms] == pytest.approx([205.35, 2426.434333, 108.319])
-    assert [t.p for t in model.terms[::2]] == pytest.approx([0.00023118, 0.02186027], rel=1e-4)
-    b = effect(model, "supp:dose", supp="VC", dose=2)
-    assert [b.low, b.high] == pytest.approx([0.560761093335, 3.219238906665])
 
 
 def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str, tuple[float, float]]:
@@ -255,21 +238,6 @@ def test_rounding_of_means_is_no_spread() -> None:
     assert model.terms[0].p is None and model.total_ss == 0
 
 
-def test_exact_values_have_intervals_without_width() -> None:
-    # instruction counts: the same in every execution of a treatment
-    y = [1000003, 1000003, 1000003, 1000103, 1000103, 1000103]
-    model = linear_model(
-        units_of([*y, *y], [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3, [0] * 6 + [1] * 6),
-        [factor("a", 0, 1), factor("b", 0, 1)],
-        2,
-        0.95,
-    )
-    b = effect(model, "a", a=1)
-    assert (b.estimate, b.low, b.high, b.p) == (50, 50, 50, 0)
-    assert [(t.p, t.f, t.p_adjusted) for t in model.terms] == [(0, None, 0), (1, None, 1), (1, None, 1)]
-    assert model.r2 == 1 and model.residual_df == 8
-
-
 def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
     # additive counts of unequal replicates: the mean of treatments, and what each setting adds, are whole numbers
     codes = np.array(list(product(range(3), range(2), range(3))))
@@ -311,14 +279,6 @@ def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
     )
 
 
-def test_three_factors_that_never_met_are_named_together() -> None:
-    cells = np.array([c for c in product((0, 1), repeat=3) if c != (1, 1, 0)])
-    model = linear_model(
-        units_of(np.arange(14.0) % 5, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 3, 0.95
-    )
-    assert model.inestimable == ["a:b:c: a=1 and b=1 was not measured with c=0"]
-
-
 def test_a_factor_that_goes_with_another_is_named() -> None:
     model = linear_model(
         units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
@@ -331,39 +291,11 @@ def test_a_factor_that_goes_with_another_is_named() -> None:
     assert model.formula == "y ~ os"
 
 
-def test_half_a_factorial_says_what_is_confounded() -> None:
-    cells = np.array([c for c in product((0, 1), repeat=3) if sum(c) % 2])
-    model = linear_model(
-        units_of(np.arange(8.0) ** 2, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 2, 0.95
-    )
-    assert [(term.term, term.aliases) for term in model.terms] == [("a", ["b:c"]), ("b", ["a:c"]), ("c", ["a:b"])]
-    assert model.inestimable == []
-
-
 def test_a_setting_that_was_not_measured_is_no_setting() -> None:
     units = units_of([1, 2, 4, 5], [0, 0, 2, 2])
     model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
     assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
     assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
-
-
-def test_names_are_never_evaluated() -> None:
-    names = ["__import__('os').abort()", "y", "f0", "a:b", "1 + f1"]
-    codes = np.array(list(product((0, 1), repeat=5)) * 2)
-    y = np.random.default_rng(1).normal(size=64) + codes[:, 3]
-    model = linear_model(units_of(y, *codes.T), [factor(n, 0, 1) for n in names], 2, 0.95, "exit()")
-    assert model.formula.startswith("`exit()` ~ (`__import__('os').abort()` + y + f0 + `a:b` + `1 + f1`)^2")
-    assert [t.factors for t in model.terms[:5]] == [[n] for n in names]
-    assert effect(model, "a:b", **{"a:b": 1}).estimate == pytest.approx(
-        np.mean(y[codes[:, 3] == 1]) / 2 - np.mean(y[codes[:, 3] == 0]) / 2
-    )
-
-
-def test_the_order_of_units_does_not_matter() -> None:
-    rng = np.random.default_rng(4)
-    mixed = WARP.iloc[rng.permutation(54)].reset_index(drop=True)
-    one, other = (linear_model(units, [WOOL, TENSION], 2, 0.95) for units in (WARP, mixed))
-    assert [t.f for t in one.terms] == pytest.approx([t.f for t in other.terms], rel=1e-12)
 
 
 def test_a_hundred_thousand_units_are_fitted() -> None:

@@ -48,12 +48,6 @@ def test_a_quarter_fraction_has_the_aliases_that_are_published() -> None:
     }  # fmt: skip
 
 
-def test_resolution_v_separates_all_interactions_of_two() -> None:
-    found = named(tabled(5, 1))
-    assert len(found) == 15
-    assert not any(found.values())
-
-
 @pytest.mark.parametrize("turned", [range(7), [0]])
 def test_a_foldover_separates_main_effects_from_interactions(turned: range | list[int]) -> None:
     first = tabled(7, 4)

@@ -10,7 +10,6 @@ from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Wanted, observations
 from gate.commands.study.analysis.selection import Abridgement
 from gate.commands.study.report.tables import linear
-from gate.model import UserError
 from gate.model.study import Response
 from tests.gate.commands.study.analysis import designs
 from tests.support.lines import execution
@@ -79,15 +78,6 @@ def test_abridged_data_sets_are_analysed_beside() -> None:
     assert only.linear.terms[0].effects[0].estimate == pytest.approx(effects(analysed(by_hand))["load"], rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "said"),
-    [({"vm": "on"}, "there is no factor vm; there are load, clients, sched"), ({"clients": "3"}, "measured at 1, 8")],
-)
-def test_an_abridgement_of_nothing_is_an_error(pattern: dict[str, str], said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        analysed(designs.lines(designs.LOAD, designs.additive, 1), Abridgement((pattern,), keep=False))
-
-
 def test_one_execution_a_treatment_has_estimates_and_says_what_is_lacking() -> None:
     found = analysed(designs.lines(designs.LOAD, designs.additive, 1), order=3)
     assert found.linear is not None
@@ -102,14 +92,6 @@ def test_without_a_factor_that_varies_there_is_nothing_to_compare() -> None:
     assert found.linear is None
     assert found.quantiles is None
     assert any("there is nothing to compare" in text for text in found.warnings)
-
-
-@pytest.mark.parametrize("values", [lambda _, __: [0.0, 0.0], lambda _, __: [7.0], lambda a, _: [-4e59 * a["a"]]])
-def test_values_that_say_little_never_end_in_an_exception(values: designs.Values) -> None:
-    for replicates in (1, 2, 5):
-        factors: dict[str, list[Any]] = {"a": [1, 2], "b": ["x", "y", "z"]}
-        found = analysed(designs.lines(factors, values, replicates))
-        assert len(found.treatments) == 6
 
 
 def test_the_series_is_in_the_order_of_the_run() -> None:

@@ -201,13 +201,6 @@ def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
                 assert_sound(picture, prefix)
 
 
-def test_values_that_are_not_finite_give_no_picture() -> None:
-    own = examples.response((examples.LOAD, examples.SCHED))
-    broken = [replace(p, value=float("nan")) for p in own.series]
-    assert series("s", replace(own, series=broken)) is None
-    assert violins("v", own, [TreatmentValues({"load": "idle"}, np.array([1.0, np.inf]))]) is None
-
-
 def test_the_pareto_picture_says_what_it_leaves_out() -> None:
     own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST + 3, 0.4))
     drawn = there(pareto("k", own))
