@@ -261,8 +261,8 @@ def build_sizes(sample: Sample) -> Indices:
     return sizes
 
 
-def used_builds(sample: Sample, count: int | None) -> Flags:
-    """Tell which builds a finding over so many of them rests on: those of the first rounds; None: all."""
+def used_builds(sample: Sample, count: int) -> Flags:
+    """Tell which builds a finding over so many of them rests on: those of the first rounds."""
     used = np.zeros(len(sample.builds), dtype=np.bool_)
     rounds = sorted(range(used.size), key=lambda index: sample.builds[index][::-1])
     used[rounds[:count]] = True

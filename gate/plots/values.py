@@ -187,7 +187,7 @@ Order = dict[Side, npt.NDArray[np.float64]]
 """Where the executions of each side stand in time."""
 
 
-def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture | None:
+def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
     """Draw the values of both sides over the run; None where there is no spread, or only one execution a side.
 
     Args:
@@ -211,8 +211,8 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
         where = places(samples[side], kept.indices)
         xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
         axes.hover(sheet, y, side, samples[side], kept, xs, where)
-        used = None if finding is None else {"base": finding.base, "head": finding.head}[side].counts.build
-        axes.spots(sheet, y, side, kept, xs, used_builds(samples[side], used)[where.build])
+        used = used_builds(samples[side], (finding.base if side == "base" else finding.head).counts.build)
+        axes.spots(sheet, y, side, kept, xs, used[where.build])
         drawn.append(kept)
     counts = [sample.counts[0] for sample in samples.values()]
     means = max(int(own.max()) for own in counts) > 2 and sum(own.size for own in counts) <= _MEANS
@@ -233,11 +233,7 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     executions = sum(len(s.counts[0]) for s in samples.values())
     total = case.base.values.size + case.head.values.size
-    caption = (
-        axes.thinned_words(drawn, total)
-        + (axes.used_words(case, finding) if finding is not None else "")
-        + axes.beyond_words(y, case)
-    )
+    caption = axes.thinned_words(drawn, total) + axes.used_words(case, finding) + axes.beyond_words(y, case)
     described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
     reading = [
         "Both sides should be level: a slope is a machine that warms up, a step something else that began.",

@@ -80,7 +80,7 @@ def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, pre
         own = _legible(case)
         drawn = [
             ("values", "Values by build and start", values(own, named, f"{prefix}-values")),
-            ("series", "Values in the order of the run", series(own, f"{prefix}-series", named)),
+            ("series", "Values in the order of the run", series(own, named, f"{prefix}-series")),
         ]
     if curve is not None:
         drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))

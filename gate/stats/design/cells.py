@@ -90,11 +90,6 @@ def settings(factors: Sequence[Factor], codes: Codes, without: int | None = None
     return {factor.name: factor.settings[code] for k, (factor, code) in pairs if k != without}
 
 
-def measured(of: Sequence[Cell], factor: int) -> list[int]:
-    """Return the settings of one factor that any treatment has, in order."""
-    return sorted({cell.codes[factor] for cell in of})
-
-
 class Box(msgspec.Struct, frozen=True, eq=False):
     """The treatments that differ in one factor only, in the order of its settings."""
 

@@ -25,7 +25,7 @@ from gate.model.study import (
     Stratum,
     Varies,
 )
-from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, measured, sd
+from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, sd
 from gate.stats.design.tukey import tukey_kramer
 from gate.stats.family import holm
 from gate.stats.levels import Tops
@@ -186,7 +186,7 @@ def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
         compared: list[tuple[dict[str, Setting], list[Group]]] = [
             (box.at(factors), [[cell] for cell in box.cells]) for box in apart if len(box.cells) > 1
         ]
-        codes = measured(of, k)
+        codes = sorted({cell.codes[k] for cell in of})
         if len(apart) > 1 and len(codes) > 1:
             compared.append(({}, [[cell for cell in of if cell.codes[k] == code] for code in codes]))
         for at, groups in compared:

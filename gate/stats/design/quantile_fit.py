@@ -68,20 +68,6 @@ def quantile_regression(y: Array, design: Array, tau: float) -> Array:
     return np.asarray(best / scale * largest, dtype=np.float64)
 
 
-def hall_sheather(n: float | Array, tau: float | Array) -> Array:
-    """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
-
-    Source: Hall and Sheather 1988, as bandwidth.rq of R's quantreg.
-
-    Args:
-        n: number of values; for a 95% interval.
-    """
-    z = ndtri(tau)
-    density2 = np.exp(-z * z) / (2 * math.pi)
-    width: Array = np.cbrt(ndtri(0.975) ** 2 * 1.5 * density2 / ((2 * z * z + 1) * n))
-    return width
-
-
 def sparsity(residuals: Array, tau: float, coefficients: int) -> float | None:
     """Return the derivative of the quantile function of independent residuals at a fitted quantile tau.
 
@@ -98,7 +84,10 @@ def sparsity(residuals: Array, tau: float, coefficients: int) -> float | None:
     n = len(residuals)
     sizes = np.abs(residuals)
     hit = int((sizes <= 1e-12 * float(sizes.max(initial=0.0))).sum())
-    near = max(coefficients + 1, math.ceil(n * float(hall_sheather(n, tau)))) if n else 0
+    # Hall and Sheather 1988, as bandwidth.rq has it for a 95% interval
+    z = float(ndtri(tau))
+    square = float(ndtri(0.975)) ** 2 * 1.5 * math.exp(-z * z) / (2 * math.pi) / ((2 * z * z + 1) * max(n, 1))
+    near = max(coefficients + 1, math.ceil(n * math.cbrt(square)))
     ranks = np.arange(hit, min(hit + near + 1, n))
     if len(ranks) < 3 or n <= coefficients:
         return None

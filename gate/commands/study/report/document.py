@@ -106,7 +106,16 @@ def document_of(
     responses, confidence = report.responses, report.confidence
     sections = _opening(report)
     if observed is not None:
-        sections.append([Facts(list(_facts(report)))])
+        named = {f.name: f"{f.name} ({', '.join(map(str, f.settings))})" for r in responses for f in r.factors}
+        facts = [("factors", "; ".join(named.values()) or "none")]
+        if counts := sorted({len(r.treatments) for r in responses}):
+            facts.append(("treatments", " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))))
+            units = " and ".join(sorted({say.UNITS[r.analysis_unit] for r in responses}))
+            facts.append(("units of the linear model", units))
+        facts.append(("confidence", format_confidence(confidence)))
+        facts.append(("interactions", f"of up to {plural(report.order, 'factor')} in the linear model"))
+        facts += [("measured", run.created) for run in report.runs[:1] if run.created]
+        sections.append([Facts(facts)])
         by_benchmark: dict[str, list[Response]] = {}
         for response in responses:
             by_benchmark.setdefault(response.benchmark, []).append(response)
@@ -161,18 +170,6 @@ def _opening(report: StudyReport) -> list[list[Part]]:
         [Items([report.unfinished] if report.unfinished else [], "caution")],
         [Said(nothing, "error"), Items([failures.sentence(failure) for failure in report.failures], "caution")],
     ]
-
-
-def _facts(report: StudyReport) -> Iterator[tuple[str, str]]:
-    factors = {f.name: f"{f.name} ({', '.join(map(str, f.settings))})" for r in report.responses for f in r.factors}
-    yield "factors", "; ".join(factors.values()) or "none"
-    counts = [len(r.treatments) for r in report.responses]
-    if counts:
-        yield "treatments", f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-        yield "units of the linear model", " and ".join(sorted({say.UNITS[r.analysis_unit] for r in report.responses}))
-    yield "confidence", format_confidence(report.confidence)
-    yield "interactions", f"of up to {plural(report.order, 'factor')} in the linear model"
-    yield from (("measured", run.created) for run in report.runs[:1] if run.created)
 
 
 def _closing(report: StudyReport, attachments: Sequence[Attachment]) -> list[list[Part]]:

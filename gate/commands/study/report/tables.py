@@ -297,32 +297,37 @@ def percents(response: Response, factor: str) -> list[Table]:
         apart.setdefault(settings_text(at) if machine else "", []).append(row)
     if len(apart) > MOST_APART:
         apart = {"": found}
-    return [_percents(response, rows, at) for at, rows in apart.items()]
-
-
-def _percents(response: Response, found: Sequence[PercentRow], at: str) -> Table:
-    amounts, first = Amounts(response), found[0]
-    several = len({(row.first, row.second) for row in found}) > 1
-    varied = [name for name in first.at if len({str(row.at.get(name)) for row in found}) > 1]
-    single = varied[0] if len(varied) == 1 and (at or len(first.at) == 1) else None
-    names = ("first", "second") if several else (f"{first.factor}={first.first}", f"{first.factor}={first.second}")
+    amounts = Amounts(response)
 
     def interval(row: PercentRow) -> str | None:
         if row.low is None or row.high is None:
             return None
         return f"{format_share(row.low, sign=True)} to {format_share(row.high, sign=True)}"
 
-    return view(
-        f"{first.factor}, setting against setting{_in(at, ' at ')}{_in(amounts.unit.name)}",
-        found,
-        text(single or "at", lambda row: row.at[single] if single else _or("everywhere")(row.at)),
-        *([text("settings", lambda row: f"{row.first} to {row.second}")] if several else []),
-        number(names[0], "first_mean", amounts.level),
-        number(names[1], "second_mean", amounts.level),
-        number("difference", "difference", amounts.signed, spare=True),
-        text("result", "words"),
-        text("interval", interval, spare=True),
-    )
+    def setting(name: str) -> Callable[[Any], str]:
+        return lambda at: str(at[name])
+
+    views = []
+    for place, rows in apart.items():
+        several = len({(row.first, row.second) for row in rows}) > 1
+        varied = [name for name in rows[0].at if len({str(row.at.get(name)) for row in rows}) > 1]
+        single = varied[0] if len(varied) == 1 and (place or len(rows[0].at) == 1) else None
+        names = ("first", "second") if several else (f"{factor}={rows[0].first}", f"{factor}={rows[0].second}")
+        show = _or("everywhere") if single is None else setting(single)
+        views.append(
+            view(
+                f"{factor}, setting against setting{_in(place, ' at ')}{_in(amounts.unit.name)}",
+                rows,
+                text(single or "at", "at", show),
+                *([text("settings", lambda row: f"{row.first} to {row.second}")] if several else []),
+                number(names[0], "first_mean", amounts.level),
+                number(names[1], "second_mean", amounts.level),
+                number("difference", "difference", amounts.signed, spare=True),
+                text("result", "words"),
+                text("interval", interval, spare=True),
+            )
+        )
+    return views
 
 
 def one_way(response: Response, found: OneWay, confidence: float) -> list[Table]:
