@@ -239,19 +239,19 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Iterator[
     found = response.quantiles
     if found is None or not found.models:
         return
-    first = say.shown_quantile(found)
+    # shown first is the highest that has its values, else the one that needs the fewest
+    enough = [model for model in found.models if model.enough]
+    first = enough[-1] if enough else min(found.models, key=lambda model: abs(model.tau - 0.5))
     views: dict[bool, list[Part]] = {True: [], False: []}
     for model in found.models:
         if model is not first:
             views[model.enough].append(tables.quantile(response, model, confidence))
-    level = found.cluster
-    alike = f"Values of one {level} may be alike: intervals count {found.clusters} {level}s as clusters."
     titles = ("Intervals at the other quantiles", True), ("Quantiles with too few values beyond them", False)
     yield Section(
         "Effects over the distribution",
         f"{draw.prefix}-quantiles",
         [
-            Items([alike, *(f"not separable: {text}" for text in found.inestimable)], "rest"),
+            *([Items([f"not separable: {text}" for text in found.inestimable], "rest")] if found.inestimable else []),
             Figures(draw("Effects by quantile", quantile_effects, "taus", found, confidence)),
             tables.quantile(response, first, confidence),
             tables.by_quantile(response, found.models),

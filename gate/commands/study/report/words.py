@@ -146,12 +146,6 @@ def effect_name(effect: study.Effect, response: study.Response, model: study.Lin
     return named(name, aliases)
 
 
-def shown_quantile(found: study.QuantileEffects) -> study.QuantileModel:
-    """Return the quantile that is shown first: the highest that has its values, else the one that needs the fewest."""
-    enough = [model for model in found.models if model.enough]
-    return enough[-1] if enough else min(found.models, key=lambda model: abs(model.tau - 0.5))
-
-
 def blocks(response: study.Response, found: study.Blocks) -> str:
     """Say what a block plot shows, with the exact chance that all boxes agree where they are independent."""
     shared = next((f.varies for f in response.factors if f.name == found.factor and f.varies != "execution"), None)
