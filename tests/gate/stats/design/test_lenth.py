@@ -37,15 +37,6 @@ def test_the_filtration_rate_as_montgomery_has_it() -> None:
     assert not any(each.aliases for each in found.contrasts)
 
 
-def test_the_bicycle_as_box_hunter_and_hunter_have_it() -> None:
-    found = analysed(published.standard_order("ABC", published.BICYCLE_GENERATORS), published.BICYCLE)
-    assert effects(found) == pytest.approx({"A": 3.5, "B": 12, "C": 1, "D": 22.5, "E": 0.5, "F": 1, "G": 2.5})
-    by_name = {each.term: each for each in found.contrasts}
-    assert by_name["D"].aliases == ["A:B", "C:G", "E:F"]
-    assert by_name["G"].aliases == ["A:F", "B:E", "C:D"]
-    assert [each.term for each in found.contrasts if each.possible] == ["D", "B"]
-
-
 def test_the_main_effects_of_a_plackett_burman_design() -> None:
     """Hamada and Wu 1992, table 2: F and D are the largest of the seven."""
     found = analysed(published.burman(), published.FATIGUE)

@@ -14,7 +14,7 @@ from gate.model.study import Effect, Factor, LinearModel, Setting, Term
 from gate.stats.design.coding import coded, contrasts
 from gate.stats.design.linear import linear_model
 from tests.support.seeds import some
-from tests.support.units_frame import NPK, NPK_YIELD, WARPBREAKS
+from tests.support.units_frame import WARPBREAKS
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -93,21 +93,6 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
     )
     assert model.intercept.estimate == pytest.approx(28.901785714286)
     assert model.residual_ss == pytest.approx(4839.91468254)
-
-
-def test_npk_as_r_has_it() -> None:
-    # k <- transform(npk, N = flip(N), P = flip(P), K = flip(K)); m <- lm(yield ~ (N + P + K)^2, k)
-    model = linear_model(
-        units_of(NPK_YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
-    )
-    assert model.formula == "yield ~ (N + P + K)^2"
-    ss = {"N": 189.28166667, "P": 8.40166667, "K": 95.20166667, "N:P": 21.28166667, "N:K": 33.135, "P:K": 0.48166667}
-    assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(ss, rel=1e-6)
-    assert [t.p for t in model.terms] == pytest.approx(
-        [0.0245329524, 0.609893356, 0.0981784363, 0.419520329, 0.316388528, 0.902408244]
-    )
-    b = effect(model, "N", N=1)
-    assert [b.estimate, b.low, b.high] == pytest.approx([2.808333333333, 0.406900406647, 5.20976626002])
 
 
 def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str, tuple[float, float]]:
@@ -296,11 +281,3 @@ def test_a_setting_that_was_not_measured_is_no_setting() -> None:
     model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
     assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
     assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
-
-
-def test_a_hundred_thousand_units_are_fitted() -> None:
-    rng = np.random.default_rng(0)
-    units = units_of(rng.normal(size=100_000), *rng.integers(0, 2, size=(4, 100_000)))
-    factors = [factor(n, 0, 1) for n in "abcd"]
-    model = linear_model(units, factors, 4, 0.95)
-    assert len(model.terms) == 15 and model.residual_df == 100_000 - 16

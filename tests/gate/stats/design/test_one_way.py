@@ -90,11 +90,6 @@ def test_settings_are_compared_where_all_were_measured() -> None:
     assert [row.mean for row in table(tables, "a", {}).rows] == [102.5, 2.5]
 
 
-def test_a_single_factor_has_one_table() -> None:
-    tables = one_ways(frame({(0,): [1.0, 2.0, 3.0], (1,): [11.0, 12.0, 13.0]}), factors(2), 0.95)
-    assert [(t.factor, t.at, [row.letters for row in t.rows]) for t in tables] == [("a", {}, ["a", "b"])]
-
-
 def test_no_overall_table_where_no_combination_has_all_settings() -> None:
     groups = {(0, 0): [1.0, 2.0], (0, 1): [1.0, 2.0], (1, 2): [1.0, 2.0]}
     assert [(t.factor, t.at) for t in one_ways(frame(groups), factors(2, 3), 0.95) if not t.at] == []

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gate.config.fractions import burman_runs, fraction_runs, generator, minimum_aberration
+from gate.config.fractions import burman_runs, fraction_runs, minimum_aberration
 from gate.model.study import Factor
 from gate.stats.design.aliases import aliases, saturated
 from gate.stats.design.cells import balanced, lacking
@@ -37,15 +37,6 @@ def tabled(factors: int, generated: int) -> np.ndarray:
     made = minimum_aberration(factors, generated)
     assert made is not None
     return np.array(fraction_runs(factors, made))
-
-
-def test_a_quarter_fraction_has_the_aliases_that_are_published() -> None:
-    # Montgomery, Design and Analysis of Experiments, table 8.8: 2^(6-2) with E=ABC, F=BCD
-    runs = fraction_runs(6, [generator(text, [*"ABCDEF"]) for text in ("E=ABC", "F=BCD")])
-    assert named(np.array(runs)) == {
-        "A": [], "B": [], "C": [], "D": [], "E": [], "F": [],
-        "AB": ["CE"], "AC": ["BE"], "AD": ["EF"], "AE": ["BC", "DF"], "AF": ["DE"], "BD": ["CF"], "BF": ["CD"],
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("turned", [range(7), [0]])

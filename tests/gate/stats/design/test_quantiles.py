@@ -12,7 +12,6 @@ from scipy import optimize, stats
 
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
 from gate.stats.design import coding, quantile_fit
-from gate.stats.design.linear import linear_model
 from gate.stats.design.quantile_fit import (
     LAST,
     REACH,
@@ -24,7 +23,7 @@ from gate.stats.design.quantile_fit import (
     quantile_regression,
     sparsity,
 )
-from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
+from gate.stats.design.quantiles import quantile_effects
 from gate.stats.quantile import type8
 from tests.support.seeds import some
 from tests.support.study_values import drawn
@@ -376,29 +375,6 @@ def test_coverage_of_a_small_simulation(unequal: bool, trials: int) -> None:
     assert statistics.mean(inside) >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / (2 * trials))
     # what the paper's formula would promise is 95%
     assert statistics.mean(independent) < 0.75
-
-
-# --- the claim of the paper
-
-
-def test_an_effect_on_the_upper_tail_alone_is_seen_at_p99_and_not_in_the_mean() -> None:
-    rng = np.random.default_rng(13)
-    treatments: dict[tuple[int, ...], list[list[float]]] = {}
-    for codes in product(range(2), range(2)):
-        # in 1.5% of the values, and only with a = a1, something takes 5 more
-        treatments[codes] = [
-            (10 + rng.normal(0, 0.15) + rng.gamma(4, 0.5, 400) + 5 * codes[0] * (rng.random(400) < 0.015)).tolist()
-            for _ in range(6)
-        ]
-    values = frame(treatments)
-    found = quantile_effects(values, factors(2, 2))
-    at = {tau: effect(model(found, tau), "a") for tau in DEFAULT_TAUS}
-    assert (at[0.99].p or 0) < 0.001 and at[0.99].estimate > 0.5
-    assert all((at[tau].p or 0) > 0.05 for tau in DEFAULT_TAUS[:9])
-    units = values.groupby(["f0", "f1", "execution"])[["y"]].mean().reset_index()
-    mean = linear_model(units, factors(2, 2), 2, 0.95).terms[0]
-    assert mean.term == "a" and (mean.p or 0) > 0.05
-    assert found.models[-1].enough and not any(line.startswith("p99") for line in found.warnings)
 
 
 # --- independent values

@@ -1,4 +1,4 @@
-"""Tukey-Kramer: published values, and scipy."""
+"""Tukey-Kramer against scipy; what R has of it is checked in the tables of one factor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gate.stats.design.tukey import (
 from tests.support.seeds import some
 from tests.support.units_frame import factors, frame
 
-# R 4.2.2: PlantGrowth
+# R's PlantGrowth
 CTRL = (4.17, 5.58, 5.18, 6.11, 4.5, 4.61, 5.17, 4.53, 5.33, 5.14)
 TRT1 = (4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69)
 TRT2 = (6.31, 5.12, 5.54, 5.5, 5.37, 5.29, 4.92, 6.15, 5.8, 5.26)
@@ -41,18 +41,6 @@ def compared(*groups: tuple[float, ...], confidence: float = 0.95) -> list[Pairw
     variance = sum(float(np.var(g) * len(g)) for g in groups) / df if df else 0.0
     means, shares = np.array([np.mean(g) for g in groups]), np.array([1 / len(g) for g in groups])
     return tukey_kramer(range(len(groups)), means, shares, variance, df, confidence)[0]
-
-
-def test_plant_growth_as_r_has_it() -> None:
-    # TukeyHSD(aov(weight ~ group, PlantGrowth))
-    expected = [
-        (0, 1, -0.371, -1.062216051410459, 0.320216051410458, 0.390871144202125),
-        (0, 2, 0.494, -0.197216051410459, 1.185216051410458, 0.197995991299708),
-        (1, 2, 0.865, 0.173783948589542, 1.556216051410459, 0.012006423979453),
-    ]
-    for pair, want in zip(compared(CTRL, TRT1, TRT2), expected, strict=True):
-        found = (pair.a, pair.b, pair.difference, pair.low, pair.high, pair.p)
-        assert found == pytest.approx(want, rel=1e-7)
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
@@ -156,15 +144,12 @@ def _of(word: str) -> set[str]:
     return set(re.findall(r"[a-z]\d*", word))
 
 
-@pytest.mark.parametrize(("k", "df"), [(3, 1), (4, 12), (10, 2), (40, 40)])
+@pytest.mark.parametrize(("k", "df"), [(3, 1), (4, 12), (10, 2), (40, 40), (1000, 5)])
 def test_the_chance_is_that_of_scipy(k: int, df: int) -> None:
     q = np.array([0.0, 0.05, 1.0, 3.5, 6.0, 12.0])
-    assert studentized_range(q, k, df) == pytest.approx(stats.studentized_range.sf(q, k, df), abs=1e-10)
-
-
-def test_of_a_thousand_means_it_is_that_of_scipy() -> None:
-    q = np.array([6.0, 15.0])
-    assert studentized_range(q, 1000, 5) == pytest.approx(stats.studentized_range.sf(q, 1000, 5), abs=1e-9)
+    assert studentized_range(q, k, df) == pytest.approx(
+        stats.studentized_range.sf(q, k, df), abs=1e-9 if k == 1000 else 1e-10
+    )
 
 
 @pytest.mark.parametrize(("k", "df", "confidence"), [(3, 1, 0.95), (5, 20, 0.99), (30, 60, 0.9)])
