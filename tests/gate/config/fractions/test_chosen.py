@@ -115,13 +115,6 @@ def test_treatments_of_a_fraction_in_standard_order() -> None:
     assert {each.fold for each in planned} == {0}
 
 
-def test_treatments_of_a_minus_are_the_other_half() -> None:
-    halves = [
-        [tuple(each.values()) for each in combinations(study(3, f'generators = ["C={sign}AB"]'))] for sign in ("", "-")
-    ]
-    assert halves == [[(1, 1, 2), (1, 2, 1), (2, 1, 1), (2, 2, 2)], [(1, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1)]]
-
-
 def test_treatments_of_both_blocks_keep_standard_order_and_know_their_block() -> None:
     planned = treatments(study(3, 'fraction = "1/2"\nfoldover = true'), BuildTable())
     expected = list(itertools.product((1, 2), repeat=3))
@@ -133,7 +126,6 @@ def test_treatments_of_both_blocks_keep_standard_order_and_know_their_block() ->
 @pytest.mark.parametrize(
     ("factors", "keys", "count"),
     [
-        (11, 'design = "plackett-burman"', 12),
         (11, 'design = "plackett-burman"\nfoldover = true', 24),
         (47, 'design = "plackett-burman"', 48),
         (f"{two_settings(7)}\nz = [1, 2, 3]", SATURATED, 24),

@@ -34,13 +34,6 @@ def signs(runs: list[Run]) -> np.ndarray:
     return 2 * np.array(runs) - 1
 
 
-@pytest.mark.parametrize(("factors", "generated"), TABLED)
-def test_every_tabled_fraction_separates_its_factors(factors: int, generated: int) -> None:
-    found = words(factors, generated)
-    assert len(found) == 2**generated - 1
-    assert min(map(len, found)) >= 3
-
-
 def test_what_is_not_tabled() -> None:
     # 2 runs separate nothing, 4 runs three factors, 8 runs seven
     assert [minimum_aberration(*size) for size in ((2, 1), (3, 2), (4, 2), (8, 5), (12, 2))] == [None] * 5

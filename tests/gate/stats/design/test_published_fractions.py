@@ -15,7 +15,6 @@ from gate.stats.design.coding import coded
 from gate.stats.design.linear import linear_model
 from gate.stats.design.quantiles import quantile_effects
 
-LETTERS = "ABCDEFGHJKLM"
 # Box and Meyer 1986, as the vignette of R's BsMD prints them: 16 runs in standard order, the first factor fastest
 TENSILE = [43.7, 40.2, 42.4, 44.7, 42.4, 45.9, 42.2, 40.6, 42.4, 45.5, 43.6, 40.6, 44.0, 40.2, 42.5, 46.5]
 MOLDING = [14.0, 16.8, 15.0, 15.4, 27.6, 24.0, 27.4, 22.6, 22.3, 17.1, 21.5, 17.5, 15.9, 21.9, 16.7, 20.3]
@@ -23,34 +22,10 @@ ISATIN = [0.08, 0.04, 0.53, 0.43, 0.31, 0.09, 0.12, 0.36, 0.79, 0.68, 0.73, 0.08
 BASIC = np.array([each[::-1] for each in product((0, 1), repeat=4)])
 
 
-def named(codes: np.ndarray, order: int = 2) -> dict[str, list[str]]:
-    model = coded(codes, [2] * codes.shape[1], order)
-    found = aliases(codes, [2] * codes.shape[1], model, order)
-    return {_name(term): [_name(each) for each in own.full] for term, own in found.items()}
-
-
-def _name(factors: tuple[int, ...]) -> str:
-    return "".join(LETTERS[factor] for factor in factors)
-
-
 def tabled(factors: int, generated: int) -> np.ndarray:
     made = minimum_aberration(factors, generated)
     assert made is not None
     return np.array(fraction_runs(factors, made))
-
-
-@pytest.mark.parametrize("turned", [range(7), [0]])
-def test_a_foldover_separates_main_effects_from_interactions(turned: range | list[int]) -> None:
-    first = tabled(7, 4)
-    second = first.copy()
-    second[:, list(turned)] ^= 1
-    found = named(np.vstack((first, second)))
-    if len(turned) == 7:
-        assert not any(found[letter] for letter in LETTERS[:7])
-    else:
-        # the fold of one factor separates it and all of its interactions
-        assert not [term for term in found if "A" in term and found[term]]
-        assert not [other for own in found.values() for other in own if "A" in other]
 
 
 def test_a_factor_of_three_settings_can_hold_one_of_two() -> None:

@@ -48,16 +48,6 @@ def test_warpbreaks_as_r_has_them() -> None:
     assert of(found, "tension", {}) == (None, None, about(0.0759495254465246))
 
 
-def test_one_factor_as_r_and_scipy_have_it() -> None:
-    units = warpbreaks()
-    a, b = (units.loc[units["f0"] == k, "y"].to_list() for k in (0, 1))
-    (found,) = spreads(frame({(0,): b, (1,): a}), factors(2))
-    # R 4.2.2: var.test(breaks ~ wool, warpbreaks)
-    assert (found.ratio, found.f_p) == pytest.approx((2.90459096298247932, 0.00846083281784216))
-    assert found.levene_p == pytest.approx(stats.levene(a, b, center="median").pvalue)
-    assert (found.factor, found.at) == ("a", {})
-
-
 def test_what_cannot_be_told() -> None:
     def only(groups: dict[tuple[int, ...], list[float]]) -> tuple[float | None, float | None, float | None]:
         (found,) = spreads(frame(groups), factors(2))
