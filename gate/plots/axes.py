@@ -147,7 +147,7 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
             sheet.marks(f"{mark}-{side}{faint}", shape, points, size)
             if mark == "ring":
                 sheet.marks("hole", shape, points)
-    edges(sheet, y, f"edge-{side}", xs, numbers)
+    edges(sheet, y.axis, y.range, f"edge-{side}", xs, numbers)
 
 
 def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs: Sequence[float], at: Places) -> None:
@@ -176,12 +176,12 @@ def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
         sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
-def edges(sheet: Sheet, y: Vertical, classes: str, at: Sequence[float], numbers: Array) -> None:
-    """Mark at the edge where one of some numbers lies beyond it."""
+def edges(sheet: Sheet, y: Axis, ends: Range, classes: str, at: Sequence[float], numbers: Array) -> None:
+    """Mark at the edge of an axis where one of some numbers lies beyond its ends; at: pixels."""
     places = np.array(at)
     out: tuple[tuple[Shape, Flags, float], ...] = (
-        ("chevron-up", numbers > y.range.high, y.axis.end + 4),
-        ("chevron-down", numbers < y.range.low, y.axis.start - 4),
+        ("chevron-up", numbers > ends.high, y.end + 4),
+        ("chevron-down", numbers < ends.low, y.start - 4),
     )
     for shape, beyond, pixel in out:
         # marks closer than a pixel tell no more than one

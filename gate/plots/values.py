@@ -139,7 +139,7 @@ def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided],
         if value is not None and y.holds(value):
             axes.own_mark(sheet, of.side, (middle, y.axis.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
-        axes.edges(sheet, y, f"arrow-{of.side}", [middle] * len(marked), marked)
+        axes.edges(sheet, y.axis, y.range, f"arrow-{of.side}", [middle] * len(marked), marked)
         axes.key(sheet, of.side, middle, _BOTTOM + 24)
         said = y.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
