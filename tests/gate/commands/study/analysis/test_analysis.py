@@ -13,6 +13,7 @@ from gate.commands.study.report.tables import linear
 from gate.model.study import Response
 from tests.gate.commands.study.analysis import designs
 from tests.support.lines import execution
+from tests.support.units_frame import WARPBREAKS
 
 TAUS = (0.1, 0.5, 0.9, 0.99)
 
@@ -218,19 +219,11 @@ def test_a_split_plot_without_a_design_is_told_from_its_builds() -> None:
     assert not any(c.claimed for c in found.claims if c.term == "heat")
 
 
-WOOL = {
-    ("A", "L"): (26, 30, 54, 25, 70, 52, 51, 26, 67), ("A", "M"): (18, 21, 29, 17, 12, 18, 35, 30, 36),
-    ("A", "H"): (36, 21, 24, 18, 10, 43, 28, 15, 26), ("B", "L"): (27, 14, 29, 19, 29, 31, 41, 20, 44),
-    ("B", "M"): (42, 26, 19, 16, 39, 28, 21, 39, 29), ("B", "H"): (20, 21, 24, 17, 13, 15, 15, 16, 28),
-}  # fmt: skip
-"""R's warpbreaks."""
-
-
 def test_the_other_scale_is_judged_as_the_sentences_are() -> None:
     """By Holm over the terms alone wool:tension would be clear on the plain scale, where no sentence says so."""
     found = analysed([
-        execution("head", [value], execution=k, factors={"wool": wool, "tension": tension})
-        for (wool, tension), own in WOOL.items() for k, value in enumerate(own)
+        execution("head", [value], execution=k % 9, factors={"wool": "AB"[k // 27], "tension": "LMH"[k // 9 % 3]})
+        for k, value in enumerate(WARPBREAKS)
     ])  # fmt: skip
     assert found.linear is not None
     assert [t.p for t in found.linear.terms] == pytest.approx([0.05821, 0.0006926, 0.02104], abs=1e-5)
