@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gate.config.fractions import burman_runs, fraction_runs, minimum_aberration
+from gate.config.fractions import burman_runs
 from gate.model.study import Factor
-from gate.stats.design.aliases import aliases, saturated
+from gate.stats.design.aliases import aliases
 from gate.stats.design.cells import balanced, lacking
 from gate.stats.design.claims import lenth
 from gate.stats.design.coding import coded
@@ -22,23 +22,10 @@ ISATIN = [0.08, 0.04, 0.53, 0.43, 0.31, 0.09, 0.12, 0.36, 0.79, 0.68, 0.73, 0.08
 BASIC = np.array([each[::-1] for each in product((0, 1), repeat=4)])
 
 
-def tabled(factors: int, generated: int) -> np.ndarray:
-    made = minimum_aberration(factors, generated)
-    assert made is not None
-    return np.array(fraction_runs(factors, made))
-
-
 def test_a_factor_of_three_settings_can_hold_one_of_two() -> None:
     codes = np.array([[0, 0], [1, 0], [2, 1]])
     found = aliases(codes, [3, 2], coded(codes, [3, 2], 2), 2)
     assert found[0,].full == ((1,), (0, 1))
-
-
-def test_saturated_models_have_a_contrast_for_each_degree_of_freedom() -> None:
-    for codes, contrasts in ((tabled(7, 3), 15), (tabled(7, 4), 7), (np.array(burman_runs(8)), 8)):
-        model = saturated(codes, [2] * codes.shape[1])
-        assert model is not None
-        assert model.matrix.shape[1] - 1 == contrasts
 
 
 def units(codes: np.ndarray, y: np.ndarray, copies: int = 1) -> pd.DataFrame:

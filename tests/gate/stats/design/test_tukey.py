@@ -67,14 +67,6 @@ def test_of_two_means_it_is_the_t_test() -> None:
     assert pair.p == pytest.approx(stats.studentized_range.sf(q, 2, 14), rel=1e-8)
 
 
-def test_without_a_variance_there_are_differences_only() -> None:
-    assert compared((1.0,), (3.0,)) == [PairwiseDifference(a=0, b=1, difference=2.0, low=None, high=None, p=None)]
-    assert compared((1.0, 1.0), (3.0, 3.0)) == [
-        PairwiseDifference(a=0, b=1, difference=2.0, low=None, high=None, p=None)
-    ]
-    assert compared((1.0, 2.0)) == []
-
-
 def test_enormous_differences_have_a_p_of_0_and_no_warning() -> None:
     pairs, _ = tukey_kramer(range(3), np.array([0.0, 1e9, -1e60]), np.full(3, 0.5), 1e-6, 3, 0.95)
     assert all(pair.p is not None and 0 <= pair.p < 1e-15 for pair in pairs)
