@@ -10,13 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 import msgspec
 
 from gate.decide.importance import plain
-from gate.model import Case, Finding, QuantileCurve, Report
+from gate.model import SIDES, Case, Counts, Finding, Level, QuantileCurve, Report, Side, Variance
 from gate.model.case import case_id
 from gate.report.page.embedded import Again
 from gate.report.page.forest import Bar, Forest
 from gate.report.page.pictures import Shown
-from gate.report.page.values import ByBuild, by_build, used
-from gate.units import format_confidence
+from gate.units import format_confidence, format_number, format_share, plural
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
@@ -52,8 +51,6 @@ class Row(msgspec.Struct, frozen=True):
     """Shown without a click."""
     used: str
     """What it rests on, where that is not all that was measured."""
-    by_build: ByBuild | None
-    """Of a case that is drawn."""
     shown: Shown
     curve: QuantileCurve | None
     command: str
@@ -101,8 +98,7 @@ def rows_of(
                 notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
                 minded=len(notes.notes(finding)),
                 open=len(found) <= _FEW or not plain(finding),
-                used=used(case, finding) if case is not None else "",
-                by_build=by_build(case, finding) if case is not None and pictures.figures else None,
+                used=_used(case, finding) if case is not None else "",
                 shown=pictures,
                 curve=curves.get(case_id(finding)) if pictures.elsewhere is None else None,
                 command=visible(command_of(finding.benchmark, report.run.commands or {})),
@@ -110,6 +106,19 @@ def rows_of(
             )
         )
     return rows
+
+
+def _used(case: Case, finding: Finding) -> str:
+    """Say that a finding rests on a part of the builds that were measured; nothing where it rests on all."""
+    measured = {side: len(sample.builds) for side, sample in (("base", case.base), ("head", case.head))}
+    rest_on = {"base": finding.base.counts.build, "head": finding.head.counts.build}
+    if all(rest_on[side] >= measured[side] for side in SIDES):
+        return ""
+    parts = [f"{rest_on[side]} of the {plural(measured[side], f'measured {finding.top}')}" for side in SIDES]
+    over = f"{parts[0]} of each" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
+    look = finding.decided_at
+    when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""
+    return f"Decided over {over}{when}"
 
 
 def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
@@ -186,3 +195,53 @@ def thresholds(found: Sequence[Finding]) -> str:
     floors = {numbers.floor(f) for f in found if known(f.floor)}
     floor = reports.uniform(floors)
     return f"{same} for every result" + (f", floor {floor}" if floor else ", with floors by result" if floors else "")
+
+
+# --- variance by level, as Kalibera and Jones (2012) have it ----------------------------------------------------------
+
+_LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")
+Cells = list[str]
+
+
+def level_rows(finding: Finding) -> dict[Side, list[tuple[Level, Cells | None]]]:
+    """Write count, S2, T2, the shares in the variance of a value and of the mean, and relative spread of each level.
+
+    The highest level comes first; None: this side lacks the level.
+    """
+    variance = finding.variance
+    found: dict[Side, dict[Level, Cells]] = {
+        "base": _of_levels(variance.base, finding.base.counts), "head": _of_levels(variance.head, finding.head.counts),
+    }  # fmt: skip
+    levels = [level for level in _LEVELS if any(level in own for own in found.values())]
+    return {side: [(level, own.get(level)) for level in levels] for side, own in found.items()} if levels else {}
+
+
+def _shares(variances: Sequence[Variance], counts: Counts | None = None) -> dict[Level, float]:
+    """Give each level its part, the highest first; nothing where a level is not known or nothing varies.
+
+    counts: of the variance of the mean, in which a level has T2 over its count; None: of one value.
+    """
+    alone = {item.level: item.t2 for item in variances}
+    # a level whose T2 comes out negative adds nothing
+    sizes = {
+        level: max(t2, 0.0) / (max(1, getattr(counts, level)) if counts else 1)
+        for level in _LEVELS
+        if known(t2 := alone.get(level))
+    }
+    total = sum(sizes.values())
+    if len(sizes) < len(alone) or total <= 0:
+        return {}
+    return {level: size / total for level, size in sizes.items()}
+
+
+def _of_levels(variances: Sequence[Variance], counts: Counts) -> dict[Level, Cells]:
+    of_value, of_mean = _shares(variances), _shares(variances, counts)
+    return {
+        item.level: [
+            f"{getattr(counts, item.level):,}",
+            *(format_number(s, 3) if known(s) else "unknown" for s in (item.s2, item.t2)),
+            *(f"{of[item.level]:.0%}" if item.level in of else "unknown" for of in (of_value, of_mean)),
+            format_share(item.relative) if known(item.relative) else "unknown",
+        ]
+        for item in variances
+    }

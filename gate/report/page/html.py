@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from markupsafe import Markup
+
 from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, prose, render_template
-from gate.model import VERDICTS, Commit, Finding, Report, outcomes
-from gate.model.case import case_id
+from gate.model import SIDES, VERDICTS, Build, Commit, Finding, Report, outcomes
+from gate.model.case import case_id, pairs
 from gate.model.warnings.hosts import HostWarning
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of, embedded_report, script_hash, whose_rules
-from gate.report.page.findings import NAME, difference, rows_of, shared_notes, sort_key, thresholds
+from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key, thresholds
 from gate.report.page.forest import MARKS, forest_of
-from gate.report.page.measured import builds_of, spans
 from gate.report.page.pictures import flame_of, pictures_of, readings
-from gate.report.page.values import SHARES_WIDTH, level_rows, share_bars
-from gate.units import format_confidence, format_number, plural
+from gate.units import format_confidence, format_duration, format_number, plural
 from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
+from gate.words.builds import say_builds, say_order, say_shuffle
 from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing import amounts
@@ -74,7 +75,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "known": known,
         "difference": difference,
         "level_rows": level_rows,
-        "share_bars": share_bars,
         "sort_key": sort_key,
         "name_width": NAME,
         "short": _short,
@@ -83,7 +83,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "level": format_confidence,
         "marks": MARKS,
         "verdicts": VERDICTS,
-        "shares_width": SHARES_WIDTH,
     }
     return render_template("report.html.j2", values, html=True).lstrip()
 
@@ -104,6 +103,8 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         for number, why in enumerate(report.explanations, 1)
     ]
     confidence = report.policy.gate.get("confidence")
+    sides = [(side, [build for build in report.run.builds if build.side == side]) for side in SIDES]
+    made = [text for side, own in sides for text in (say_builds(side, own), say_order(side, own))]
     left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
     return SimpleNamespace(
         names=names,
@@ -131,12 +132,12 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         cost=cost.parts(report.run.cost),
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
+        made=list(filter(None, [*made, say_shuffle(report.run.builds)])),
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
         host_warnings=[visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)],
-        spans=spans(report.run.states),
         methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
         embedded=embedded_report(report),
@@ -216,6 +217,38 @@ def _plan(report: Report) -> list[Fact]:
     if isinstance(build, Mapping) and build:
         facts.append(Fact("build", clip(reports.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
     return facts
+
+
+_PATH = 80
+_HASH = 16
+_ARTIFACTS = 20
+
+
+def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]]:
+    """Write name, side, seed, seconds and hashed files of each build, by session and number, base before head."""
+    several = len({build.session for build in builds}) > 1
+    rows = []
+    for build in sorted(builds, key=lambda b: (b.session, b.build, pairs(b.factors), SIDES.index(b.side))):
+        name = f"session {build.session}, build {build.build}" if several else str(build.build)
+        files = [
+            Markup('<bdi>{}</bdi> <code title="{}">{}</code>').format(
+                clip(visible(path), _PATH),
+                clip(visible(digest), 200),
+                clip(visible(digest.removeprefix("sha256:")), _PATH)[:_HASH],
+            )
+            for path, digest in sorted(build.artifacts.items())[:_ARTIFACTS]
+        ]
+        more = len(build.artifacts) - len(files)
+        rows.append(
+            (
+                f"{name}, {clip(visible(pairs(build.factors)), _PATH)}" if build.factors else name,
+                build.side,
+                "none" if build.seed is None else str(build.seed),
+                format_duration(build.seconds) if known(build.seconds) else "unknown",
+                Markup(", ").join(files or ["none"]) + (f" and {more} more" if more > 0 else ""),
+            )
+        )
+    return rows
 
 
 def _environment(env: Any) -> str:

@@ -191,7 +191,6 @@ def test_every_number_of_a_finding_is_there() -> None:
         "+8.425 ms, +6.394 ms to +10.45 ms",
         "< 0.0001; adjusted 0.0012",
         "Satterthwaite's degrees of freedom; 8.30 degrees of freedom",
-        "build 0%, execution 64%, iteration 36%",
         "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
         "perfgate decide measurements.jsonl.gz",
         "base (perfgate.toml of main)",
