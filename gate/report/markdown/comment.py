@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from gate.decide.importance import is_changed, ordered, plain
-from gate.document.markdown import Md, escape, html_prose, prose, size
+from gate.document.markdown import NAME, Md, brief, code, escape, html_prose, link, prose, short, size
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, write
-from gate.report.markdown.tables import Part, functions_table, why
+from gate.report.markdown.tables import Marked, Part, failed, findings_table, functions_table, why
 from gate.units import plural
-from gate.words import reports, sameness
+from gate.words import bars, creep, numbers, reports, sameness, views
 from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import in_row
+from gate.words.marks import emoji_of_report
 from gate.words.notes import notes, weigh
 from gate.words.short_names import Names
+from gate.words.verdict_line import verdict_line
+
+
+class Room(msgspec.Struct, frozen=True):
+    """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
+
+    rows: int
+    """Of each verdict."""
+    failures: int
+    text: int
+
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -59,7 +71,7 @@ def _folded(
     shown: Sequence[Finding],
     rest: Sequence[Finding],
     groups: list[FailureGroup],
-    common: parts.Marked,
+    common: Marked,
 ) -> tuple[Md | None, list[Part]]:
     """Write what to do next, where no part of the details goes with it, and these."""
     told = [f for f in shown if not (plain(f) or in_row(f)) or notes(f)]
@@ -73,6 +85,8 @@ def _folded(
     first, later = weigh(reports.warnings(report), len(report.warnings))
     warned = [*first, *later]
     tables, found = parts.folded_tables(rest, common, share=0.8), [*shown, *rest]
+    new_ones = new(report, common.names, _NEW)
+    only_head = Md(f"new in head, not compared: {new_ones}") if new_ones else None
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
     others = [
@@ -88,13 +102,130 @@ def _folded(
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),
         parts.recorded_table(report.recorded, common.names, share=0.6),
-        _measured(report, shown, common.names),
+        # what was compared, what the intervals rest on, and by which rules
+        parts.rules(report, first=[*filter(None, [compared(report), only_head, escape(reports.basis(shown))])]),
     ]
     return prose(said) if said and not titled else None, titled + [p for p in others if p not in folded]
 
 
-def _measured(report: Report, rows: Sequence[Finding], names: Names) -> Part:
-    """Say what was compared, what the intervals rest on, and by which rules."""
-    only_head = new(report, names, _NEW)
-    first = [compared(report), *([Md(f"new in head, not compared: {only_head}")] if only_head else [])]
-    return parts.rules(report, first=[*filter(None, [*first, escape(reports.basis(rows))])])
+# --- what a comment and a job summary show at first sight ------------------------------------------------------------
+
+_SUSPECTS = 15
+
+
+def opening(
+    report: Report,
+    links: Links | None,
+    shown: Sequence[Finding],
+    rest: Sequence[Finding],
+    groups: Sequence[FailureGroup],
+    room: Room,
+    common: Marked,
+) -> list[str]:
+    """Write what is shown at first sight: the line of verdict, failures, rows, a caption.
+
+    shown, rest: the findings with and without a row, those that matter most first. groups: the failures, those that
+    say the same together.
+    """
+    left = len(groups) - room.failures
+    failures = [failed(group, common.names, reports.top(report), room.text) for group in groups[: room.failures]]
+    table = findings_table("", shown, common)
+    changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
+    changes = [*map(numbers.word, changed)]
+    folded = numbers.counted(changes, more=changes) + numbers.counted(map(numbers.word, noisy))
+    suspects: list[str] = []
+    for case, own in creep.suspects(report.creep) if report.creep is not None else ():
+        for one in own:
+            # the forge links a commit that is no code
+            sha = one.commit[:12] if re.fullmatch(r"[0-9a-f]{40,64}", one.commit) else code(one.commit, 20)
+            name = code(common.names.benchmark(case.benchmark, NAME))
+            suspects.append(f"- {name}: {sha} {brief(creep.deed(one), 200)}")
+    crept, unnamed = prose(creep.line(report)), prose(creep.suspected(report.creep)) if report.creep is not None else ""
+    return [
+        _line(report, links, room.text),
+        "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
+        table.text if table.items else "",
+        f"Folded below: {', '.join(folded)}." if folded else "",
+        f"<sub>{_caption(report, links, common)}</sub>",
+        f"Creep check {crept}." if crept else "",
+        "\n\n".join(["**Suspects**", "\n".join(suspects[:_SUSPECTS])]) if suspects else "",
+        f"{unnamed}." if unnamed else "",
+    ]
+
+
+def write(texts: Iterable[str], document: str, fitted: tuple[Sequence[Part], Sequence[str]] | None = None) -> str:
+    """Write a comment or a summary: its paragraphs, and the parts that are folded; what has no text takes no room."""
+    found = [text for text in texts if text]
+    if fitted is not None:
+        parts, left_out = fitted
+        left = ", ".join(left_out)
+        why = f"Left out here, because a {document} has a limited length"
+        found += [f"{why}: {left}. The report has all."] if left else []
+        found += [f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in parts]
+    return "\n\n".join(found).strip("\n") + "\n"
+
+
+def _line(report: Report, links: Links | None, width: int) -> Md:
+    """Write the mark and the verdict in one line."""
+    line = verdict_line(report)
+    gate = f"{brief(links.gate, 80)}: " if links is not None and links.gate else ""
+    said = brief(line.said, width)
+    if not line.verdict:
+        return Md(f"{emoji_of_report(report)} **{gate}{said}**")
+    name = f"{code(line.name)} " if line.name else ""
+    return Md(f"{emoji_of_report(report)} **{gate}{line.verdict}**: {name}{said}")
+
+
+def _caption(report: Report, links: Links | None, common: Marked) -> Md:
+    """Say in small print what all rows have in common, how to read their bars, how many there are, and where all is."""
+    # a row says itself what holds for it alone
+    of_all = common.quantity is not None
+    decided = views.clauses(f for f in report.findings if f.view is not None and (of_all or f.view.why == "sharper"))
+    quantity = None if common.quantity and len(decided) == 1 else common.quantity
+    shared = [quantity, f"{common.better} is better" if common.better else None]
+    shared += [f"threshold {common.threshold}" if common.threshold else None]
+    shared += [f"names begin with {common.names.prefix}" if common.names.prefix else None]
+    texts = [*decided, ", ".join(filter(None, shared))]
+    of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
+    return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
+
+
+def new(report: Report, names: Names, most: int) -> Md | None:
+    """Name the benchmarks that only head has."""
+    if not report.new:
+        return None
+    more = len(report.new) - most
+    return Md(
+        ", ".join(code(names.benchmark(name, NAME)) for name in report.new[:most])
+        + (f" and {more} more" if more > 0 else "")
+    )
+
+
+def compared(report: Report) -> Md:
+    """Write what was compared and how much was measured, in one line."""
+    base, head = reports.sides(report.run.base, report.run.head)
+    sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
+    return Md(
+        "; ".join([*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)])
+    )
+
+
+def next_step(report: Report, links: Links | None, *, pull: bool) -> str:
+    """Say what to do next, as a text with code between backticks; empty: nothing. pull: below is the entry to paste."""
+    said = reports.next_step(report, pull=pull)
+    label = report.policy.gate.get("accept_label")
+    on_pull = links is not None and links.pull
+    if report.verdict == "regression" and on_pull and isinstance(label, str) and label:
+        return f"{said}, or by the label `{short(label, 50).replace('`', '')}`"
+    return said
+
+
+def linked(links: Links | None, report: Report) -> Md | None:
+    """Write the links to the report and the run, else where the values are to be seen; None where there are none."""
+    whole = link("Full report", links.report) if links is not None else None
+    run = link("workflow run", links.run) if links is not None else None
+    if whole is not None:
+        return Md(" · ".join(each for each in (whole, run) if each is not None))
+    if run is not None:
+        return Md(f"The full report, report.html, is among the artifacts of the {run}.")
+    return Md("The full report is the run's report.html.") if report.findings or report.identical else None

@@ -8,7 +8,7 @@ from gate.model import Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, write
+from gate.report.markdown.comment import Room, compared, new, next_step, opening, write
 from gate.report.markdown.tables import functions_table, why
 from gate.words import reports, sameness
 from gate.words.failures import grouped

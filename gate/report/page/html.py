@@ -227,7 +227,7 @@ _ARTIFACTS = 20
 def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]]:
     """Write name, side, seed, seconds and hashed files of each build, by session and number, base before head."""
     several = len({build.session for build in builds}) > 1
-    rows = []
+    rows: list[tuple[str, str, str, str, Markup]] = []
     for build in sorted(builds, key=lambda b: (b.session, b.build, pairs(b.factors), SIDES.index(b.side))):
         name = f"session {build.session}, build {build.build}" if several else str(build.build)
         files = [

@@ -175,7 +175,7 @@ def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
         found = examples.regressed("one")
         decided = msgspec.structs.replace(found.decided_at, look=look, looks=looks)
         found = msgspec.structs.replace(found, base=base, head=head, decided_at=decided)
-        return page_of(report([found]), Material(cases=[case("one")])).rows[0].used
+        return str(page_of(report([found]), Material(cases=[case("one")])).rows[0].used)
 
     assert used(part, part, 1, 4) == "Decided over 2 of the 3 measured builds of each, those up to interim check 1 of 4"
     assert used(whole, whole, 1, 1) == ""
