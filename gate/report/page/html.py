@@ -10,12 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from gate.decide.importance import MOST, ordered
-from gate.document.html import Fact, prose, render_template
+from gate.document.html import Fact, hash_of, prose, render_template
 from gate.model import SIDES, VERDICTS, Build, Commit, Finding, Report, outcomes
 from gate.model.case import case_id, pairs
 from gate.model.warnings.hosts import HostWarning
 from gate.report.measurements import Material
-from gate.report.page.embedded import again_of, data_of, embedded_report, script_hash, whose_rules
+from gate.report.page.embedded import again_of, data_of, whose_rules
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key, thresholds
 from gate.report.page.forest import MARKS, forest_of
 from gate.report.page.pictures import flame_of, pictures_of, readings
@@ -60,7 +60,8 @@ def render(report: Report, material: Material | None = None) -> str:
         "confidence": confidence,
         "confidences": reports.basis(report.findings),
         "shown_interval": lambda f: numbers.in_points(f, numbers.interval_in(f.ratio, confidence)),
-        "script_hash": script_hash(),
+        # lets the page's one script run
+        "script_hash": hash_of("report.js"),
         "words": reports,
         "written": numbers,
         "explained": explanations,
@@ -140,7 +141,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         host_warnings=[visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)],
         methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
-        embedded=embedded_report(report),
         created=_moment(report.run.created),
         again=again,
         whose=whose_rules(report.policy),

@@ -108,11 +108,9 @@ def test_hostile_names_do_not_break_out_of_pictures(name: str) -> None:
         report([examples.regressed(name, metric=name, unit=name)]),
         Material(cases=[case(name, metric=name, unit=name)]),
     )
-    assert source.count("<script") == 2
-    shown, data, _ = source.partition('id="report-data"')
-    assert data
-    assert "alert(1)</script>" not in shown
-    assert not re.search("[\u202e\x1b]", shown)
+    assert source.count("<script") == 1
+    assert "alert(1)</script>" not in source
+    assert not re.search("[\u202e\x1b]", source)
 
 
 def test_a_hundred_cases_stay_below_five_megabytes() -> None:

@@ -3,17 +3,14 @@ import functools
 import gzip
 import hashlib
 import itertools
-import json
 import math
 import re
 import sys
 from html.parser import HTMLParser
 
-import msgspec
 import pytest
 
 from gate.document.html import templates
-from gate.model.warnings.base import Said
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
 from gate.words import findings as finding_words
@@ -113,14 +110,13 @@ def test_the_page_stands_alone_and_is_well_formed(name: str) -> None:
 def test_only_the_one_script_may_run(name: str) -> None:
     page = page_of(name)
     (policy,) = [a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
-    *data, script = page.scripts
+    (script,) = page.scripts
     found = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy == (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
         f"script-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
     )
     assert script == (templates() / "report.js").read_text(encoding="utf-8")
-    assert [attrs.get("type") for attrs in page.all("script")] == ["application/json"] * len(data) + [None]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -236,29 +232,6 @@ def test_many_findings_stay_small_and_all_are_there(count: int, most: int) -> No
     assert "perfgate report measurements.jsonl --benchmark" in source
 
 
-def embedded(source: str) -> str | None:
-    found = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', source, re.DOTALL)
-    return found[1] if found else None
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_report_can_be_read_out_of_the_page(name: str) -> None:
-    from gate.report import json as report_json
-
-    report = examples.ALL[name]()
-    text = embedded(rendered(name))
-    assert text is not None
-    assert "<" not in text
-    assert json.loads(text) == json.loads(report_json.render(report))
-
-
-def test_a_large_report_is_left_out_and_the_page_says_so() -> None:
-    report = msgspec.structs.replace(examples.passing(), warnings=[Said("w" * 1_000_001)])
-    source = html.render(report)
-    assert embedded(source) is None
-    assert "is too large for it" in Page(source).text
-
-
 def test_the_measurements_are_in_the_page_when_they_are_small() -> None:
     data = b'{"type":"execution"}\n' * 1000
     report = examples.passing()
@@ -288,9 +261,8 @@ def test_the_first_screen_says_what_to_do_next() -> None:
 def test_a_hostile_name_is_text_and_keeps_to_its_place() -> None:
     source = html.render(examples.hostile(), material(attachments=[Attachment("<b>.jsonl", b"{}")]))
     page = Page(source)
-    assert len(page.all("script")) == 2
-    # the report inside is data: nobody reads it but as JSON
-    assert "\u202e" not in source.replace(embedded(source) or "", "")
+    assert len(page.all("script")) == 1
+    assert "\u202e" not in source
     assert "\x1b" not in source
     assert "<script>alert(1)</script>" in page.text
     assert "<b>.jsonl.gz" in page.text
