@@ -13,7 +13,7 @@ from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.tables import Marked, Part, failed, findings_table, functions_table, why
+from gate.report.markdown.tables import Marked, Part, failed, findings_table, why
 from gate.units import plural
 from gate.words import bars, creep, numbers, reports, sameness, views
 from gate.words.failures import FailureGroup, grouped
@@ -94,7 +94,6 @@ def _folded(
         sentences,
         pasted,
         Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
-        functions_table(report, common.names, share=0.3),
         parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
         *tables[len(changed) :],

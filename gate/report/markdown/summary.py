@@ -9,7 +9,7 @@ from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.comment import Room, compared, new, next_step, opening, write
-from gate.report.markdown.tables import functions_table, why
+from gate.report.markdown.tables import why
 from gate.words import reports, sameness
 from gate.words.failures import grouped
 from gate.words.findings import in_row
@@ -49,7 +49,6 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     sections = [
         parts.reasons(told, common.names, share=0.5),
         accept(report, share=0.2),
-        functions_table(report, common.names, share=0.3),
         parts.outputs(report, groups, _LINES, share=0.5),
         *parts.folded_tables(rest, common, share=0.6),
         parts.identical(report, common.names, share=0.4),

@@ -12,7 +12,6 @@ from gate.decide.importance import is_changed, plain
 from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, row, short, size
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report, RunFacts
 from gate.model.case import MEAN, TYPICAL
-from gate.model.explanation import Candidate, Explanation, Moved
 from gate.model.names import ACTIVE
 from gate.units import plural
 from gate.words import bars, failures, marks, notes, numbers, reports, sameness, views
@@ -347,44 +346,15 @@ def host(report: Report) -> Part:
 
 def why(report: Report, most: int, width: int, names: Names) -> list[Md]:
     """Name three functions of each of so many explanations, a list each; width: the characters a note may take."""
-    texts = [_named(found, width, names) for found in report.explanations[:most]]
+    texts = []
+    for found in report.explanations[:most]:
+        lines = [f"Why {code(words.title(found, names))} ({brief(words.profiled_by(found), width)})", ""]
+        lines += [f"- {brief(text, width)}" for text in words.cautions(found)]
+        for line in (words.line(each, found) for each in found.candidates[: words.NAMED]):
+            place = f" ({code(line.place)})" if line.place else ""
+            notes = f": {brief('; '.join(line.notes), width)}" if line.notes else ""
+            lines.append(f"- {code(line.name)} {escape(line.added)}{place}{notes}")
+        texts.append(Md("\n".join([*lines, ""])))
     texts += [Md(f"- {prose(words.unprofiled(each, names))}") for each in report.unprofiled[:most]]
     left = len(report.explanations[most:]) + len(report.unprofiled[most:])
     return [*texts, *([escape(f"{more_are(left, 'profile')} in the report.")] if left and most else [])]
-
-
-def _named(found: Explanation, width: int, names: Names) -> Md:
-    lines = [f"Why {code(words.title(found, names))} ({brief(words.profiled_by(found), width)})", ""]
-    lines += [f"- {brief(text, width)}" for text in words.cautions(found)]
-    lines += [_line(each, found, width) for each in found.candidates[: words.NAMED]]
-    return Md("\n".join([*lines, ""]))
-
-
-def _line(candidate: Candidate, found: Explanation, width: int) -> str:
-    line = words.line(candidate, found)
-    place = f" ({code(line.place)})" if line.place else ""
-    notes = f": {brief('; '.join(line.notes), width)}" if line.notes else ""
-    return f"- {code(line.name)} {escape(line.added)}{place}{notes}"
-
-
-def functions_table(report: Report, names: Names, share: float = 1.0) -> Part:
-    """Write all functions that are listed, benchmark by benchmark, and what moved."""
-    things: list[tuple[Explanation, Candidate | Moved]] = []
-    for found in report.explanations:
-        things += [(found, each) for each in (*found.candidates, *found.fewer)]
-        things += [(found, each) for each in found.moved]
-
-    def rows(thing: tuple[Explanation, Candidate | Moved]) -> Iterator[Sequence[str]]:
-        found, what = thing
-        name = code(words.title(found, names))
-        if isinstance(what, Moved):
-            yield name, "moved", "", "", brief(words.moved(what, found.unit), 300)
-            return
-        line = words.line(what, found)
-        base, head = words.amount(what.cost.base, found.unit), words.amount(what.cost.head, found.unit)
-        place = f"<br>{code(line.place)}" if line.place else ""
-        notes = brief("; ".join(line.notes), 300)
-        yield name, f"{code(line.name)}{place}", escape(line.added), escape(f"{base} → {head}"), notes
-
-    head = ["benchmark", "function", ">change", "base → head", "notes"]
-    return tabled("Functions behind the changes", "function", head, things, rows, share)

@@ -22,7 +22,7 @@ from gate.report.page.pictures import flame_of, pictures_of, readings
 from gate.units import format_confidence, format_duration, format_number, plural
 from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
-from gate.words.builds import say_builds, say_order, say_shuffle
+from gate.words.builds import say_builds
 from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing import amounts
@@ -105,7 +105,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     ]
     confidence = report.policy.gate.get("confidence")
     sides = [(side, [build for build in report.run.builds if build.side == side]) for side in SIDES]
-    made = [text for side, own in sides for text in (say_builds(side, own), say_order(side, own))]
     left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
     return SimpleNamespace(
         names=names,
@@ -133,7 +132,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         cost=cost.parts(report.run.cost),
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
-        made=list(filter(None, [*made, say_shuffle(report.run.builds)])),
+        made=[text for side, own in sides if (text := say_builds(side, own))],
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
