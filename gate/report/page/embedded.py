@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.model import PolicyFacts, Report
+from gate.model import Report
 from gate.report.measurements import Attachment
 from gate.units import format_value
 from gate.writing.plain import clip, visible
@@ -64,13 +64,6 @@ def data_of(attachments: Sequence[Attachment]) -> Data:
 # --- the commands -----------------------------------------------------------------------------------------------------
 
 _NAME = 200
-_WHOSE: dict[str, str] = {
-    "base": "The rules are those of base's perfgate.toml, which the pull request cannot change.",
-    "head": "The rules are those of head's perfgate.toml, which the pull request may have changed; "
-    "`--rules base` takes those of base.",
-    "defaults": "No rules file was found: the rules are perfgate's defaults.",
-    "run": "The rules are those of the measuring run.",
-}
 
 
 class Again(msgspec.Struct, frozen=True):
@@ -107,13 +100,3 @@ def again_of(report: Report, data: Data, options: Sequence[str]) -> Again:
 
 def _command(name: str, *words: str) -> str:
     return visible(shlex.join(["perfgate", name, *words]))
-
-
-def whose_rules(policy: PolicyFacts) -> str:
-    """Say whose rules judged, such as the target's own file, and what was set over it."""
-    whose = policy.whose
-    known = _WHOSE.get(whose.kind) if whose else None
-    if whose is None or known is None:
-        return f"They come from: {visible(policy.source)}."
-    over = f" Overridden by --set: {visible(', '.join(whose.sets))}." if whose.sets else ""
-    return known + over

@@ -13,14 +13,13 @@ from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
 from gate.model import SIDES, VERDICTS, Build, Commit, Finding, Report, outcomes
 from gate.model.case import case_id, pairs
-from gate.model.warnings.hosts import HostWarning
 from gate.report.measurements import Material
-from gate.report.page.embedded import again_of, data_of, whose_rules
+from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key, thresholds
 from gate.report.page.forest import MARKS, forest_of
 from gate.report.page.pictures import flame_of, pictures_of, readings
 from gate.units import format_confidence, format_duration, format_number, plural
-from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
+from gate.words import creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
 from gate.words.failures import grouped
@@ -28,7 +27,7 @@ from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.last_lines import last_lines
-from gate.writing.phrases import listed, machine, named
+from gate.writing.phrases import machine, named
 from gate.writing.plain import clip, visible
 
 _OUTPUT = 400
@@ -129,20 +128,16 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         overall=_overall(report),
         run=_run(report),
         plan=_plan(report),
-        cost=cost.parts(report.run.cost),
-        environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         made=[text for side, own in sides if (text := say_builds(side, own))],
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
-        host_warnings=[visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)],
         methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
         created=_moment(report.run.created),
         again=again,
-        whose=whose_rules(report.policy),
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
         most=MOST,
@@ -201,21 +196,18 @@ def _run(report: Report) -> list[Fact]:
     for name, side in (("base", run.base), ("head", run.head)):
         if side is not None and side.sha:
             facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
-    facts += [Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else []
-    return [*facts, *([Fact("sandbox", str(run.sandbox))] if run.sandbox else [])]
+    return facts
 
 
 def _plan(report: Report) -> list[Fact]:
-    facts = [Fact("measured", reports.measured(report))]
-    plan = (report.run.settings or {}).get("plan")
-    if isinstance(plan, Mapping) and plan:
-        facts.append(Fact("plan", clip(reports.settings(plan), 1000)))
-    for name, text in (("interim checks", reports.looks(report)), ("memory", reports.memory(report))):
-        facts += [Fact(name, text)] if text else []
-    build = (report.run.settings or {}).get("build")
-    if isinstance(build, Mapping) and build:
-        facts.append(Fact("build", clip(reports.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
-    return facts
+    told = [("measured", reports.measured(report))]
+    for name in ("plan", "build", "env"):
+        table = (report.run.settings or {}).get(name)
+        if isinstance(table, Mapping):
+            told.append((name, reports.settings({k: v for k, v in table.items() if v not in ([], (), {})})))
+    # the rules have a section of their own
+    told += [each for each in reports.behind(report) if each[0] not in ("rules", "override", "accept", "alarms")]
+    return [Fact(name, clip(text, 2000)) for name, text in told if text]
 
 
 _PATH = 80
@@ -248,20 +240,6 @@ def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]
             )
         )
     return rows
-
-
-def _environment(env: Any) -> str:
-    """Say which names the programs saw of the caller's environment, and what was set for them."""
-    if not isinstance(env, Mapping):
-        return ""
-    passed, added = env.get("pass"), env.get("set")
-    words = []
-    if isinstance(passed, Sequence) and not isinstance(passed, str) and passed:
-        words.append(f"passed: {listed([_short(str(name)) for name in passed], _LISTED)}")
-    if isinstance(added, Mapping) and added:
-        each = [f"{_short(str(name))}={_short(str(value))}" for name, value in added.items()]
-        words.append(f"set: {listed(each, _LISTED)}")
-    return "; ".join(words) or "nothing passed or set beyond what every program gets"
 
 
 def _moment(created: str | None) -> str:

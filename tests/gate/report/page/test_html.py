@@ -193,7 +193,7 @@ def test_every_number_of_a_finding_is_there() -> None:
         "head changes the rules",
         "Example CPU @ 2.10GHz",
         "./build/app render < 'a b'",
-        "passed: LD_LIBRARY_PATH; set: LC_ALL=C",
+        "pass LD_LIBRARY_PATH, set LC_ALL C",
         "builds 5, executions 5, iterations 10, budget 15m, metrics time",
     ):
         assert said in text

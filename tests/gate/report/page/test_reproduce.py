@@ -5,12 +5,11 @@ import shlex
 from typing import Any
 
 import msgspec
-import pytest
 
-from gate.model import Commit, Report, Whose
+from gate.model import Commit, Report
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.page.embedded import Again, again_of, data_of, whose_rules
+from gate.report.page.embedded import Again, again_of, data_of
 from gate.report.page.html import page_of
 from tests.gate.report import examples
 
@@ -61,29 +60,6 @@ def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
     saved = base64.b64decode(first.address.partition(",")[2])
     assert gzip.decompress(saved) == LINES
     assert data_of([Attachment(first.name, saved)]).files == (first,)
-
-
-@pytest.mark.parametrize(
-    ("whose", "begins"),
-    [
-        (Whose("base"), "The rules are those of base's"),
-        (Whose("head"), "The rules are those of head's"),
-        (Whose("defaults"), "No rules file was found"),
-        (Whose("run"), "The rules are those of the measuring run"),
-        (Whose("named", "rules/strict.toml"), "They come from: rules/strict.toml."),
-        (Whose("target", "main", ("a=1",)), "They come from: the target branch main with a=1."),
-        (None, "They come from: base."),
-    ],
-)
-def test_whose_rules_judged_is_said_in_plain_words(whose: Whose | None, begins: str) -> None:
-    assert whose_rules(examples.policy(source=str(whose or "base"), whose=whose)).startswith(begins)
-
-
-def test_what_was_set_over_the_rules_is_said() -> None:
-    whose = Whose("base", sets=("gate.threshold=5%", "plan.builds=7"))
-    assert str(whose) == "base with gate.threshold=5%, plan.builds=7"
-    said = whose_rules(examples.policy(whose=whose))
-    assert said.endswith("Overridden by --set: gate.threshold=5%, plan.builds=7.")
 
 
 def overall(report: Report) -> list[str]:
