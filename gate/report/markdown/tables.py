@@ -160,18 +160,14 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
 
 
 def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Part]:
-    """Write the rows that are not shown at first sight: what changed, what is too noisy, all others by their groups."""
+    """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
-    groups = common.names.grouped(filter(plain, rest))
-    tables = {_counted(changed, [*map(numbers.word, changed)]): changed, _counted(noisy): noisy}
-    tables |= {
-        f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())
-    }
-    return [findings_table(title, own, common, share / len(tables)) for title, own in tables.items() if own]
-
-
-def _counted(found: Sequence[Finding], more: Collection[str] = ()) -> str:
-    return ", ".join(numbers.counted(map(numbers.word, found), more))
+    tables = []
+    for own in (changed, noisy, [*filter(plain, rest)]):
+        words = [*map(numbers.word, own)]
+        title = ", ".join(numbers.counted(words, words if own is changed else ()))
+        tables += [findings_table(title, own, common, share / 3)] if own else []
+    return tables
 
 
 def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:

@@ -26,7 +26,6 @@ _ROWS, _QUIET = 20, 6
 """Rows of a report that fails, and of one that does not."""
 _CHANGED, _NOISY = 50, 3
 """Rows of changes and of noise where not all have one."""
-_BY_GROUP = 2
 _BY_MACHINE = 5
 _EXPLAINED = 3
 _IDENTICAL = (20, 10, 5, 2)
@@ -176,12 +175,8 @@ class _Text:
             lines, below = findings_table(shown, self.told, screen, self.every, self.names)
         rows = {*map(id, shown)}
         if rest := [f for f in found if id(f) not in rows]:
-            groups = sorted(self.names.grouped(rest).items(), key=lambda group: -len(group[1]))
-            texts = [f"{name} {', '.join(numbers.counted(map(numbers.word, own)))}" for name, own in groups if name]
-            if more := len(texts[_BY_GROUP:]):
-                texts[_BY_GROUP:] = [plural(more, "more group")]
-            texts = texts or [", ".join(numbers.counted(map(numbers.word, rest)))]
-            lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {'; '.join(texts)}.")
+            texts = numbers.counted(map(numbers.word, rest))
+            lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {', '.join(texts)}.")
         return [*lines, *below]
 
     def identical(self) -> list[str]:
