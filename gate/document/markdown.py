@@ -197,13 +197,12 @@ def _table(table: Table, notes: Notes) -> Iterator[str]:
     for each in table.rows[: table.most]:
         name, *cells = each.cells
         shown = f"**{brief(name.text, _MEAN)}**" if each.is_mean else code(name.text, len(name.text))
-        yield row(shown + _marks(name, notes), *(_cell(cell, notes) for cell in cells))
-
-
-def _cell(cell: Cell, notes: Notes) -> str:
-    text = brief(cell.text, _CELL)
-    strong = f"**{text}**" if cell.tone else text
-    return f"{strong}{f' {cell.spread}' if cell.spread else ''}{_marks(cell, notes)}"
+        texts = []
+        for cell in cells:
+            text = brief(cell.text, _CELL)
+            spread = f" {cell.spread}" if cell.spread else ""
+            texts.append(f"{f'**{text}**' if cell.tone else text}{spread}{_marks(cell, notes)}")
+        yield row(shown + _marks(name, notes), *texts)
 
 
 def _marks(cell: Cell, notes: Notes) -> str:

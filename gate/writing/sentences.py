@@ -64,7 +64,8 @@ def filled(template: str, of: object) -> str:
         value, spec = attrgetter(name)(of), form or ""
         if choice := _CHOICE.fullmatch(spec):
             told = choice["text"]
-            holds = _there(value) if told is None else value == told
+            there = value is not None and (isinstance(value, float) or bool(value))
+            holds = there if told is None else value == told
             parts.append(filled(_alternative(choice["parts"], first=holds), of))
         elif conversion == "r":
             parts.append(repr(value))
@@ -74,10 +75,6 @@ def filled(template: str, of: object) -> str:
 
 
 _CHOICE = re.compile(r"(?:=(?P<text>[^?]*))?\?(?P<parts>.*)")
-
-
-def _there(value: Any) -> bool:
-    return value is not None and (isinstance(value, float) or bool(value))
 
 
 def _alternative(parts: str, *, first: bool) -> str:

@@ -73,7 +73,9 @@ def _of_command(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]], err:
     if "/" not in command[0] and _is_nowhere(command):
         # any other may be one that git or the build has
         raise MisuseError(f"-- {command[0]}: there is no such program on PATH")
-    return _written(_over(_building(given.build, err), kept), {"command": command})
+    built = _building(given.build, err)
+    tables = {name: {**built.get(name, {}), **kept.get(name, {})} for name in dict.fromkeys([*built, *kept])}
+    return _written(tables, {"command": command})
 
 
 def _of_programs(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]]) -> str:
@@ -125,10 +127,6 @@ def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]
             "perfgate: no build command is known here, so files are measured as git has them; --build names one\n"
         )
     return {name: found[name] for name in ("build", "env") if name in found}
-
-
-def _over(tables: Mapping[str, Mapping[str, Any]], more: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {name: {**tables.get(name, {}), **more.get(name, {})} for name in dict.fromkeys([*tables, *more])}
 
 
 def _written(tables: Mapping[str, Mapping[str, Any]], benchmark: Mapping[str, str | list[str]]) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -54,15 +52,9 @@ def _is_import(path: Path) -> bool:
 
 def lines(found: Inputs) -> Iterator[bytes]:
     """Encode the records, one a line."""
-    encoder = msgspec.json.Encoder(enc_hook=_listed)
+    encoder = msgspec.json.Encoder(enc_hook=list)
     for located in found.records:
         yield encoder.encode(located.record) + b"\n"
-
-
-def _listed(values: Any) -> list[float]:
-    if isinstance(values, array):
-        return values.tolist()
-    raise NotImplementedError(type(values))
 
 
 def counts(found: Inputs, side: str) -> str:

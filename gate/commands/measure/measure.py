@@ -31,18 +31,14 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         return _conclude(run.measure(job, explains=True).job, out, err)
 
 
-def _failed(failure: Failure) -> str:
-    if failure.kind in ("lock", "tree", "outside"):
-        return title(failure)
-    what = treatment_name(failure.benchmark or "the build", failure.factors)
-    return f"{what} failed on {failure.side}: {failure.status}"
-
-
 def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
     failures = [r for r in records if isinstance(r, Failure)]
     executions, proofs = (sum(isinstance(r, kind) for r in records) for kind in (Execution, Same))
-    err.writelines(f"perfgate: {_failed(failure)}\n" for failure in failures)
+    for failure in failures:
+        what = treatment_name(failure.benchmark or "the build", failure.factors)
+        said = f"{what} failed on {failure.side}: {failure.status}"
+        err.write(f"perfgate: {title(failure) if failure.kind in ('lock', 'tree', 'outside') else said}\n")
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)

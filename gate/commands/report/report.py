@@ -9,7 +9,7 @@ from pathlib import Path
 from gate.cli.groups import RulesOptions
 from gate.decide.decided import Decided
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.model import Report, UserError
+from gate.model import UserError
 from gate.planning.deciding import decide_inputs
 from gate.report.measurements import Kept
 from gate.report.outputs import filled, refuse_inputs
@@ -51,16 +51,12 @@ def decided_of(runs: Sequence[str], rules: RulesOptions) -> Decided | Kept:
         path = Path(runs[0])
         decided = path / REPORT if path.is_dir() else path
         if decided.suffix == ".json" and decided.is_file():
-            return Kept(_read(decided), decided.with_name(MEASUREMENTS))
+            from gate.report import json
+
+            try:
+                return Kept(json.read(decided.read_bytes()), decided.with_name(MEASUREMENTS))
+            except OSError as error:
+                raise UserError(f"{decided}: {unread(error)}") from None
+            except json.ReportError as error:
+                raise UserError(f"{decided}: {error}") from None
     return decide_inputs(read_inputs(runs), rules)
-
-
-def _read(file: Path) -> Report:
-    from gate.report import json
-
-    try:
-        return json.read(file.read_bytes())
-    except OSError as error:
-        raise UserError(f"{file}: {unread(error)}") from None
-    except json.ReportError as error:
-        raise UserError(f"{file}: {error}") from None

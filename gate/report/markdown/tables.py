@@ -10,7 +10,7 @@ import msgspec
 
 from gate.decide.importance import is_changed, plain
 from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, row, short, size
-from gate.model import Failure, Finding, RatioInterval, Recorded, Report, RunFacts
+from gate.model import Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
 from gate.units import plural
@@ -252,26 +252,26 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     """Say of each finding what happened and what to mind, in sentences for a newcomer; what many share is said once."""
     why, minded = shared(findings, notes.why), shared(findings, notes.notes)
     once = {*why, *minded}
+
+    def said(finding: Finding, kinds: Collection[Hashable]) -> bool:
+        return any(note.kind in kinds for note in notes.why(finding))
+
     items: list[Finding | Shared] = [*why.values()]
-    items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
+    items += [f for f in findings if not said(f, why) or any(note.kind not in once for note in notes.notes(f))]
     items += minded.values()
     title = f"Details of {plural(len(findings), 'result')}"
-    return Part(title, "sentence", [_reason(each, names, once) for each in items], share)
-
-
-def _said(finding: Finding, once: Collection[Hashable]) -> bool:
-    return any(note.kind in once for note in notes.why(finding))
-
-
-def _reason(each: Finding | Shared, names: Names, once: Collection[Hashable]) -> Md:
-    if isinstance(each, Shared):
-        more = len(each.of) - _NAMED
-        listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
-        return Md(f"- {listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}")
-    minded = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
-    if not _said(each, once):
-        return Md("\n".join([f"- {concluded(each, names)}", *(f"  {item}" for item in minded)]))
-    return Md("\n".join([f"- {named(each, names)}", *(f"  {item}" for item in minded)]))
+    told = []
+    for each in items:
+        below: list[Md] = []
+        if isinstance(each, Shared):
+            more = len(each.of) - _NAMED
+            listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
+            first = f"{listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}"
+        else:
+            below = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
+            first = named(each, names) if said(each, once) else concluded(each, names)
+        told.append(Md("\n".join([f"- {first}", *(f"  {item}" for item in below)])))
+    return Part(title, "sentence", told, share)
 
 
 def concluded(finding: Finding, names: Names) -> Md:
@@ -300,16 +300,15 @@ def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: f
     """Show what failing programs wrote last, and how to repeat them by hand."""
     found = [group[0] for group in groups if group[0].command or group[0].stderr.strip()]
     title = "Output of failures, and how to repeat them by hand"
-    return Part(title, "output", [_output(each, report.run, lines) for each in found], share, between="\n\n")
-
-
-def _output(failure: Failure, run: RunFacts, lines: int) -> Md:
-    steps = [short(step, 1000) for step in failures.repeat(failure, run)]
-    # last_lines looks at all of it, and the last lines are at the end
-    output = [short(line, 200) for line in last_lines(failure.stderr[-400 * lines :], lines)]
-    said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
-    text = "\n\n".join(part for part in ("\n".join(output), said) if part.strip())
-    return Md(f"{brief(failures.title(failure), _TEXT)}\n\n{block(text)}")
+    items = []
+    for each in found:
+        steps = [short(step, 1000) for step in failures.repeat(each, report.run)]
+        # last_lines looks at all of it, and the last lines are at the end
+        output = "\n".join(short(line, 200) for line in last_lines(each.stderr[-400 * lines :], lines))
+        said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
+        text = "\n\n".join(part for part in (output, said) if part.strip())
+        items.append(Md(f"{brief(failures.title(each), _TEXT)}\n\n{block(text)}"))
+    return Part(title, "output", items, share, between="\n\n")
 
 
 def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> Part:

@@ -195,7 +195,10 @@ class _Text:
 
     def machines(self) -> list[str]:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
-        found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
+        apart = [f for f in ordered(self.report.findings) if f.sessions]
+        # what differs by machine comes before what needs no look
+        loud = [f for f in apart if not plain(f) or any(isinstance(w, DependsOnMachine) for w in f.warnings)]
+        found = [*loud, *(f for f in apart if not any(f is each for each in loud))]
         if not found:
             return []
         shown = found if self.every else found[:_BY_MACHINE]
@@ -304,11 +307,6 @@ class _Text:
         lines = [self.title("warnings")] if texts else []
         self.unsaid = len(notes.once(every)) - len(texts)
         return lines + [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
-
-
-def _is_quiet(finding: Finding) -> bool:
-    """Return whether no machine of a finding needs to be looked at."""
-    return plain(finding) and not any(isinstance(w, DependsOnMachine) for w in finding.warnings)
 
 
 def left(count: int, noun: str = "") -> str:
