@@ -51,7 +51,11 @@ def scale(findings: Iterable[Finding]) -> Scale:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
     found = list(map(extent, findings))
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
-    reached = [end / limit for of in found for end in _reached(of)]
+    reached = []
+    for of in found:
+        own = [end / limit for end in (of.low, of.high, of.estimate) if end is not None]
+        # of an interval without an end, a little beyond the change
+        reached += [*own, _BEYOND * of.estimate / limit] if len(own) < 3 and of.estimate is not None else own
     far = [1.05 * max([0.0, *(sign * end for end in reached)]) for sign in (-1, 1)]
     # what half of the changes reach is no outlier
     changes = sorted((_BEYOND * of.estimate / limit for of in found if of.estimate is not None), key=abs)
@@ -72,12 +76,6 @@ def _rounded(end: float) -> float:
     change = math.ceil(change / step - 1e-9) * step
     # below -100% there is nothing
     return end if end < 0 and change >= 1 else math.log1p(math.copysign(change, end))
-
-
-def _reached(of: Extent) -> list[float]:
-    """Return how far a bar goes; of an interval without an end, a little beyond the change."""
-    found = [end for end in (of.low, of.high, of.estimate) if end is not None]
-    return [*found, _BEYOND * of.estimate] if len(found) < 3 and of.estimate is not None else found
 
 
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:

@@ -147,7 +147,18 @@ def in_row(finding: Finding) -> bool:
 
 def basis(finding: Finding) -> str:
     """Say what the interval rests on: "95% confidence, over 5 builds of each"."""
-    return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"
+    if finding.shown is None:
+        return ""
+    base, head = finding.base.counts, finding.head.counts
+    noun, pair = (
+        ("session", (base.session, head.session)) if base.session > 1 else (finding.top, (base.build, head.build))
+    )
+    over = f"{plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"{pair[0]} and {pair[1]} {noun}s"
+    if isinstance(finding.reason, reasons.Crept):
+        over = plural(finding.reason.nights, "night")
+    elif finding.ratio.method in _OVER_MACHINES:
+        over = f"{plural(base.build, 'round')} on {plural(base.session, 'machine')}"
+    return f"{corrected(finding.ratio.confidence, None)}, over {over}"
 
 
 def decided(finding: Finding) -> str:
@@ -271,17 +282,6 @@ def _more(finding: Finding) -> str:
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
         told.append(f"this run catches {amounts.caught(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
-
-
-def _over(case: Finding | Recorded) -> str:
-    base, head = case.base.counts, case.head.counts
-    if isinstance(case, Finding) and isinstance(case.reason, reasons.Crept):
-        return f"over {plural(case.reason.nights, 'night')}"
-    if case.ratio.method in _OVER_MACHINES:
-        return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
-    top = case.top if isinstance(case, Finding) else "build"
-    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else (top, (base.build, head.build))
-    return f"over {plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
 
 
 # --- details ----------------------------------------------------------------------------------------------------------

@@ -180,8 +180,12 @@ def moved(report: Report) -> list[Recorded]:
 
 def measured(report: Report) -> str:
     """How much was measured: "5 builds x 5 starts x 10 values of each, 3 min 20 s"."""
-    done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
-    builds = _plan(report).get("builds")
+    done, planned = report.run.rounds.done, report.run.rounds.planned
+    plan = (report.run.settings or {}).get("plan")
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    if report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None:
+        # as many rounds as the budget holds
+        planned = None
     wanted = builds.get("max") if isinstance(builds, Mapping) else builds
     cut = planned is not None and isinstance(wanted, int) and planned < wanted
     # of what decides: what is only recorded may have more. A build is no start
@@ -215,11 +219,6 @@ def measured(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _plan(report: Report) -> Mapping[str, Any]:
-    plan = (report.run.settings or {}).get("plan")
-    return plan if isinstance(plan, Mapping) else {}
-
-
 def turns(found: Sequence[Turn]) -> str:
     """Say how short turns are, and why they may be: "by turns of 2 values (starting takes 3% of the time)"."""
     low, high = min(each.iterations for each in found), max(each.iterations for each in found)
@@ -227,12 +226,6 @@ def turns(found: Sequence[Turn]) -> str:
     most = max(each.starting for each in found)
     share = f"{'at most ' if len(found) > 1 else ''}{most:.0%}" if most >= _LEAST else f"less than {_LEAST:.0%}"
     return f"by turns of {count} (starting takes {share} of the time)"
-
-
-def _fills(report: Report) -> bool:
-    """Return whether there were to be as many rounds as the budget holds."""
-    builds = _plan(report).get("builds")
-    return report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None
 
 
 def looks(report: Report) -> str:

@@ -93,7 +93,11 @@ def estimates(
                 reason, warnings = finding.reason, finding.warnings
             own = shown.get(case_id(case, name))
             if own is not None and own.ratio.method != "exact":
-                base, head, ratio, verdict = own.base, own.head, own.ratio, _verdict(own)
+                base, head, ratio = own.base, own.head, own.ratio
+                low, high, verdict = ratio.low or 1.0, ratio.high or 1.0, "inconclusive"
+                if ratio.kind == "bounded" and not low <= 1 <= high:
+                    worse = (low > 1) == ((own.better or "lower") == "lower")
+                    verdict = "regression" if worse else "improvement"
                 if isinstance(own, Finding):
                     finding, reason, warnings = own, own.reason, own.warnings
                 elif finding is not None:
@@ -101,13 +105,6 @@ def estimates(
             cells = _cell(base, case.base, name), _cell(head, case.head, name)
             made.append(Estimate(case, name, *cells, ratio, verdict, reason, warnings, finding))
     return made
-
-
-def _verdict(own: Finding | Recorded) -> Verdict:
-    low, high = own.ratio.low or 1.0, own.ratio.high or 1.0
-    if own.ratio.kind != "bounded" or low <= 1 <= high:
-        return "inconclusive"
-    return "regression" if (low > 1) == ((own.better or "lower") == "lower") else "improvement"
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:

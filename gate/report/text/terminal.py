@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gate.decide.importance import is_changed, ordered, plain
 from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
 from gate.model import Finding, Recorded, Report
-from gate.model.explanation import Candidate, Explanation
+from gate.model.explanation import Explanation
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.units import plural
 from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
@@ -465,19 +465,12 @@ def one(found: Explanation, names: Names, most: int, width: int, style: str) -> 
     ]
     for text in words.cautions(found):
         lines += wrap(f"{text}.", width, first="  ", rest="  ")
-    lines += _functions(found, found.candidates[:most], width)
+    for number, line in enumerate((words.line(each, found) for each in found.candidates[:most]), 1):
+        place = f", {line.place}" if line.place else ""
+        lines += wrap(f"{line.name}: {line.added}{place}", width, first=f"  {number}. ", rest="     ")
+        lines += wrap("; ".join(line.notes), width, first="     ", rest="     ") if line.notes else []
     more = len(found.candidates[most:]) + found.left_out
     lines += [f"  {left(more, 'function')}"] if more else []
     for shift in found.moved[:_MOVED]:
         lines += wrap(f"{words.moved(shift, found.unit)}.", width, first="  moved, not added: ", rest="    ")
-    return lines
-
-
-def _functions(found: Explanation, candidates: Sequence[Candidate], width: int) -> list[str]:
-    lines = []
-    for number, candidate in enumerate(candidates, 1):
-        line = words.line(candidate, found)
-        place = f", {line.place}" if line.place else ""
-        lines += wrap(f"{line.name}: {line.added}{place}", width, first=f"  {number}. ", rest="     ")
-        lines += wrap("; ".join(line.notes), width, first="     ", rest="     ") if line.notes else []
     return lines
