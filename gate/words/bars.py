@@ -124,7 +124,7 @@ class _Place:
 
 def ends(on: Scale, width: int, blank: str = " ") -> str:
     """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3%   │     +26%"."""
-    low, high = (amounts.drawn(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
+    low, high = (amounts.changed(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
     zero = _cell(0.0, on, width)
     left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
     return f"{left}{blank * (width - len(left) - len(high))}{high}"
