@@ -38,10 +38,6 @@ _OVER_ROUNDS = ("paired", "paired-shared")
 _SEEN = math.log(1.05)
 """How far the change may be from that of the values beside it before a reader asks why."""
 _OVER_MACHINES = ("fixed-sessions", "fixed-sessions-shared")
-_NOT_SHARED = (
-    "Builds differ by little that both sides share: by the noise of the host, where more starts or a quieter host "
-    "help, or because the change moves the layout of one side"
-)
 
 
 def quantity(case: Finding | Recorded) -> str:
@@ -305,37 +301,6 @@ def finding_method(finding: Finding) -> str:
         "fieller-moderated": ", with the variance remembered from earlier runs",
     }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
     return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
-
-
-def in_common(finding: Finding) -> str:
-    """Say what base and head of a round have in common, and what that gains; nothing where that is not known."""
-    found = finding.pairing
-    if found is None or found.correlation is None:
-        return ""
-    together, apart = format_share(found.together), format_share(found.apart)
-    text = f"correlation of base and head {found.correlation:.2f}"
-    if found.gains:
-        return f"{text}: the ratio varies by {together} from round to round, and would by {apart} without it"
-    text += f": the ratio varies by {together} from round to round"
-    if found.layouts != "common":
-        return text
-    return f"{text}. {_NOT_SHARED}"
-
-
-def control(finding: Finding) -> str:
-    """Say what base's odd starts against its even ones show; nothing where there is no control."""
-    found = finding.control
-    if found is None:
-        return ""
-    low, high = (numbers.in_points(finding, amounts.changed(end)) for end in (found.low, found.high))
-    shows = "a regression, as 2.5% of controls by chance" if found.alarmed else "no regression"
-    return f"base's even starts against its odd ones: {low} to {high}, {shows}"
-
-
-def without_memory(finding: Finding) -> str:
-    """Write the interval as it would be without what is remembered; nothing where nothing is."""
-    memory = finding.memory
-    return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
 def from_columns(case: Finding | Recorded) -> str:

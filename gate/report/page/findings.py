@@ -15,7 +15,7 @@ from gate.model.case import case_id
 from gate.report.page.embedded import Again
 from gate.report.page.forest import Bar, Forest
 from gate.report.page.pictures import Shown
-from gate.units import format_confidence, format_number, format_share, plural
+from gate.units import format_number, format_share, plural
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
@@ -41,8 +41,6 @@ class Row(msgspec.Struct, frozen=True):
     """What of it is compared, if that needs saying."""
     by: str
     """Which view decided, and why where that matters."""
-    confidence: str
-    """Why the confidence is not the configured one."""
     notes: list[str]
     """The warnings that few others have."""
     minded: int
@@ -94,7 +92,6 @@ def rows_of(
                 label=label_of(finding, names, same=same is not None or finding.view is not None),
                 # of a benchmark that changed, or that the sharper view did not decide, with why
                 by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
-                confidence=_confidence(report, finding),
                 notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
                 minded=len(notes.notes(finding)),
                 open=len(found) <= _FEW or not plain(finding),
@@ -126,17 +123,6 @@ def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
     return notes.shared(found, lambda finding: notes.notes(finding, every=True))
 
 
-def _confidence(report: Report, finding: Finding) -> str:
-    """Explain a confidence that interim checks raise above the configured one; else nothing."""
-    wanted, at = report.policy.gate.get("confidence"), finding.decided_at
-    if not isinstance(wanted, float) or at.looks == 1 or numbers.decided(finding) is None:
-        return ""
-    return (
-        f"Measuring may stop at any of {at.looks} interim checks. Each uses more than the configured confidence of "
-        f"{format_confidence(wanted)}, so that all of them together keep it (a repeated confidence interval)."
-    )
-
-
 def label_of(finding: Finding, names: Names, *, same: bool) -> str:
     """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
     words = [] if same else [clip(finding_words.quantity(finding), NAME)]
@@ -158,25 +144,11 @@ def draws(benchmark: str, report: str) -> str:
     return visible(f"{report} --benchmark {shlex.quote(glob.escape(benchmark))} --html one.html")
 
 
-def difference(finding: Finding) -> list[str]:
-    """Write head minus base in the unit, and the ratio's interval at base's value, as far as there are both."""
-    base, head = finding.base.value, finding.head.value
-    if not (known(base) and known(head)):
-        return []
-    unit, like = finding.unit, numbers.larger(finding)
-
-    def signed(number: float) -> str:
-        text = amounts.amount(number, unit, like)
-        return f"+{text}" if number > 0 else text
-
-    ratio = finding.ratio
-    low, high = ratio.low, ratio.high
-    if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
-        return [signed(head - base)]
-    # over several machines the ratio is no quotient of the means, which may lie outside of its interval
-    several, estimate = finding.base.counts.session > 1, finding.ratio.estimate
-    change = base * (estimate - 1) if several and known(estimate) else head - base
-    return [signed(change), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}"]
+def difference(finding: Finding) -> str:
+    """Write head minus base in the unit, with its sign; "": one of both is not known."""
+    change = finding.head.value - finding.base.value
+    text = amounts.amount(change, finding.unit, numbers.larger(finding)) if known(change) else ""
+    return f"+{text}" if change > 0 else text
 
 
 def sort_key(number: float | None) -> str:

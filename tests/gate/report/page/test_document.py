@@ -200,12 +200,3 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     # one has too few rounds for an interval
     assert cells[4] == ["+20.0%", "no interval", "2"]
     assert "Each machine by itself" not in html.render(examples.regression())
-
-
-def test_the_difference_of_several_machines_lies_in_its_own_interval() -> None:
-    """Their ratio is no quotient of the means of sides, so the difference is that of the ratio, at base's value."""
-    page = html.render(examples.machines())
-    found = re.search(r"<dt>head − base</dt><dd>([^<]*)<span", page)
-    # 24% of 101.5 ms, and 22% to 26% of it; the means of sides are 24.4 ms apart
-    assert found is not None
-    assert found[1].strip() == "+24.36 ms, +22.33 ms to +26.39 ms"

@@ -71,28 +71,5 @@ def test_the_overall_change_tells_its_confidence_and_what_it_is_over() -> None:
     assert re.search(r"95% interval over \d+ builds of each\), geometric mean of \d+ cases", text)
 
 
-def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
-    finding = examples.finding()
-    early = msgspec.structs.replace(
-        finding,
-        shown="decided_at",
-        decided_at=msgspec.structs.replace(finding.decided_at, confidence=0.9999, look=2, looks=4),
-    )
-    same = msgspec.structs.replace(
-        finding, decided_at=msgspec.structs.replace(finding.decided_at, confidence=finding.ratio.confidence)
-    )
-    report = examples.report("pass", [early, same])
-    rows = page_of(report, Material()).rows
-    said = {row.confidence for row in rows}
-    (text,) = said - {""}
-    assert text.endswith("(a repeated confidence interval).")
-    assert len(said) == 2
-    source = html.render(report)
-    assert source.count("95% interval</th>") == 1
-    # what decided stands in the details of its finding
-    assert source.count("<dt>confidence</dt><dd>95% confidence, over 5 builds of each</dd>") == 2
-    assert source.count("at 99.99% confidence, interim check 2 of 4<span") == source.count("<dt>decided by</dt>") == 1
-
-
 def test_a_failure_begins_with_the_name_as_it_is() -> None:
     assert "<h3>parse-large failed" in html.render(examples.only_failures())
