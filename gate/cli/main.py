@@ -251,7 +251,6 @@ def _invocation(words: list[str]) -> _Invocation:
 
 
 def _overview(names: Sequence[str]) -> str:
-    """List the commands that a gate needs, and behind them all others."""
     found = sorted(((command_of(name), name) for name in names), key=lambda each: (each[0].place, each[1]))
     first = [(command, name) for command, name in found if command.place != LAST]
     lists = (("commands", first), ("more", found[len(first) :]))

@@ -60,7 +60,6 @@ class Notes:
     """Texts numbered from 1 in the order of use; what is over the limit (None: there is none) is counted."""
 
     def __init__(self, limit: int | None) -> None:
-        """Begin without any."""
         self.texts: dict[str, int] = {}
         self._left: set[str] = set()
         self._limit = limit

@@ -20,7 +20,6 @@ class NameSet:
     """Names that stay different where they are shortened, to any width."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Take all of them."""
         self._names = list(dict.fromkeys(map(visible, names)))
         self._shown: dict[int, dict[str, str]] = {}
 
@@ -49,7 +48,6 @@ class Names:
     """The names of benchmarks, of what is compared, and of settings in a report."""
 
     def __init__(self, report: Report) -> None:
-        """Take all that a format may show."""
         findings, recorded, why = report.findings, report.recorded, report.explanations
         creep = report.creep.cases if report.creep is not None else []
         self._benchmarks = NameSet(

@@ -112,7 +112,6 @@ def _limits(report: Report) -> list[str]:
 
 
 def _improved(report: Report) -> list[str]:
-    """Name the largest improvement of a report that passes."""
     found = _first(report, "improvement") if isinstance(report.summary, outcomes.NothingRegressed) else []
     if not found:
         return []

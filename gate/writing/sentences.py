@@ -115,7 +115,6 @@ class Options(NamedTuple):
     argv: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Write them as they are typed."""
         return f"`{shlex.join(self.argv)}`"
 
     @property
@@ -160,7 +159,6 @@ class Command(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Write it as it is typed."""
         return f"`{self.text}`"
 
 
@@ -174,7 +172,6 @@ class Lines(NamedTuple):
     """Names of the entries, of a table that there may be several of."""
 
     def __str__(self) -> str:
-        """Write them so that they can be copied."""
         keys = joined([f"`{key} = {value}`" for key, value in self.keys.items()])
         if self.table == _OVERRIDE:
             return f"an `[[override]]` entry with {keys}"

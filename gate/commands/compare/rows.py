@@ -78,7 +78,6 @@ Lines = dict[RowKey, Row]
 
 
 def _row(lines: Lines, key: RowKey, factors: Mapping[str, Any], columns: int) -> Row:
-    """Return the row of a key, a new one where there is none yet."""
     if key not in lines:
         cells, changes = list[Cell | None]([None] * columns), list[Change | None]([None] * columns)
         lines[key] = Row(kind="benchmark", benchmark=key.benchmark, factors=dict(factors), cells=cells, changes=changes)

@@ -165,7 +165,6 @@ def write(texts: Iterable[str], document: str, fitted: tuple[Sequence[Part], Seq
 
 
 def _line(report: Report, links: Links | None, width: int) -> Md:
-    """Write the mark and the verdict in one line."""
     line = verdict_line(report)
     gate = f"{brief(links.gate, 80)}: " if links is not None and links.gate else ""
     said = brief(line.said, width)

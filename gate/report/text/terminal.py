@@ -126,7 +126,6 @@ class _Text:
     # --- findings ---------------------------------------------------------------------------------------------------
 
     def conclusions(self) -> list[str]:
-        """The sentences of what decided: the few findings that matter most."""
         # all of it stands in the line of verdict
         first = None if self.every else verdict_line.subject(self.report)
         lines = []
@@ -139,12 +138,10 @@ class _Text:
         return lines
 
     def explanations(self) -> list[str]:
-        """Which functions add to the changes that were profiled."""
         most = None if self.every else _EXPLAINED
         return explanation_lines(self.report, most, self.width, self.bold)
 
     def suspects(self) -> list[str]:
-        """Name the commits that a creep is suspected of."""
         if self.report.creep is None:
             return []
         lines = [self.title("suspects")] if creep.suspects(self.report.creep) else []
@@ -155,7 +152,6 @@ class _Text:
         return lines + (self.wrap(f"{unnamed}.") if unnamed else [])
 
     def step(self) -> list[str]:
-        """The call to action: what to do now."""
         said = reports.next_step(self.report)
         lines = wrap(said, self.width, first="next      ", rest=" " * 10, typed=True) if said else []
         return [paint(line, self.bold) for line in lines]
@@ -216,7 +212,6 @@ class _Text:
         return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "result")]
 
     def other_views(self) -> list[str]:
-        """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
         told = {id(finding) for finding in self.told}
         untold = [f for f in ordered(self.report.findings) if f.beside and id(f) not in told] if self.every else []
         lines = [self.title("other views, which did not decide")] if untold else []
@@ -281,7 +276,6 @@ class _Text:
         return lines + self.left_out(len(found) - len(shown))
 
     def moved(self) -> list[str]:
-        """Name the metrics that do not decide and changed by much, in a sentence."""
         found = reports.moved(self.report)
         texts = [f"{' '.join(self.recorded_row(case)[:2])} {self.recorded_row(case)[-1]}" for case in found]
         return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
