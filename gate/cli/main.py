@@ -21,7 +21,7 @@ from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import BEHIND, WORDS, add_options, options_of
 from gate.codes import Exit, of_signal
-from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
+from gate.words.streams import ASCII_ONLY, is_terminal, prefix
 from gate.writing.phrases import most_alike
 
 if TYPE_CHECKING:
@@ -56,13 +56,6 @@ class _Parser(argparse.ArgumentParser):
         groups = [group for group in self._action_groups if group._group_actions and group is not self._positionals]
         group = groups[-1] if groups and self._optionals not in groups else self._optionals
         group.add_argument("-h", "--help", action="help", help="show this help and exit")
-
-    def format_help(self) -> str:
-        """Write the help, its headings bold where there is colour."""
-        text = super().format_help()
-        if not colored(self.out):
-            return text
-        return re.sub(r"^(?:usage:|[a-z][^\n]*:$)", lambda found: paint(found[0], "1"), text, flags=re.MULTILINE)
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         (self.err if file is sys.stderr else self.out).write(message)

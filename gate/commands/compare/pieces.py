@@ -47,15 +47,6 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
-    files = [place for _, place in places if place != "-"]
-    commits = [f for f in files if is_plain(f) and not Path(f).exists() and not Path(f).suffix[1:2].isalpha()]
-    if commits and commits == files:
-        # names of branches and tags have no values yet
-        base, *rest = commits
-        head = f" --head {rest[0]}" if rest else ""
-        raise UserError(
-            f"{base}: neither a file nor a run; `perfgate check --base {base}{head}` measures and compares commits"
-        )
     known: dict[str, tuple[str, Inputs | Reading]] = {}
     found: list[tuple[str | None, str, Inputs | Reading]] = []
     for argument, (label, place) in zip(arguments, places, strict=True):

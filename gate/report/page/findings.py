@@ -156,19 +156,6 @@ def sort_key(number: float | None) -> str:
     return f"{number:.9g}" if number is not None and math.isfinite(number) else ""
 
 
-def thresholds(found: Sequence[Finding]) -> str:
-    """Write the threshold of all findings: "3%", "1% to 10%, by result", nothing without findings."""
-    if not found:
-        return ""
-    same = reports.uniform(numbers.threshold(f) for f in found)
-    if same is None:
-        sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
-        return f"{amounts.format_percent(min(sizes))} to {amounts.format_percent(max(sizes))}, by result"
-    floors = {numbers.floor(f) for f in found if known(f.floor)}
-    floor = reports.uniform(floors)
-    return f"{same} for every result" + (f", floor {floor}" if floor else ", with floors by result" if floors else "")
-
-
 # --- variance by level, as Kalibera and Jones (2012) have it ----------------------------------------------------------
 
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -11,11 +10,11 @@ from markupsafe import Markup
 
 from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
-from gate.model import SIDES, VERDICTS, Build, Commit, Finding, Report, outcomes
+from gate.model import SIDES, VERDICTS, Build, Finding, Report, outcomes
 from gate.model.case import case_id, pairs
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of
-from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key, thresholds
+from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
 from gate.report.page.forest import MARKS, forest_of
 from gate.report.page.pictures import flame_of, pictures_of, readings
 from gate.units import format_confidence, format_duration, format_number, plural
@@ -136,7 +135,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         ],
         methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
-        created=_moment(report.run.created),
+        created=_short(f"{report.run.created[:16].replace('T', ' ')} UTC") if report.run.created else "",
         again=again,
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
@@ -148,7 +147,10 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
 
 
 def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]:
-    facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
+    facts = [
+        Fact(name, clip(reports.commit(side), NAME))
+        for name, side in (("base", report.run.base), ("head", report.run.head))
+    ]
     caution = reports.caution(report)
     if report.creep is not None:
         facts.append(Fact("creep check", creep.line(report)))
@@ -159,20 +161,10 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
         ]
     facts.append(Fact("measured", "; ".join(filter(None, (reports.measured(report), caution)))))
     if found:
-        facts.append(Fact("threshold", thresholds(found)))
+        facts.append(Fact("threshold", reports.uniform(map(numbers.threshold, found)) or "by result"))
     if names.prefix:
         facts.append(Fact("names begin with", names.prefix))
     return facts
-
-
-def _commit(name: str, side: Commit | None) -> Fact:
-    if side is None or not (side.ref or side.sha or side.dirty):
-        return Fact(name, "unknown")
-    ref, sha = side.ref or "", side.sha or ""
-    note = "with uncommitted changes" if side.dirty else ""
-    # a ref that is the commit itself says it twice
-    shown = "" if sha and sha.startswith(ref) else clip(visible(ref), NAME)
-    return Fact(name, ", ".join(part for part in (shown, note) if part), clip(visible(sha[:12]), NAME))
 
 
 # --- the sections -----------------------------------------------------------------------------------------------------
@@ -240,12 +232,6 @@ def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]
             )
         )
     return rows
-
-
-def _moment(created: str | None) -> str:
-    """Write a time for people: "2026-11-20 09:00 UTC"; what is none as it is."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z", created or "", re.ASCII)
-    return f"{found[1]} {found[2]} UTC" if found else _short(created or "")
 
 
 def _short(text: str) -> str:

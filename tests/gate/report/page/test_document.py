@@ -9,7 +9,7 @@ from gate.model import Build, Case, Counts, Finding, QuantileCurve, QuantileEffe
 from gate.model.evidence import Sample
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.findings import command_of, draws, level_rows, thresholds
+from gate.report.page.findings import command_of, draws, level_rows
 from gate.report.page.html import builds_of, page_of
 from tests.gate.report import examples
 
@@ -130,14 +130,6 @@ def test_the_command_of_a_suite_stands_for_its_benchmarks(benchmark: str, comman
 
 def test_a_glob_that_draws_one_benchmark_matches_its_name_alone() -> None:
     assert draws("it's [1]*", "report x") == """report x --benchmark 'it'"'"'s [[]1][*]' --html one.html"""
-
-
-def test_thresholds_are_one_or_by_finding() -> None:
-    same = [examples.finding("a"), examples.finding("b")]
-    assert thresholds(same) == "3% for every result, floor 1 us"
-    assert thresholds([*same, examples.finding("c", threshold=0.1)]) == "3% to 10%, by result"
-    assert thresholds([examples.finding("a", floor=None)]) == "3% for every result"
-    assert thresholds([]) == ""
 
 
 def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
