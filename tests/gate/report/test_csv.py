@@ -40,10 +40,6 @@ def test_lines_are_a_header_and_a_value_each() -> None:
     )
 
 
-def test_without_values_the_header_is_there() -> None:
-    assert render([]) == HEADER
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_come_back_from_the_csv_module_and_from_pandas(name: str) -> None:
     text = render(both(name, kind=name))
@@ -161,15 +157,3 @@ def test_a_factor_named_like_a_column_gets_a_prefix() -> None:
 def test_settings_keep_what_they_are(settings: list[Any], expected: list[str]) -> None:
     found = rows(render([execution("x", "base", 1.0, f=value) for value in settings]))
     assert [row["f"] for row in found] == expected
-
-
-def test_more_rows_than_are_written_at_once() -> None:
-    metrics = {"m": Metric(better="higher", values=[float(value) for value in range(60_001)])}
-    long = Execution(benchmark="x", side="base", session=3, build=7, execution=2, order=4, metrics=metrics)
-    lines = render([long, execution("y", "head", 1.0)]).split("\n")
-    assert len(lines) == 60_001 + 3
-    assert lines[60_001] == 'x,m,"",higher,base,3,7,2,4,60000,60000.0'
-
-
-def test_a_cell_of_nothing_is_empty() -> None:
-    assert [cell(value) for value in (None, "", 1, 0.5, "a")] == ["", '""', "1", "0.5", "a"]
