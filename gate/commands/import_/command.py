@@ -46,7 +46,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
     if options.out == "-":
-        out.writelines(text.decode() for text in lines(found))
+        out.writelines(lines(found))
     else:
         write(Path(options.out), found, options.files)
     err.writelines(f"{visible(each.sentence())}\n" for each in found.warnings)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from gate.checkout import refuse_tracked
 from gate.evidence.inputs import is_ours
 from gate.evidence.records import Inputs
 from gate.model import Execution, Failure, Run, Unsampled, UserError
+from gate.report import outputs
 from gate.units import plural
 from gate.writing.plain import visible
 
@@ -26,18 +25,7 @@ def write(path: Path, found: Inputs, inputs: Sequence[str]) -> None:
         raise UserError(f"{path} is read: name another file", option="out")
     if path.exists() and not _is_import(path):
         raise UserError(f"{path} exists and was not written by `perfgate import`: name another file", option="out")
-    partial = path.with_name(f"{path.name}.partial")
-    refuse_tracked(partial)
-    try:
-        with partial.open("wb") as file:
-            for line in lines(found):
-                file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise UserError(f"{path} cannot be written: {error.strerror}", option="out") from None
+    outputs.write(path, "".join(lines(found)))
 
 
 def _is_import(path: Path) -> bool:
@@ -50,11 +38,11 @@ def _is_import(path: Path) -> bool:
     return not first.strip() or (is_ours(first) and b'"apart":true' in first)
 
 
-def lines(found: Inputs) -> Iterator[bytes]:
+def lines(found: Inputs) -> Iterator[str]:
     """Encode the records, one a line."""
     encoder = msgspec.json.Encoder(enc_hook=list)
     for located in found.records:
-        yield encoder.encode(located.record) + b"\n"
+        yield encoder.encode(located.record).decode() + "\n"
 
 
 def counts(found: Inputs, side: str) -> str:
