@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -102,17 +101,4 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")
-        # of the usual folder the report itself names the command
-        report = decided.report
-        regressed = any(finding.verdict == "regression" for finding in report.findings)
-        if (
-            regressed
-            and not (report.explanations or report.unprofiled)
-            and job.out != Path(DEFAULT_FOLDER)
-            and job.project.folder is None
-        ):
-            err.write(
-                f"perfgate: `perfgate explain {shlex.quote(str(job.out))}` names the functions behind it: both sides "
-                "are built again and run once under a profiler\n"
-            )
     return decided.report.exit_code

@@ -248,7 +248,8 @@ class _Reader:
         several = self.take(r"\(")
         tests = [self.value()]
         while several and not self.take(r"\)"):
-            if not self.take(_OR) and self.need(_VALUE, '"OR" or ")"'):
+            if not self.take(_OR):
+                self.need(_VALUE, '"OR" or ")"')
                 raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {name}:(A OR B)')
             tests.append(self.value())
         # what nobody says is the empty word

@@ -164,25 +164,20 @@ def _add(made: _Made, place: int) -> None:
 def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:
     """Put rows in the order of the files; those of runs of perfgate as they are declared, else by name, 9 before 10."""
     order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
-    if all(own.ours for own in chosen):
-        declared = (benchmark.name for benchmark in config.benchmark)
-        names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
-        place = {name: number for number, name in enumerate(names)}
+    ours = all(own.ours for own in chosen)
+    named: list[tuple[str, str]] = []
+    for own in order:
+        named += [(n, "") for n in names_of(own)] if ours else [(r.benchmark, canonical(r.factors)) for r in own.values]
+    declared = [(benchmark.name, "") for benchmark in config.benchmark] if ours else []
+    place = {each: number for number, each in enumerate(dict.fromkeys([*named, *declared]))}
 
-        def key(row: RowKey) -> tuple[object, ...]:
-            parts = row.benchmark.split("/")
-            owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-            first = next((place[name] for name in owners if name in place), len(place))
-            return first, natural(row.benchmark), natural(row.factors)
-
-    else:
-        places: dict[tuple[str, str], int] = {}
-        for own in order:
-            for record in own.values:
-                places.setdefault((record.benchmark, canonical(record.factors)), len(places))
-
-        def key(row: RowKey) -> tuple[object, ...]:
-            return (places.get((row.benchmark, row.factors), len(places)),)
+    def key(row: RowKey) -> tuple[object, ...]:
+        if not ours:
+            return (place.get((row.benchmark, row.factors), len(place)),)
+        parts = row.benchmark.split("/")
+        owners = (("/".join(parts[:length]), "") for length in range(len(parts), 0, -1))
+        first = next((place[name] for name in owners if name in place), len(place))
+        return first, natural(row.benchmark), natural(row.factors)
 
     made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[0])))
 

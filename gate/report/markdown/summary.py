@@ -57,6 +57,5 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.recorded_table(report.recorded, common.names, share=0.6),
         parts.listed("More warnings", "warning", later, share=0.3),
         parts.rules(report, share=0.8),
-        parts.host(report),
     ]
     return write(texts, "summary", parts.fit(sections, limit - _SAID - size(write(texts, "summary"))))

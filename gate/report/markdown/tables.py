@@ -22,7 +22,6 @@ from gate.words.notes import Shared, shared
 from gate.words.short_names import WHOLE, Names
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import machine, more_are
-from gate.writing.plain import visible
 
 NO_BREAK = "\u00a0"
 """The blank of a bar: a narrow column breaks at others."""
@@ -331,12 +330,6 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
     overall = [f"{short(finding_words.overall_name(o), 130)}: {finding_words.overall(o)}" for o in report.overall]
     texts = [*first, *overall, *(f"{name}: {text}" for name, text in reports.behind(report))]
     return listed("What was measured, and by which rules", "rule", texts, share)
-
-
-def host(report: Report) -> Part:
-    """Say what is known of the machine."""
-    facts = (report.run.host or {}).items()
-    return listed("Host", "fact", (f"{visible(key)}: {reports.setting(key, value)}" for key, value in facts))
 
 
 def why(report: Report, most: int, width: int, names: Names) -> list[Md]:
