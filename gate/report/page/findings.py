@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import msgspec
 
 from gate.decide.importance import plain
-from gate.model import SIDES, Case, Counts, Finding, Level, QuantileCurve, Report, Side, Variance
+from gate.model import SIDES, Case, Counts, Finding, Level, Report, Side, Variance
 from gate.model.case import case_id
 from gate.report.page.embedded import Again
 from gate.report.page.forest import Bar, Forest
@@ -50,7 +50,6 @@ class Row(msgspec.Struct, frozen=True):
     used: str
     """What it rests on, where that is not all that was measured."""
     shown: Shown
-    curve: QuantileCurve | None
     command: str
     """The exact one; "": it is not known."""
     draws: str
@@ -76,7 +75,6 @@ def rows_of(
     values: the cases at hand, of as many findings as there are. again: the commands that draw others.
     """
     same = reports.uniform(finding_words.quantity(f) for f in found)
-    curves = {case_id(curve): curve for curve in report.curves}
     measured = {case_id(case): case for case in values}
     once = shared_notes(found)
     rows = []
@@ -97,7 +95,6 @@ def rows_of(
                 open=len(found) <= _FEW or not plain(finding),
                 used=_used(case, finding) if case is not None else "",
                 shown=pictures,
-                curve=curves.get(case_id(finding)) if pictures.elsewhere is None else None,
                 command=visible(command_of(finding.benchmark, report.run.commands or {})),
                 draws=draws(finding.benchmark, again.one),
             )

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
 from gate.model import SIDES, VERDICTS, Build, Finding, Report, outcomes
-from gate.model.case import case_id, pairs
+from gate.model.case import pairs
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
@@ -94,7 +94,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     data = data_of(material.attachments)
     again = again_of(report, data, material.options)
     names = Names(report)
-    keys = {case_id(finding) for finding in found}
     rows = rows_of(report, names, found, forest, shown, material.cases, again)
     of = {id(row.finding): row for row in rows}
     whys = [
@@ -123,7 +122,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         trees=list(dict.fromkeys(text for _, _, flame in whys if flame is not None for text in flame.reading)),
         unprofiled=[prose(explanations.unprofiled(each, names)) for each in report.unprofiled],
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
-        loose_curves=[curve for curve in report.curves if case_id(curve) not in keys],
         overall=_overall(report),
         run=_run(report),
         plan=_plan(report),
