@@ -81,45 +81,36 @@ def _rounded(end: float) -> float:
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
     ratio, of = finding.ratio, extent(finding)
-    place = _Place(of.threshold, on, width)
+    zero = _cell(0.0, on, width)
+    # as wide on both sides, and the zone of a small threshold is seen too
+    reach = max(zero - _cell(-of.threshold, on, width), _cell(of.threshold, on, width) - zero, 1)
+    begin, end = max(0, zero - reach), min(width - 1, zero + reach)
+
+    def place(at: float) -> int:
+        # beyond the threshold is always beyond its zone
+        cell = _cell(at, on, width)
+        if at > of.threshold:
+            return min(max(cell, end + 1), width - 1)
+        if at < -of.threshold:
+            return max(min(cell, begin - 1), 0)
+        return min(max(cell, begin), end)
+
     cells = [blank] * width
-    cells[place.first : place.last + 1] = _ZONE * (place.last + 1 - place.first)
-    cells[place.zero] = _ZERO
+    cells[begin : end + 1] = _ZONE * (end + 1 - begin)
+    cells[zero] = _ZERO
     if ratio.kind != "withheld" and ratio.method != "exact":
-        low = of.low
-        high = of.high
-        first = 0 if low is None else place.of(low)
-        last = place.width - 1 if high is None else place.of(high)
-        for at in range(first, last + 1):
-            cells[at] = _CROSSED if at == place.zero else _LINE
+        first = 0 if of.low is None else place(of.low)
+        last = width - 1 if of.high is None else place(of.high)
+        cells[first : last + 1] = [_CROSSED if at == zero else _LINE for at in range(first, last + 1)]
         if first < last:
             cells[first], cells[last] = _LOW, _HIGH
-        if low is None or low < place.on.low:
+        if of.low is None or of.low < on.low:
             cells[first] = _LEFT
-        if high is None or high > place.on.high:
+        if of.high is None or of.high > on.high:
             cells[last] = _RIGHT
     if of.estimate is not None:
-        cells[place.of(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
+        cells[place(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
     return "".join(cells)
-
-
-class _Place:
-    """Where a change stands in the bar of a finding; beyond the threshold is always beyond its zone."""
-
-    def __init__(self, threshold: float, on: Scale, width: int) -> None:
-        self.on, self.width, self.limit = on, width, threshold
-        self.zero = _cell(0.0, on, width)
-        # as wide on both sides, and the zone of a small threshold is seen too
-        reach = max(self.zero - _cell(-self.limit, on, width), _cell(self.limit, on, width) - self.zero, 1)
-        self.first, self.last = max(0, self.zero - reach), min(width - 1, self.zero + reach)
-
-    def of(self, at: float) -> int:
-        cell = _cell(at, self.on, self.width)
-        if at > self.limit:
-            return min(max(cell, self.last + 1), self.width - 1)
-        if at < -self.limit:
-            return max(min(cell, self.first - 1), 0)
-        return min(max(cell, self.first), self.last)
 
 
 def ends(on: Scale, width: int, blank: str = " ") -> str:
