@@ -33,36 +33,59 @@ class Room(msgspec.Struct, frozen=True):
     text: int
 
 
+class Form(msgspec.Struct, frozen=True):
+    """What a comment and a job summary differ in."""
+
+    name: str
+    rooms: Sequence[Room]
+    """Tried from the first; only names and texts made to be long need the others."""
+    lines: int
+    """Of the output of a failure."""
+    unfolded: int
+    """Warnings at first sight, where what was compared is there too; 0: all that is folded."""
+
+
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
-
-_LINES = 15
-_NEW = 10
+COMMENT = Form("comment", (Room(10, 5, 400), Room(5, 3, 120), Room(2, 1, 60), Room(0, 0, 60)), lines=15, unfolded=0)
+SUMMARY = Form("summary", (Room(20, 10, 400),), lines=60, unfolded=10)
+_NEW = 20
 _WIDTH = 300
 # bytes of the sentence that says what was left out
 _SAID = 400
-# tried from the first; only names and texts made to be long need the others
-_ROOMS = (Room(10, 5, 400), Room(5, 3, 120), Room(2, 1, 60), Room(0, 0, 60))
 
 
-def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) -> str:
+def render(report: Report, links: Links | None = None, *, limit: int = LIMIT, form: Form = COMMENT) -> str:
     """Write a comment of at most `limit` bytes: the line of verdict, ten rows, and the rest folded.
 
     Where it would be longer, details are left out first, and the comment says so; the verdict is always there.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     common = parts.in_common(report, found)
-    for room in _ROOMS:
+    warned, later = weigh(reports.warnings(report), form.unfolded)
+    for room in form.rooms:
         shown, rest = parts.divided(found, room.rows)
-        step, folded = _folded(report, links, shown, rest, groups, common)
-        texts = [
-            *opening(report, links, shown, rest, groups, room, common),
-            f"**Next:** {step}" if step else "",
-        ]
-        bare = size(write(texts, "comment")) + _SAID
+        step, folded = _folded(report, links, shown, rest, groups, common, later, form)
+        texts = [*opening(report, links, shown, rest, groups, room, common), f"**Next:** {step}" if step else ""]
+        if form.unfolded:
+            warnings = parts.bullets(warned, _WIDTH)
+            said = [escape(sameness.too_long(report)), *_measured(report, shown, common.names)]
+            texts += [
+                *(f"{reports.capitalized(text)}." for text in said if text),
+                "\n".join(why(report, 3, _WIDTH, common.names)),
+            ]
+            texts += ["\n".join(["**Warnings**", "", *warnings])] if warnings else []
+        bare = size(write(texts, form.name)) + _SAID
         if bare <= limit:
-            return write(texts, "comment", parts.fit(folded, limit - bare))
+            return write(texts, form.name, parts.fit(folded, limit - bare))
     return f"{report.verdict.capitalize()}\n"
+
+
+def _measured(report: Report, shown: Sequence[Finding], names: Names) -> list[Md]:
+    """Say what was compared, what was not, and what the intervals rest on."""
+    only_head = new(report, names, _NEW)
+    said = [compared(report), Md(f"new in head, not compared: {only_head}") if only_head else Md("")]
+    return [*filter(None, [*said, escape(reports.basis(shown))])]
 
 
 def _folded(
@@ -72,37 +95,37 @@ def _folded(
     rest: Sequence[Finding],
     groups: list[FailureGroup],
     common: Marked,
+    warned: Sequence[str],
+    form: Form,
 ) -> tuple[Md | None, list[Part]]:
     """Write what to do next, where no part of the details goes with it, and these."""
-    told = [f for f in shown if not (plain(f) or in_row(f)) or notes(f)]
+    found = [*shown, *rest]
+    told = [f for f in (found if form.unfolded else shown) if not (plain(f) or in_row(f)) or notes(f)]
     sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
-    outputs = parts.outputs(report, groups, _LINES, share=0.5)
-    # what to do stands as the title of what it needs
+    outputs = parts.outputs(report, groups, form.lines, share=0.5)
+    # in a comment what to do stands as the title of what it needs
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
-    said = next_step(report, links, pull=bool(pasted.items))
-    folded = [] if needed is None or not needed.items or not said else [needed]
+    said = next_step(report, links, pull=bool(pasted.items) and not form.unfolded)
+    folded = [] if form.unfolded or needed is None or not needed.items or not said else [needed]
     titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    first, later = weigh(reports.warnings(report), len(report.warnings))
-    warned = [*first, *later]
-    tables, found = parts.folded_tables(rest, common, share=0.8), [*shown, *rest]
-    new_ones = new(report, common.names, _NEW)
-    only_head = Md(f"new in head, not compared: {new_ones}") if new_ones else None
+    tables = parts.folded_tables(rest, common, share=0.8)
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
+    functions = [] if form.unfolded else why(report, 3, _WIDTH, common.names)
+    more = "more warning" if form.unfolded else "warning"
     others = [
         *changed,
         sentences,
         pasted,
-        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
-        parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
+        Part("Functions that add to the changes", "profile", functions, 0.3),
+        parts.listed(plural(len(warned), more), "warning", warned, 0.3),
         outputs,
         *tables[len(changed) :],
-        parts.identical(report, common.names, share=0.5, first=sameness.too_long(report)),
+        parts.identical(report, common.names, share=0.5, first="" if form.unfolded else sameness.too_long(report)),
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),
         parts.recorded_table(report.recorded, common.names, share=0.6),
-        # what was compared, what the intervals rest on, and by which rules
-        parts.rules(report, first=[*filter(None, [compared(report), only_head, escape(reports.basis(shown))])]),
+        parts.rules(report, first=() if form.unfolded else _measured(report, shown, common.names)),
     ]
     return prose(said) if said and not titled else None, titled + [p for p in others if p not in folded]
 
