@@ -67,12 +67,11 @@ def cell(text: object) -> str:
 
 def factor_columns(settings: Iterable[Mapping[str, object]]) -> dict[str, str]:
     """Name the column of each factor: the factor's own name, with "factor_" before it where that is taken."""
-    factors = list(dict.fromkeys(name for each in settings for name in each))
-    taken = {*_FIRST, *_LAST, *factors}
-    columns = {}
-    for factor in factors:
+    columns: dict[str, str] = {}
+    taken = {*_FIRST, *_LAST}
+    for factor in dict.fromkeys(name for each in settings for name in each):
         column = factor
-        while column in taken and (column != factor or column in (*_FIRST, *_LAST)):
+        while column in taken:
             column = f"factor_{column}"
         taken.add(column)
         columns[factor] = column

@@ -19,11 +19,6 @@ def format_percent(share: float) -> str:
     return format_confidence(share) if known(share) else "unknown"
 
 
-def format_ratio(ratio: float | None) -> str:
-    """Write a ratio: "1.0510"."""
-    return f"{ratio:.4f}" if known(ratio) else "unknown"
-
-
 def format_p(p: float | None) -> str:
     """Write a p value: "0.0048", "< 0.0001", "none"."""
     if not known(p):
