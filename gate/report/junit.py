@@ -75,7 +75,13 @@ def render(report: Report) -> str:
         seen[case.classname, case.name] += 1
         number = seen[case.classname, case.name]
         # CI systems would take those of one name for one test that ran twice
-        _write(suite, case, f"{case.name} ({number})" if number > 1 else case.name)
+        name = f"{case.name} ({number})" if number > 1 else case.name
+        attributes = {"classname": case.classname, "name": name, "time": f"{case.seconds:.3f}"}
+        element = ET.SubElement(suite, "testcase", attributes)
+        marks = {} if case.outcome == "passed" else {"message": case.message}
+        marks |= {"type": case.kind} if case.outcome in ("failure", "error") else {}
+        element = ET.SubElement(element, "system-out" if case.outcome == "passed" else case.outcome, marks)
+        element.text = "\n".join(filter(None, (case.message, case.text)))
     said = [
         verdict_line.text(report),
         reports.counts(report),
@@ -91,19 +97,6 @@ def render(report: Report) -> str:
 
 
 _COUNTED: dict[str, Outcome] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-
-
-def _write(suite: ET.Element, case: _Case, name: str) -> None:
-    attributes = {"classname": case.classname, "name": name, "time": f"{case.seconds:.3f}"}
-    element = ET.SubElement(suite, "testcase", attributes)
-    text = "\n".join(filter(None, (case.message, case.text)))
-    if case.outcome == "passed":
-        ET.SubElement(element, "system-out").text = text
-    elif case.outcome == "skipped":
-        ET.SubElement(element, "skipped", {"message": case.message}).text = text
-    else:
-        marks = {"message": case.message, "type": case.kind}
-        ET.SubElement(element, case.outcome, marks).text = text
 
 
 # --- test cases -----------------------------------------------------------------------------------------------------

@@ -28,9 +28,8 @@ _CHANGED, _NOISY = 50, 3
 """Rows of changes and of noise where not all have one."""
 _BY_MACHINE = 5
 _EXPLAINED = 3
-_IDENTICAL = (20, 10, 5, 2)
-"""Names of what is unaffected: as many as have room in so many lines."""
-_NAME_LINES = 3
+_IDENTICAL = 10
+"""Names of what is unaffected."""
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
@@ -180,9 +179,7 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         lines = [self.title("unaffected, not measured")] if proved else []
         if proved:
-            most = [len(proved)] if self.every else _IDENTICAL
-            texts = [self.wrap(named(proved, count), first="  ", rest="  ") for count in most]
-            lines += next((text for text in texts if len(text) <= _NAME_LINES), texts[-1])
+            lines += self.wrap(named(proved, len(proved) if self.every else _IDENTICAL), first="  ", rest="  ")
             for said in sameness.proof(self.report):
                 lines += self.wrap(f"{said}.", first="  ", rest="    ")
         told = sameness.doubts(self.report) if self.every else []
