@@ -15,24 +15,6 @@ from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
-_METHODS = {
-    "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
-    "fieller-kj": "Fieller's interval of a ratio of means as Kalibera and Jones (2012), eq. 12",
-    "fieller-paired": "Fieller's interval of a ratio of means, base and head of each round as a pair",
-    "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from earlier runs",
-    "paired": "t interval of the mean logarithm of head/base over rounds",
-    "paired-shared": "t interval of the mean logarithm of head/base over rounds, with the variance of all cases",
-    "bootstrap": "percentile interval of the hierarchical bootstrap",
-    "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
-    "fixed-sessions": "t interval of the mean logarithm of head/base over these machines, from the rounds of each",
-    "fixed-sessions-shared": (
-        "t interval of the mean logarithm of head/base over these machines, with the variance of all cases on each"
-    ),
-    "nights": "t of the mean logarithm of head/base over the latest nights, without the slowest of them",
-    "exact": "compared as numbers: neither side has any spread",
-}
-
-
 _OVER_ROUNDS = ("paired", "paired-shared")
 """Methods whose change is a mean over rounds."""
 _SEEN = math.log(1.05)
@@ -281,26 +263,6 @@ def _more(finding: Finding) -> str:
 
 
 # --- details ----------------------------------------------------------------------------------------------------------
-
-
-def method(name: str) -> str:
-    """Name the method of an interval in words."""
-    return _METHODS.get(name, visible(name))
-
-
-def finding_method(finding: Finding) -> str:
-    """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
-    if finding.statistic == TYPICAL:
-        return "t interval over rounds; the value of a round is the 20% trimmed mean of the log ratios of neighbours"
-    if finding.statistic == MEAN or finding.ratio.method in ("exact", *_OVER_MACHINES):
-        return method(finding.ratio.method)
-    extra = {
-        "fieller-paired": ", base and head of each round as a pair",
-        "paired": ", base and head of each round as a pair",
-        "paired-shared": ", base and head of each round as a pair, with the variance of all cases",
-        "fieller-moderated": ", with the variance remembered from earlier runs",
-    }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
-    return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
 
 
 def from_columns(case: Finding | Recorded) -> str:

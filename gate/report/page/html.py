@@ -131,7 +131,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
-        methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
         created=_short(f"{report.run.created[:16].replace('T', ' ')} UTC") if report.run.created else "",
         again=again,

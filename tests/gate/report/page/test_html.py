@@ -185,7 +185,7 @@ def test_every_number_of_a_finding_is_there() -> None:
         "+8.3%, interval: +6.3% to +10.3%",
         "+8.425 ms",
         "< 0.0001; adjusted 0.0012",
-        "Satterthwaite's degrees of freedom; 8.30 degrees of freedom",
+        "fieller; 8.30 degrees of freedom",
         "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
         "perfgate decide measurements.jsonl.gz",
         "base (perfgate.toml of main)",
