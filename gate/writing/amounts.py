@@ -81,12 +81,8 @@ def changed(ratio: float) -> str:
 
 
 def size(ratio: float, limit: float = math.nan) -> str:
-    """Write a change without its direction: "5.1%"; limit: a change that it must not read like, if it is another."""
-    return apart(abs(ratio - 1), limit)
-
-
-def apart(share: float, limit: float) -> str:
-    """Write a share, with more digits where it would read like a limit that it is not."""
+    """Write a change without its direction: "5.1%"; with more digits where it would read like a limit it is not."""
+    share = abs(ratio - 1)
     text = format_share(share)
     if text != format_share(limit) or math.isclose(share, limit, rel_tol=1e-9):
         return text
