@@ -1,31 +1,44 @@
-"""What is imported -> lines of measurements, their file, and what each side has."""
+"""perfgate import: result files -> lines of measurements, their file, and what each side has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
+from gate.codes import Exit
+from gate.commands.import_.command import Options
+from gate.evidence.foreign.arguments import named
+from gate.evidence.foreign.imported import imported
 from gate.evidence.inputs import is_ours
 from gate.evidence.records import Inputs
-from gate.model import Execution, Failure, Run, Unsampled, UserError
-from gate.report import outputs
+from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError
+from gate.report.outputs import write
 from gate.units import plural
 from gate.writing.plain import visible
 
 
-def write(path: Path, found: Inputs, inputs: Sequence[str]) -> None:
-    """Write the measurements to a file.
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Write result files as measurements, and say what each side has.
 
     Raises:
-        UserError: it is one of the inputs, holds something else, or cannot be written.
+        UserError: a file that cannot be read or written, or one of measurements that would be lost.
     """
-    if path.exists() and any(Path(name.rpartition("=")[2]).resolve() == path.resolve() for name in inputs):
+    found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
+    path, text = Path(options.out), "".join(lines(found))
+    if options.out == "-":
+        out.write(text)
+    elif path.exists() and any(Path(name.rpartition("=")[2]).resolve() == path.resolve() for name in options.files):
         raise UserError(f"{path} is read: name another file", option="out")
-    if path.exists() and not _is_import(path):
+    elif path.exists() and not _is_import(path):
         raise UserError(f"{path} exists and was not written by `perfgate import`: name another file", option="out")
-    outputs.write(path, "".join(lines(found)))
+    else:
+        write(path, text)
+    err.writelines(f"{visible(each.sentence())}\n" for each in found.warnings)
+    err.writelines(_counts(found, side) for side in SIDES)
+    return Exit.PASS
 
 
 def _is_import(path: Path) -> bool:
@@ -45,7 +58,7 @@ def lines(found: Inputs) -> Iterator[str]:
         yield encoder.encode(located.record).decode() + "\n"
 
 
-def counts(found: Inputs, side: str) -> str:
+def _counts(found: Inputs, side: str) -> str:
     """Say what a side has, in a line; "" where it has nothing."""
     own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
     executions = [r for r in own if isinstance(r, Execution)]
