@@ -41,13 +41,6 @@ def overall_name(item: Overall) -> str:
     return visible(f"overall, {views.metric_name(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
-def overall_brief(item: Overall) -> str:
-    """Write the change of all cases in a line: "-0.093% (-0.50% to +0.31%), geometric mean of 400 results"."""
-    metric = "" if item.metric == "time" else f"{visible(views.metric_name(item.metric))} "
-    of = plural(item.cases, "result")
-    return f"{metric}{numbers.change(item.ratio)} ({numbers.interval(item.ratio)}), geometric mean of {of}"
-
-
 def overall(item: Overall) -> str:
     """Write the change of a group: "+0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric ..."."""
     limits = numbers.interval(item.ratio)

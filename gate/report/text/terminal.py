@@ -112,11 +112,16 @@ class _Text:
         off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
         without = [("sandbox", str(sandbox))] if off else []
         large = [o for o in report.overall if o.group == "all" and o.cases >= _MANY and not self.every]
+        overall = []
+        for each in large[:_OVERALL]:
+            metric = "" if each.metric == "time" else f"{visible(views.metric_name(each.metric))} "
+            change = f"{numbers.change(each.ratio)} ({numbers.interval(each.ratio)})"
+            overall.append(f"{metric}{change}, geometric mean of {plural(each.cases, 'result')}")
         unsaid = f", with {plural(self.unsaid, 'more warning')}" if self.unsaid else ""
         facts = [
             ("unproved", sameness.too_long(report)),
             ("creep", creep.line(report)),
-            *(("overall", finding_words.overall_brief(each)) for each in large[:_OVERALL]),
+            *(("overall", text) for text in overall),
             ("compared", reports.compared(report)),
             *(reports.behind(report) if self.every else [*without, ("more", f"{self.whole}{unsaid}")]),
         ]
