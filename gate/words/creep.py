@@ -22,7 +22,7 @@ _NOBODY = "The history of commits names no suspect: no measured merge between th
 def line(report: Report) -> str:
     """Say that a report is that of a creep check, against what, and on how many nights it rests; "" where it is none.
 
-    "against v1.2 1a2b3c4d5e, 14 commits before head; 21 nights against it are known on this machine; false alarms: ...".
+    "against v1.2 1a2b3c4d5e, 14 commits before head; 21 nights against it are known on this machine; ...".
     """
     creep = report.creep
     if creep is None:

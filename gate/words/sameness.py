@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.evidence.sameness import unproved
-from gate.model import Identical, Report
+from gate.model import Identical, Report, Unproved
 from gate.model.reasons import SameProgram
 from gate.model.sameness import MOST_NAMED
 from gate.units import agree, plural
@@ -63,6 +63,9 @@ def doubts(report: Report) -> list[tuple[str, str]]:
     """Give each benchmark that was measured with the reason why it was."""
     proved = {own.benchmark for own in report.identical}
     found = unproved(report.run.states).items()
-    # "src/parse.c, which it opens or looks at, differs"
-    said = {name: clip(visible(why.sentence()), 3 * _PATH) for name, why in found if name not in proved}
-    return [(visible(name), why) for name, why in said.items()]
+    return [(visible(name), because(why)) for name, why in found if name not in proved]
+
+
+def because(why: Unproved) -> str:
+    """Say why a benchmark may differ, no full stop: "src/parse.c, which it opens or looks at, differs"."""
+    return clip(visible(why.sentence()), 3 * _PATH)
