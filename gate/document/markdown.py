@@ -94,20 +94,13 @@ def code(text: object, width: int = NAME) -> Md:
     return Md(f"{span}&lrm;" if any(unicodedata.bidirectional(c) in ("R", "AL") for c in plain) else span)
 
 
-def prose(text: str) -> Md:
-    """Escape a text of ours, in which what stands between backticks is code."""
-    pieces = enumerate(text.split("`"))
-    return Md("".join(code(text) if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces))
-
-
-def html_prose(text: str) -> Md:
-    """Escape a text of ours for a line of HTML, in which what stands between backticks is code."""
-    pieces = enumerate(text.split("`"))
-    return Md(
-        "".join(
-            f"<code>{escape(text)}</code>" if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces
-        )
-    )
+def prose(text: str, *, in_html: bool = False) -> Md:
+    """Escape a text of ours, in which what stands between backticks is code; in_html: for a line of HTML."""
+    found = []
+    for place, piece in enumerate(text.split("`")):
+        said = f"<code>{escape(piece)}</code>" if in_html else code(piece)
+        found.append(said if place % 2 else _PATTERN.sub(_escaped, visible(piece)))
+    return Md("".join(found))
 
 
 def block(text: str, language: str = "text") -> Md:

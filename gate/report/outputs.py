@@ -146,9 +146,8 @@ def fill(folder: Path, decided: Subject, links: Links | None = None) -> None:
         UserError: a file cannot be written.
     """
     make_folder(folder)
-    write(folder / REPORT, rendered(decided, "json"))
-    write(folder / "comment.md", rendered(decided, "markdown", links))
-    write(folder / "report.html", rendered(decided, "html"))
+    for file, form in zip(filled(folder), ("json", "markdown", "html"), strict=True):
+        write(file, rendered(decided, form, links))
 
 
 def make_folder(folder: Path, *, own: bool = False) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.importance import is_changed, ordered, plain
-from gate.document.markdown import NAME, Md, brief, code, escape, html_prose, link, prose, short, size
+from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short, size
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
@@ -107,7 +107,7 @@ def _folded(
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
     said = next_step(report, links, pull=bool(pasted.items) and not form.unfolded)
     folded = [] if form.unfolded or needed is None or not needed.items or not said else [needed]
-    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
+    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}")) for part in folded]
     tables = parts.folded_tables(rest, common, share=0.8)
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
