@@ -10,7 +10,6 @@ import msgspec
 from gate.model.study import Effect, Factor, LinearModel, Response, Setting, Trend
 from gate.units import format_confidence, format_number, shown_unit
 from gate.writing import amounts
-from gate.writing.phrases import listed as listed_names
 
 _NAMED = 2
 """Aliases that are named where there are many."""
@@ -119,19 +118,26 @@ def partial_aliases(model: LinearModel) -> str:
     if not biased:
         return ""
     sizes = {round(abs(part), 6) for t in biased for part in t.partial_aliases.values()}
-    listed = []
-    for t in biased[:_NAMED]:
-        parts = sorted(t.partial_aliases.items(), key=lambda own: -round(abs(own[1]), 6))
-        listed.append(f"{t.term} {listed_names([f'{part:+.2g} of {name}' for name, part in parts], _NAMED)}")
+    listed = [_partial(t.term, t.partial_aliases) for t in biased[:_NAMED]]
     more = f"; {len(biased) - _NAMED} more alike" if len(biased) > _NAMED else ""
     if len(sizes) == 1 and len(biased) > 1 and all(len(t.factors) == 1 for t in biased):
         share = next((word for size, word in _SHARES.items() if round(size, 6) in sizes), f"{max(sizes):.2g}")
-        names = [t.term for t in model.terms if len(t.factors) == 1]
-        every = (len(names) - 1) * (len(names) - 2) // 2
-        whole = all(len(t.partial_aliases) == every for t in model.terms)
-        what = "of the two-factor interactions without its factor" if whole else "of some interactions"
+        what = "of the two-factor interactions without its factor" if _all_without(model) else "of some interactions"
         return f"each main effect also holds {share} {what}: {'; '.join(listed)}{more}"
     return f"effects also hold a part of interactions: {'; '.join(listed)}{more}"
+
+
+def _all_without(model: LinearModel) -> bool:
+    names = [t.term for t in model.terms if len(t.factors) == 1]
+    count = (len(names) - 1) * (len(names) - 2) // 2
+    return all(len(t.partial_aliases) == count for t in model.terms)
+
+
+def _partial(term: str, parts: Mapping[str, float]) -> str:
+    largest = sorted(parts.items(), key=lambda own: -round(abs(own[1]), 6))
+    shown = ", ".join(f"{part:+.2g} of {name}" for name, part in largest[:_NAMED])
+    more = len(largest) - _NAMED
+    return f"{term} {shown}{f' and {more} more' if more > 0 else ''}"
 
 
 def percentile(tau: float) -> str:
