@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
 from gate.report.page.forest import MARKS, forest_of
 from gate.report.page.pictures import flame_of, pictures_of, readings
-from gate.units import format_confidence, format_duration, format_number, plural
+from gate.units import format_confidence, format_duration, format_number, format_share, plural
 from gate.words import creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
@@ -80,6 +81,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "output": lambda failure: "\n".join(last_lines(failure.stderr, _OUTPUT)),
         "number": format_number,
         "level": format_confidence,
+        "share": format_share,
         "marks": MARKS,
         "verdicts": VERDICTS,
     }
@@ -132,7 +134,8 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
             for key, value in (report.run.host or {}).items()
         ],
         data=data,
-        created=_short(f"{report.run.created[:16].replace('T', ' ')} UTC") if report.run.created else "",
+        # what is no such time is shown as it is
+        created=_short(re.sub(r"^(\S{10})T(\d\d:\d\d):[\d.]+Z$", r"\1 \2 UTC", report.run.created or "")),
         again=again,
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
