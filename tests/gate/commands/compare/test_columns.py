@@ -63,6 +63,9 @@ def test_the_base_is_the_first_column_or_the_one_that_is_named(tmp_path: Path) -
     ratios = {r["column"]: (r["base"], r["ratio"]) for r in rows(*files, "--base", "c")}
     assert ratios == {"a": ("c", "0.25"), "b": ("c", "0.5"), "c": ("", "")}
     assert run(*files, "--base", "d")[::2] == (2, "perfgate: --base d: no column has this label; there are a, b, c\n")
+    # of two that it may name none is taken in silence
+    twice = [f"x={tmp_path}/a", f"xy={tmp_path}/b"]
+    assert run(*twice, "--base", "xyz")[::2] == (2, "perfgate: --base xyz: no column has this label; there are x, xy\n")
 
 
 def test_a_commit_is_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
