@@ -149,6 +149,11 @@ def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     b = go(tmp_path / "b.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, goos="darwin")
     assert "! base and head differ in system (linux, darwin): the ratio also compares these\n" in shown(a, b)
     assert "differ in" not in shown(a, b, "--ignore", "goos")
+    # of what is no fact of a machine too
+    on = go(tmp_path / "on.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, experiment="on")
+    off = go(tmp_path / "off.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, experiment="off")
+    assert "\nthe columns differ in experiment (on, off)\n" in shown(on, off)
+    assert "differ in" not in shown(on, off, "--by", "experiment") + shown(on, on)
     assert "values vary in goos in every row\n" in shown(f"x={a}", f"x={b}", f"y={a}")
     some = go(tmp_path / "some.txt", {"A/n=1": [10.0]}, goos="darwin")
     assert re.search(
