@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from markupsafe import Markup
 
 from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
-from gate.model import SIDES, VERDICTS, Build, Finding, Report, outcomes
+from gate.model import SIDES, VERDICTS, Build, Finding, Report, Side, outcomes
 from gate.model.case import pairs
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of
@@ -128,7 +129,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         run=_run(report),
         plan=_plan(report),
         builds=builds_of(report.run.builds),
-        made=[text for side, own in sides if (text := say_builds(side, own))],
+        made=[text for side, own in sides for text in [say_builds(side, own), *_repeated(side, own)] if text],
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
@@ -232,6 +233,20 @@ def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]
             )
         )
     return rows
+
+
+def _repeated(side: Side, builds: Sequence[Build]) -> list[str]:
+    """Say which files came out alike in some builds of a side; of those that are alike in all a warning tells."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for build in builds:
+        for path, digest in sorted(build.artifacts.items()):
+            found[path, pairs(build.factors)].append(digest)
+    return [
+        f"{side}: {clip(visible(path), _PATH)}{f' at {clip(visible(at), _PATH)}' if at else ''} is {len(set(own))} "
+        f"different files in {len(own)} builds, which sample fewer layouts than their number"
+        for (path, at), own in found.items()
+        if 1 < len(set(own)) < len(own)
+    ][:_ARTIFACTS]
 
 
 def _short(text: str) -> str:

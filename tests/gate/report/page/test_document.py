@@ -157,6 +157,13 @@ def test_builds_stand_in_their_order_base_first() -> None:
     assert 'title="sha256:a"' in rows[0][4]
 
 
+@pytest.mark.parametrize(("digests", "said"), [("aab", True), ("abc", False), ("aaa", False), ("a", False)])
+def test_builds_that_come_again_sample_fewer_layouts(digests: str, said: bool) -> None:
+    facts = examples.run_facts(builds=[build("head", number, digest) for number, digest in enumerate(digests)])
+    text = "head: app is 2 different files in 3 builds, which sample fewer layouts than their number"
+    assert (text in page_of(report([], run=facts), Material()).made) == said
+
+
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
     part = examples.side(0.1, counts=Counts(session=1, build=2, execution=4, iteration=16))
     whole = examples.side(0.1, counts=Counts(session=1, build=3, execution=6, iteration=24))
