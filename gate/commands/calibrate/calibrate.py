@@ -138,7 +138,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     elif outputs.quiet:
         out.write(f"{result.headline(found)}\n")
     else:
-        out.write(terminal.render(result.document(found), terminal.screen(out)))
+        out.write(terminal.render(result.document(found, os.path.relpath(job.out)), terminal.screen(out)))
     if outputs.json not in (None, "-"):
         write(Path(outputs.json), result.render(found))
     out.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -145,8 +146,11 @@ def render(calibration: Calibration) -> str:
 _SHOWN = 40
 
 
-def document(calibration: Calibration) -> Document:
-    """Say what was measured, the noise of each finding, what each step costs, and what is remembered."""
+def document(calibration: Calibration, folder: str) -> Document:
+    """Say what was measured, the noise of each finding, what each step costs, and what is remembered.
+
+    folder: of the measurements.
+    """
     kept = []
     if calibration.sessions is not None:
         sessions = plural(calibration.sessions, "session")
@@ -162,7 +166,8 @@ def document(calibration: Calibration) -> Document:
         kept.append(("memory", memory))
     if calibration.history is not None:
         kept.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
-        kept.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
+        gates = f"`perfgate simulate {shlex.quote(folder)}` shows how often they are wrong, and what they find"
+        kept.append(("gates", visible(gates)))
     warnings, left = calibration.warnings, [visible(name) for name in calibration.left_out]
     if left:
         why = "no spread, too few builds, or values without a ratio"

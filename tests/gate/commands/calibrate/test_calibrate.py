@@ -95,7 +95,7 @@ def test_what_was_learned_level_by_level() -> None:
 
 
 def text(found: Calibration, *, color: bool = False, width: int = 100) -> str:
-    return render_text(calibration_text.document(found), Screen(color, width, width))
+    return render_text(calibration_text.document(found, ".perfgate/calibration"), Screen(color, width, width))
 
 
 def test_the_text_says_all_of_it() -> None:
@@ -119,7 +119,7 @@ def test_the_text_says_all_of_it() -> None:
         "parse time 1.0% none 0.44% 0.84% 19 value",
         "parse - 2.00 s 0 1.00 s",
         "1 session. Several days show how noise changes from day to day, a longer one does not. The weight of a session",
-        "gates `perfgate simulate --remembered` shows how often they are wrong",
+        "gates `perfgate simulate .perfgate/calibration` shows how often they are wrong",
         "in /state/history as 20261120T090000Z-abcdef",
     ):
         assert words in plain
