@@ -56,10 +56,6 @@ class Gathered:
     """Of base and head over rounds, the lower limit of what is remembered; None: too little is."""
 
 
-def _nothing(_executions: float, _iterations: float) -> float:
-    return 0.0
-
-
 @dataclass(slots=True, eq=False)
 class _Finding:
     """What has been gathered of one finding so far."""
@@ -71,7 +67,7 @@ class _Finding:
     view_of: str | None = None
     sessions: list[Remembered] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
-    degrees: Callable[[float, float], float] = _nothing
+    degrees: Callable[[float, float], float] = lambda _executions, _iterations: 0.0
     one_build: bool = False
 
     @property

@@ -43,7 +43,11 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
         given = " ".join(options.benchmarks)
         raise UserError(f"{given}: {none_of(given, names)}", option="benchmark")
-    warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
+    # who looks for long enough finds a significant one among parts of what was measured
+    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
+    selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
+    part = bool(options.benchmarks) and len(selected) < len(measured)
+    warnings = [*evidence.warnings, *([SelectedOnly(len(selected), len(measured))] if part else []), *inputs.warnings]
     warned = replace(evidence, warnings=warnings)
     report = decide(warned, policy)
     folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
@@ -62,12 +66,3 @@ def _next_plan(inputs: Inputs, policy: Policy, options: RulesOptions) -> NextPla
     except UserError:
         return None
     return None if found is None else NextPlan(found.looks[-1], found.executions, found.iterations, found.most)
-
-
-def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:
-    """Warn where only a part of what was measured is decided: who looks for long enough finds a significant one."""
-    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
-    selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
-    if not options.benchmarks or len(selected) == len(measured):
-        return []
-    return [SelectedOnly(len(selected), len(measured))]

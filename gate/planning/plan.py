@@ -64,7 +64,17 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     found = _search(gathered, aims, wanted, early=early)
     terms = _terms(gathered)
     rows = [_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True)]
-    return Planned(gathered, found.plan, tuple(rows), _aim_in_words(wanted, gathered), found.budget, found.instead)
+    # the largest size that must show; None where changes must be shown not to be worse
+    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
+    size = max(sizes) if len(sizes) == len(gathered.known) else None
+    aim, power = "half-widths of half the thresholds", f"found in {POWER:.0%} of the runs"
+    if wanted.detect is not None:
+        aim = f"a change of {format_share(float(wanted.detect))} {power}"
+    elif wanted.target is not None:
+        aim = f"a half-width of {format_share(float(wanted.target))}"
+    elif size is not None:
+        aim = f"a change of {format_share(size)} (gate.detectable) {power}"
+    return Planned(gathered, found.plan, tuple(rows), aim, found.budget, found.instead)
 
 
 def advised(gathered: Gathered) -> Plan | None:
@@ -126,19 +136,6 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
 
     found = longer(instead) if instead is not None and instead.reached else None
     return _Found(cases, longer(plan), found, budget)
-
-
-def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:
-    # the largest size that must show; None where changes must be shown not to be worse
-    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
-    found, size = f"found in {POWER:.0%} of the runs", (max(sizes) if len(sizes) == len(gathered.known) else None)
-    if wanted.detect is not None:
-        return f"a change of {format_share(float(wanted.detect))} {found}"
-    if wanted.target is not None:
-        return f"a half-width of {format_share(float(wanted.target))}"
-    if size is None:
-        return "half-widths of half the thresholds"
-    return f"a change of {format_share(size)} (gate.detectable) {found}"
 
 
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:

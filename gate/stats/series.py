@@ -315,7 +315,13 @@ def _solve(steps: Steps, first: int, last: int, level: Array, sd: Array) -> None
     coupled = np.column_stack([right, start, *columns])
     solved = solveh_banded(banded, coupled)
     x, spread, of_offsets = solved[:, 0], solved[:, 1], solved[:, 2:]
-    variance = _inverse_diagonal(diagonal, beside)
+    # the diagonal of the inverse, by elimination from both ends
+    forward, backward = diagonal.copy(), diagonal.copy()
+    for index in range(1, size):
+        forward[index] -= beside[index - 1] ** 2 / forward[index - 1]
+    for index in range(size - 2, -1, -1):
+        backward[index] -= beside[index] ** 2 / backward[index + 1]
+    variance = 1 / (forward + backward - diagonal)
     if columns:
         b = np.column_stack(columns)
         schur = np.diag([w for w, _ in offsets]) - b.T @ of_offsets
@@ -328,14 +334,3 @@ def _solve(steps: Steps, first: int, last: int, level: Array, sd: Array) -> None
     own_variance = np.maximum(variance - 2 * spread + spread[first_known], 0.0)
     level[first : last + 1] = np.where(known, x - x[first_known], np.nan)
     sd[first : last + 1] = np.sqrt(own_variance)
-
-
-def _inverse_diagonal(diagonal: Array, beside: Array) -> Array:
-    """Return the diagonal of the inverse of a symmetric tridiagonal matrix, by its elimination from both ends."""
-    size = diagonal.size
-    forward, backward = diagonal.copy(), diagonal.copy()
-    for index in range(1, size):
-        forward[index] -= beside[index - 1] ** 2 / forward[index - 1]
-    for index in range(size - 2, -1, -1):
-        backward[index] -= beside[index] ** 2 / backward[index + 1]
-    return 1 / (forward + backward - diagonal)

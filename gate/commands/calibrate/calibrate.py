@@ -10,11 +10,11 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.cli.groups import MeasureOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result
-from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
 from gate.commands.calibrate.result import Calibration, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
@@ -45,7 +45,7 @@ BUDGETS = 4
 _FOLDER = Path(DEFAULT_FOLDER) / "calibration"
 
 
-def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(asked: Options, out: TextIO, err: TextIO) -> int:
     """Measure head against itself, remember its variance, and print it.
 
     Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept.
@@ -55,6 +55,7 @@ def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, 
             run in this workflow.
         EndedError: a signal, or the measurements could not be written.
     """
+    options, outputs, rules = asked.measuring, asked.outputs, asked.rules
     refuse_unsafe()
     files = Files({"json": outputs.json} if outputs.json is not None else {}, outputs.quiet)
     require_writable(files)

@@ -6,6 +6,7 @@ import math
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -128,12 +129,14 @@ class _One:
             names = () if in_service else self._names()
             return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts), []
         ran.append(first)
-        more = self._more(first.executed.seconds)
-        if more and not single and first.executed.executions and not first.executed.failures:
-            try:
+        # a second execution has as many iterations as fit; a single one would show no spread
+        warmup = 0 if self._starts else _warmup(self._benchmark)
+        fits = int(_ROOM * self._share.left / max(first.executed.seconds, 1e-3)) - warmup
+        most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, wanted)
+        more = min(fits, max(most, _FEWEST_ITERATIONS))
+        if more >= _FEWEST_ITERATIONS and not single and first.executed.executions and not first.executed.failures:
+            with suppress(BudgetEndedError):
                 ran.append(self._execute(more))
-            except BudgetEndedError:
-                more = 0
         again = [] if single else self._again(ran[-1])
         last = ran[-1].executed
         asked = 1 if single else wanted + _warmup(self._benchmark)
@@ -199,13 +202,6 @@ class _One:
 
     def _with(self, **found: Any) -> Tried:
         return Tried(benchmark=self._benchmark.name, instrument=self._benchmark.instrument, **found)
-
-    def _more(self, seconds: float) -> int:
-        """Return how many iterations a second execution has time for; 0: too few to show a spread."""
-        fits = int(_ROOM * self._share.left / max(seconds, 1e-3)) - (0 if self._starts else _warmup(self._benchmark))
-        most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, self._rules.plan.iterations)
-        count = min(fits, max(most, _FEWEST_ITERATIONS))
-        return count if count >= _FEWEST_ITERATIONS else 0
 
     def _execute(self, iterations: int, within: Budget | None = None) -> Ran:
         benchmark = self._benchmark

@@ -63,15 +63,6 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
     return msgspec.structs.replace(cost, executions=seconds, starts=starts)
 
 
-def _of_budget(cost: RoundCost, tried: Sequence[Tried], rules: Config, budget: float) -> RoundCost:
-    """Return what rounds cost within a budget: what is counted has other starts than within the configured one."""
-    if budget == float(rules.plan.budget) or not any(is_counted(rules, name) for name in cost.starts):
-        return cost
-    plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
-    known = [each for each in tried if each.execution is not None]
-    return _executing(cost, known, msgspec.structs.replace(rules, plan=plan))
-
-
 def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -> dict[str, int]:
     """Return the starts a side of each round: as the plan has them, or as a check would count them by what was tried.
 
@@ -80,27 +71,22 @@ def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -
     """
     own = {each.benchmark: each for each in tried if goes_by_starts(rules, each.benchmark) and each.iteration}
     counted = {name: each for name, each in own.items() if is_counted(rules, name)}
-    needs = {
-        name: Needs(_noise_of_starts(each, rules), 2 * each.iteration, fewest_of(rules, name))
-        for name, each in counted.items()
-    }
+    needs = {}
+    for name, each in counted.items():
+        # the standard error of a round's first starts as a share of the threshold, of what varies most
+        noises = [
+            case.noise * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
+            for case in each.cases
+            if case.decided and case.noise is not None and not case.exact
+            for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
+            if threshold > 0
+        ]
+        needs[name] = Needs(max(noises, default=None), 2 * each.iteration, fewest_of(rules, name))
     others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in tried if each.benchmark not in own)
     return {
         **{name: repeats_of(rules, name).executions for name in own},
         **afforded(needs, rules, builds=builds, others=others, once=once),
     }
-
-
-def _noise_of_starts(each: Tried, rules: Config) -> float | None:
-    """Return the standard error of a round's first starts as a share of the threshold, of what varies most."""
-    found = [
-        case.noise * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
-        for case in each.cases
-        if case.decided and case.noise is not None and not case.exact
-        for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
-        if threshold > 0
-    ]
-    return max(found, default=None)
 
 
 def first_builds(built: Built) -> dict[Side, float]:
@@ -160,17 +146,22 @@ def plans(
         for case, statistics in wanted.items()
         if MEAN in statistics and (case.mean or case.exact)
     ]
-    every = [
-        _fit(noise, size, _of_budget(cost, tried, rules, budget), rules, budget)
-        for budget in sorted({*_BUDGETS, float(rules.plan.budget)})
-    ]
+    every = []
+    for budget in sorted({*_BUDGETS, float(rules.plan.budget)}):
+        own = cost
+        if budget != float(rules.plan.budget) and any(is_counted(rules, name) for name in cost.starts):
+            # what is counted has other starts than within the configured budget
+            plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
+            executed = [each for each in tried if each.execution is not None]
+            own = _executing(cost, executed, msgspec.structs.replace(rules, plan=plan))
+        every.append(_fit(noise, size, own, rules, budget))
     # a larger budget that measures no more is no other plan
     values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
     kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
     noisy = [each for each in noise if not each.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
-    own = next(fit for fit in every if fit.configured)
-    short = own.builds < _wanted(rules)[-2]
+    configured = next(fit for fit in every if fit.configured)
+    short = configured.builds < _wanted(rules)[-2]
     lean = _leaner(noise, size, cost, tried, rules) if short else None
     if size > _MANY and lean is not None and lean.finds is None:
         # a little of everything tells nothing of anything
@@ -181,7 +172,7 @@ def plans(
         fits=tuple(kept),
         leaner=lean,
         choose=size if size > _MANY and short and lean is None else None,
-        enough=_enough(own, noise, size, cost, rules),
+        enough=_enough(configured, noise, size, cost, rules),
     )
 
 

@@ -24,7 +24,7 @@ from gate.model import SIDES, Build, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
-from gate.report.outputs import make_folder, require_writable, targets, write
+from gate.report.outputs import deliver, make_folder, require_writable, targets
 from gate.run.job import Job, prepare
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
@@ -82,7 +82,14 @@ def run(
             refuse_unfit_for(job)
         trial = _tried(making, job, err, quiet=outputs.quiet)
         _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
-    _show(trial, job.project.settings.rules, outputs, out, advises=advises)
+    own = job.project.settings.rules
+
+    def text() -> str:
+        if outputs.quiet:
+            return "".join(f"{line}\n" for line in words.brief(trial))
+        return terminal.render(words.document_of(trial, own, advises=advises), terminal.bounded(out))
+
+    deliver(outputs.files, {"json": lambda: words.as_json(trial, own)}, text, out)
     return trial.exit_code
 
 
@@ -218,17 +225,3 @@ def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
         f"{Lines(('benchmark', 'metric', case.metric), {'floor': '0'})}"
     )
     yield Note(kind="floor", benchmark=case.benchmark, text=text)
-
-
-def _show(trial: Trial, rules: Config, outputs: OutputOptions, out: TextIO, *, advises: bool) -> None:
-    file = outputs.files.get("json")
-    if file == "-":
-        out.write(words.as_json(trial, rules))
-        return
-    if file is not None:
-        write(Path(file), words.as_json(trial, rules))
-    if outputs.quiet:
-        out.writelines(f"{line}\n" for line in words.brief(trial))
-    else:
-        found = words.document_of(trial, rules, advises=advises)
-        out.write(terminal.render(found, terminal.bounded(out)))

@@ -17,7 +17,7 @@ from msgspec import structs
 from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import result as calibration_text
-from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
 from gate.commands.calibrate.result import Calibration, render, session_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
@@ -208,7 +208,7 @@ OPTIONS = MeasuringOptions(
 def ran(*, json: str | None = None, quiet: bool = False, **options: Any) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     asked = dataclasses.replace(OPTIONS, **options)
-    code = calibrate.run(asked, OutputOptions(json=json, quiet=quiet), RULES, out, err)
+    code = calibrate.run(Options(asked, RULES, OutputOptions(json=json, quiet=quiet)), out, err)
     return code, out.getvalue(), err.getvalue()
 
 
