@@ -98,7 +98,7 @@ def test_nothing_to_simulate_is_an_error(tmp_path: Path) -> None:
         ("--effect=0%", "--effect: 0% is no change: write shares above 0%"),
         ("--reports=0", "--reports: '0' is not a whole number from 1 to 10000000"),
         ("--cases=2000", "--cases: '2000' is not a whole number from 1 to 1000"),
-        ("--markdown=/nowhere/at/all.md", "--markdown /nowhere/at/all.md: cannot be written there"),
+        ("--markdown=/", "--markdown /: is a folder, not a file"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(option: str, message: str) -> None:
