@@ -111,7 +111,8 @@ def same(found: Found, former: Former) -> Found:
     if found.kind == "go":
         if chosen and chosen[0] != ".":
             option = f"-test.bench={chosen[0]}"
-            own = [replace(each, command=_with(each.command, "-test.bench=.", option)) for each in found.benchmarks]
+            texts = [as_text(each.command).replace("-test.bench=.", shlex.quote(option)) for each in found.benchmarks]
+            own = [replace(b, command=like(b.command, text)) for b, text in zip(found.benchmarks, texts, strict=True)]
             found = replace(found, benchmarks=own)
         folders = re.findall(r"(?<=\s)\./([\w./-]*\w)/?(?=\s|$)", "\n".join(calls))
         return _only(found, {each.replace("/", "-") for each in folders})
@@ -131,12 +132,6 @@ def same(found: Found, former: Former) -> Found:
             command = "\n".join([*before, shlex.join(kept)])
             return replace(found, benchmarks=[replace(first, command=like(first.command, command))])
     return found
-
-
-def _with(command: list[str] | str, before: str, after: str) -> list[str] | str:
-    if isinstance(command, str):
-        return command.replace(before, shlex.quote(after))
-    return [after if word == before else word for word in command]
 
 
 def _only(found: Found, names: set[str]) -> Found:

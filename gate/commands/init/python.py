@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked, has
-from gate.commands.init.found import Amount, Found, Measured, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -115,13 +115,16 @@ class Python:
 def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
-    wanted = [*_dependencies(tree), *tools]
+    own = table_of(tree.toml("pyproject.toml"), "project")
+    listed = own.get("dependencies")
+    # those with a marker may not be needed here
+    needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
+    wanted = [*needed, *tools]
 
     def told(name: str) -> dict[str, str]:
         found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
         return found
 
-    own = table_of(tree.toml("pyproject.toml"), "project")
     asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
     least = int(asked[1]) if asked else 0
     there = told(f"./{tree.environment}/bin/python" if tree.environment else plain)
@@ -195,12 +198,6 @@ def _groups(tree: Tree) -> dict[str, list[str]]:
 def _listed(tree: Tree, path: str) -> list[str]:
     lines = tree.text(path).splitlines() if path in tree.names else []
     return [line.split("#")[0].split(";")[0].strip() for line in lines if re.match(r"[A-Za-z0-9]", line)]
-
-
-def _dependencies(tree: Tree) -> list[str]:
-    listed = table_of(tree.toml("pyproject.toml"), "project").get("dependencies")
-    # those with a marker may not be needed here
-    return [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
 
 
 def _normal(requirement: str) -> str:
@@ -357,21 +354,19 @@ def _of_script(tree: Tree, ask: Asked) -> Found | None:
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
-    made = [_script(tree, own, path) for path in ordered]
+    made = []
+    for path in ordered:
+        place, text = PurePosixPath(path), tree.text(path)
+        name = place.parent.name or place.stem if place.stem in ("run", "main", "__main__") else place.stem
+        # a module of its package, by what it imports
+        module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
+        words = ["-m", path[:-3].replace("/", ".")] if module else [path]
+        made.append(of_script(name, [own.executable, *words], text))
     found = own.found("python", f"script {ordered[0]}", [made[0][0]])
     rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
     # other scripts may be measured by the same plan
     instead = tuple(each for each, amount in made[1:] if amount == made[0][1])
     return replace(found, rows=[*found.rows, *rows], amount=made[0][1], instead=instead)
-
-
-def _script(tree: Tree, own: Python, path: str) -> tuple[Measured, Amount | None]:
-    name, text = PurePosixPath(path).stem, tree.text(path)
-    name = PurePosixPath(path).parent.name or name if name in ("run", "main", "__main__") else name
-    # a module of its package, by what it imports
-    module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
-    words = ["-m", path[:-3].replace("/", ".")] if module else [path]
-    return of_script(name, [own.executable, *words], text)
 
 
 def _runs_alone(text: str) -> bool:

@@ -150,9 +150,13 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
     # name a project by its folder, as the action does (its input id); "" for the root
     slug = "" if project == PurePosixPath() else slug_of(project)
     needs, branch = needs_of(found or git.directory), _default_branch(git)
+    # a pattern of branches that matches this one alone
+    only = _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch or "main"))
     texts = {
         FOLDER / (name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name): with_steps(
-            _template(template).replace("branches: [main]", f"branches: [{_pattern(branch or 'main')}]"),
+            (templates() / "workflows" / template).read_text(encoding="utf-8").replace(
+                "branches: [main]", f"branches: [{only}]"
+            ),
             needs.steps, _scalar(str(project)) if slug else "",
         )
         for template, name in kind.files.items()
@@ -231,15 +235,6 @@ def _named(text: str, action: str, project: str, slug: str) -> str:
     pinned = _COMMIT.fullmatch(action.rpartition("@")[2]) is not None
     remark = r" #.*$" if pinned else ""
     return re.sub(rf"(uses: ){re.escape(DEFAULT_ACTION)}{remark}", rf"\g<1>{action}", text, flags=re.MULTILINE)
-
-
-def _template(name: str) -> str:
-    return (templates() / "workflows" / name).read_text(encoding="utf-8")
-
-
-def _pattern(branch: str) -> str:
-    """Write a branch as a pattern of branches that matches only it."""
-    return _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch))
 
 
 def _scalar(value: str) -> str:
