@@ -20,10 +20,10 @@ from gate.codes import Exit
 from gate.commands.init import alone, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
 from gate.commands.init.c_sources import LEFT_OUT, SOURCES
+from gate.commands.init.command import Options
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
-from gate.commands.init.options import Options
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse, parse_types
 from gate.config.schema import ADDRESS

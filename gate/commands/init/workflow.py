@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from gate.checkout import refuse_tracked
-from gate.commands.init.options import Options
+from gate.commands.init.command import Options
 from gate.commands.init.tree import Tree, table_of
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of

@@ -53,7 +53,6 @@ class Options:
     cases: int = option("findings in each report (default: 20)", metavar="N", parse=values.whole(1, 1000), default=20)
     seed: int = option("seed of the random numbers (default: 1)", metavar="N", parse=values.seed, default=1)
     cores: int | None = option("processes to use (default: one per core)", metavar="N", parse=values.count)
-    markdown: str | None = option("write a Markdown page (-: print it)", metavar="FILE")
 
 
 COMMAND = Command(
