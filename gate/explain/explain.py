@@ -80,7 +80,13 @@ class _Comparison:
             self.calls = [Amounts(*both) for both in often]
         self.root = call_tree(base, head, self.matched, self.project)
         self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
-        self.sampling = Sampling(base, head, self._large(_Costs(self.root, len(functions)).cost))
+        # the functions whose own change says how evenly both sides ran; for as many calls where those count
+        large = []
+        for cost, each in zip(_Costs(self.root, len(functions)).cost, self.calls, strict=True):
+            if min(cost.base, cost.head) > _LEAST * self.total.base:
+                times = each.head / each.base if each is not None and each.base and each.head else 1.0
+                large.append(Amounts(cost.base, cost.head / times))
+        self.sampling = Sampling(base, head, large)
         if self.sampling.speed != 1.0:
             self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
         least = _LEAST * max(self.total.base, self.total.head)
@@ -92,16 +98,6 @@ class _Comparison:
         else:
             self.blames = blame_by_shape(self.root, self.states, self.sampling.error, least)
         self.costs = _Costs(self.root, len(functions))
-
-    def _large(self, costs: Sequence[Amounts]) -> list[Amounts]:
-        """Leave the functions whose own change says how evenly both sides ran; for as many calls where those count."""
-        least = _LEAST * self.total.base
-        found = []
-        for cost, calls in zip(costs, self.calls, strict=True):
-            if min(cost.base, cost.head) > least:
-                often = calls.head / calls.base if calls is not None and calls.base and calls.head else 1.0
-                found.append(Amounts(cost.base, cost.head / often))
-        return found
 
     def explanation(self, measured: Measured | None, tree: list[FlameNode]) -> Explanation:
         error = self.sampling.error(self.total, whole=True)

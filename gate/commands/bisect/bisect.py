@@ -186,7 +186,19 @@ def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads
     if len(begun.commits) < WORTH:
         return None
     begin = time.monotonic()
-    found = reads_of(job, search.case.benchmark, search.budget - search.seconds)
+    found, sides, budget = None, job.project.settings.sides, Budget(search.budget - search.seconds)
+    # bad is built once, and the benchmark run once, both traced
+    with (
+        suppress(HarnessError, BudgetEndedError, OSError),
+        open_trees(
+            job.project.repository, job.project.sources,
+            share_paths={side: sides[side].build.share for side in SIDES}, budget=budget,
+            one_path=one_path(job.project),
+        ) as trees,
+        workshop(job, trees, budget) as made,
+        tracing(made.conditions.scratch) as trace,
+    ):  # fmt: skip
+        found = _traced(made, trace, search.case.benchmark)
     search.seconds += time.monotonic() - begin
     say.reads(untouched(begun.commits, found))
     if found is not None:
@@ -207,33 +219,6 @@ class Reads(msgspec.Struct, frozen=True):
     """Opened, or asked for, whether they exist or not."""
     listed: frozenset[str]
     """Directories; "" is the root."""
-
-
-def reads_of(job: Job, benchmark: str, seconds: float) -> Reads | None:
-    """Build bad once and run a benchmark once, both traced; None: nothing, or too little, could be seen.
-
-    job: of both ends. benchmark: of a suite one of its lines. seconds: of the budget.
-
-    Raises:
-        Interrupted: a signal.
-    """
-    sides, budget = job.project.settings.sides, Budget(seconds)
-    repository = job.project.repository
-    try:
-        with (
-            open_trees(
-                repository,
-                job.project.sources,
-                share_paths={side: sides[side].build.share for side in SIDES},
-                budget=budget,
-                one_path=one_path(job.project),
-            ) as trees,
-            workshop(job, trees, budget) as made,
-            tracing(made.conditions.scratch) as trace,
-        ):
-            return _traced(made, trace, benchmark)
-    except (HarnessError, BudgetEndedError, OSError):
-        return None
 
 
 def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:

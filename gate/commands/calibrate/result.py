@@ -22,7 +22,7 @@ from gate.model.warnings.setup import FewBuilds
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
 from gate.store.learning import learn
 from gate.store.memory import Costs, Learned, Setup
-from gate.units import format_duration, format_number, format_share, format_value, plural
+from gate.units import format_duration, format_number, format_share, plural
 from gate.words import failures, reports
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
@@ -147,7 +147,7 @@ _SHOWN = 40
 
 
 def document(calibration: Calibration, folder: str) -> Document:
-    """Say what was measured, the noise of each finding, what each step costs, and what is remembered.
+    """Say what was measured, the noise of each finding, and what is remembered.
 
     folder: of the measurements.
     """
@@ -183,7 +183,6 @@ def document(calibration: Calibration, folder: str) -> Document:
             [Facts(list(_measured(calibration)))],
             [Items(failed[:10], "caution")],
             _noise(calibration),
-            _costs(calibration),
             [Facts(kept)],
             [Items(warnings, "warning")],
         ],
@@ -239,30 +238,10 @@ def _noise(calibration: Calibration) -> list[Part]:
     else:
         text += "whose layouts were independent here. In a check they are common, so there it is at most as large."
     numbers = ("value", "start", "build", "round", "degrees")
-    return _table("noise, as relative standard deviation", names, numbers, rows, text)
-
-
-def _costs(calibration: Calibration) -> list[Part]:
-    by_benchmark = {f.benchmark: f.costs for f in calibration.findings}
-    rows = [
-        [
-            visible(name),
-            *(
-                "-" if own is None else format_value(own, "s", digits=3) if own else "0"
-                for own in (costs.build, costs.start, costs.warmup, costs.iteration)
-            ),
-        ]
-        for name, costs in by_benchmark.items()
-    ]
-    return _table("time that each step takes", ["benchmark"], ("build", "start", "warm-up", "iteration"), rows)
-
-
-def _table(
-    title: str, names: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]], reading: str = ""
-) -> list[Part]:
     if not rows:
         return []
     head = [*map(Column, names), *(Column(name, right=True) for name in numbers)]
     left = [f"{len(rows) - _SHOWN} more are in --json."] if len(rows) > _SHOWN else []
     shown = [Row([Cell(text) for text in row]) for row in rows[:_SHOWN]]
-    return [Table(title, title, head, shown), Items([*left, *([reading] if reading else [])], "rest")]
+    title = "noise, as relative standard deviation"
+    return [Table(title, title, head, shown), Items([*left, text], "rest")]

@@ -20,7 +20,7 @@ from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
-from gate.model import Execution, Metric
+from gate.model import Execution
 from gate.run.workshop import Workshop
 from gate.stats.typical import noise_of_one
 from gate.store.learning import costs_of
@@ -226,28 +226,24 @@ def cases_of(execution: Execution, rules: Config) -> list[Case]:
     """
     metrics = execution.metrics.items()
     sharp = {name: metric.view_of for name, metric in metrics if rules.study is None and metric.sharp}
-    cases = [_case(execution.benchmark, name, metric, rules, sharp=name in sharp) for name, metric in metrics]
+    cases = []
+    for name, metric in metrics:
+        benchmark, mean = execution.benchmark, fmean(metric.values)
+        own = metric_rules(rules, benchmark, name)
+        better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
+        typical = name in sharp and goes_by_starts(rules, benchmark)
+        judged = better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=name in sharp)
+        cases.append(
+            Case(
+                benchmark=benchmark, metric=name, unit=metric.unit, mean=mean,
+                spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
+                start=noise_of_one(np.array(metric.values)) if typical else None, values=len(metric.values),
+                decided=judged, exact=is_single(rules, benchmark) if own.exact is None else own.exact,
+                better=better or "lower",
+            )
+        )  # fmt: skip
     settled = {sharp[case.metric] for case in cases if case.decided and case.metric in sharp}
     return [msgspec.structs.replace(case, decided=case.decided and case.metric not in settled) for case in cases]
-
-
-def _case(benchmark: str, name: str, metric: Metric, rules: Config, *, sharp: bool) -> Case:
-    mean = fmean(metric.values)
-    own = metric_rules(rules, benchmark, name)
-    better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
-    typical = sharp and goes_by_starts(rules, benchmark)
-    return Case(
-        benchmark=benchmark,
-        metric=name,
-        unit=metric.unit,
-        mean=mean,
-        spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
-        start=noise_of_one(np.array(metric.values)) if typical else None,
-        values=len(metric.values),
-        decided=better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=sharp),
-        exact=is_single(rules, benchmark) if own.exact is None else own.exact,
-        better=better or "lower",
-    )
 
 
 def _together(cases: Sequence[Case], again: Sequence[Execution], rules: Config) -> tuple[Case, ...]:

@@ -117,7 +117,6 @@ def test_the_text_says_all_of_it() -> None:
         "20 rounds of 2 starts x 3 values of each",
         "Z80, 2 cores, 1 GiB",
         "parse time 1.0% none 0.44% 0.84% 19 value",
-        "parse - 2.00 s 0 1.00 s",
         "1 session. Several days show how noise changes from day to day, a longer one does not. The weight of a session",
         "gates `perfgate simulate .perfgate/calibration` shows how often they are wrong",
         "in /state/history as 20261120T090000Z-abcdef",
