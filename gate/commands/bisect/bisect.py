@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from gate.model.case import case_id
 from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job
+from gate.run.live_lines import Live
 from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
@@ -38,6 +39,7 @@ from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import PAST, records_of
 from gate.run.workshop import Workshop, one_path, workshop
+from gate.units import format_duration
 from harness.build.builder import TreeBuilder
 from harness.errors import HarnessError
 from harness.host.lock import NotFreeError
@@ -103,8 +105,8 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
             out.write(words.preview(commits, project.settings.rules, begun.budget))
             write_preview(job, out)
             return Exit.PASS
-        say = words.Progress(err, quiet=outputs.quiet)
-        say.begin(commits, begun.budget)
+        say = Live(err, quiet=outputs.quiet).line
+        say(words.begin(commits, begun.budget))
         result = _searched(begun, run, pairs, job, say)
     show(result, begun.folder, outputs, out)
     if not outputs.quiet:
@@ -154,13 +156,13 @@ def _begun(
     return Begun(project, commits, folder, past, seed, budget, asked)
 
 
-def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: words.Progress) -> Result:
+def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: Callable[[str], None]) -> Result:
     try:
         pairs.hold(job)
     except NotFreeError as error:
         raise MeasuringError(not_free(error, run.waits(job), longer=True)) from None
     ends = gated(begun.folder, begun.past, run, job)
-    say.ends(ends)
+    say(f"both ends measured in {format_duration(ends.seconds)}, report in {ends.folder / 'report.html'}")
     if ends.finding is None or ends.case is None:
         return concluded(begun, ends, None, None)
     identity = case_id(ends.finding, ends.finding.statistic)
@@ -175,10 +177,10 @@ def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: words.P
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
     search.untouched = untouched(begun.commits, _reads(begun, job, search, say))
-    return concluded(begun, ends, search, search.run(say.stand))
+    return concluded(begun, ends, search, search.run(lambda *known: say(words.stand(*known))))
 
 
-def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads | None:
+def _reads(begun: Begun, job: Job, search: Search, say: Callable[[str], None]) -> Reads | None:
     """Return what bad reads, as an interrupted search saw it, or seen now; None: unknown, or not worth it."""
     file = begun.folder / _READS
     with suppress(OSError, msgspec.DecodeError):
@@ -200,7 +202,9 @@ def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads
     ):  # fmt: skip
         found = _traced(made, trace, search.case.benchmark)
     search.seconds += time.monotonic() - begin
-    say.reads(untouched(begun.commits, found))
+    told = words.reads(untouched(begun.commits, found))
+    if told:
+        say(told)
     if found is not None:
         write(file, msgspec.json.encode(found).decode())
     return found

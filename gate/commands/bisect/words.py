@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Collection, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from gate.commands.bisect.result import Change, Member, Result, State
 from gate.commands.bisect.search import RangeCommit
@@ -14,7 +14,6 @@ from gate.config.types import Config
 from gate.document.document import Code
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
-from gate.run.live_lines import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.words import views
@@ -22,7 +21,6 @@ from gate.writing.amounts import changed
 from gate.writing.plain import benchmark_option, clip, visible
 
 if TYPE_CHECKING:
-    from gate.commands.bisect.journal import Gated
     from gate.commands.bisect.search import Search, Stand
     from gate.stats.bisection import Visit
 
@@ -273,46 +271,32 @@ def _range(commits: Sequence[RangeCommit]) -> str:
     return f"{plural(len(commits), 'commit')} after good{f', {inert} of them documentation only' if inert else ''}"
 
 
-class Progress:
-    """Says how the search goes, a line a visit."""
+def begin(commits: Sequence[RangeCommit], budget: float) -> str:
+    """Say what is searched."""
+    return f"{_range(commits)}, at most {format_duration(budget)}; first a gate over both ends"
 
-    def __init__(self, err: TextIO, *, quiet: bool) -> None:
-        """Begin; quiet: says nothing."""
-        self._err, self._quiet = err, quiet
 
-    def _say(self, text: str) -> None:
-        if not self._quiet:
-            say_line(self._err, text)
+def reads(untouched: Collection[int] | None) -> str:
+    """Say how many commits change nothing that bad reads; "": all do."""
+    if untouched is None:
+        return "what the build and the benchmark read could not be seen: every commit counts alike"
+    count = len(untouched)
+    changes = (
+        f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark reads"
+    )
+    return f"{changes}: held unlikely" if count else ""
 
-    def begin(self, commits: Sequence[RangeCommit], budget: float) -> None:
-        """Say what is searched."""
-        self._say(f"{_range(commits)}, at most {format_duration(budget)}; first a gate over both ends")
 
-    def ends(self, gated: Gated) -> None:
-        """Say that the ends are measured."""
-        self._say(f"both ends measured in {format_duration(gated.seconds)}, report in {gated.folder / 'report.html'}")
-
-    def reads(self, untouched: Collection[int] | None) -> None:
-        """Say how many commits change nothing that bad reads."""
-        if untouched is None:
-            self._say("what the build and the benchmark read could not be seen: every commit counts alike")
-        elif untouched:
-            count = len(untouched)
-            self._say(
-                f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark "
-                "reads: held unlikely"
-            )
-
-    def stand(self, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
-        """Say what is known and what is measured next."""
-        culprits = stand.found.culprits
-        order = sorted(range(len(culprits)), key=lambda number: -culprits[number])
-        held = accumulate(float(culprits[number]) for number in order)
-        enough = next((count for count, sum_ in enumerate(held, 1) if sum_ >= ENOUGH), len(order))
-        shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
-        more = " ..." if enough > 2 else ""
-        text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"
-        if visit is not None:
-            sha = short(search.commits[visit.commit - 1].sha)
-            text += f"; next {plural(visit.rounds, 'round')} of {sha}, about {format_duration(max(left, 1.0))} left"
-        self._say(text)
+def stand(search: Search, stand: Stand, visit: Visit | None, left: float) -> str:
+    """Say what is known and what is measured next."""
+    culprits = stand.found.culprits
+    order = sorted(range(len(culprits)), key=lambda number: -culprits[number])
+    held = accumulate(float(culprits[number]) for number in order)
+    enough = next((count for count, sum_ in enumerate(held, 1) if sum_ >= ENOUGH), len(order))
+    shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
+    more = " ..." if enough > 2 else ""
+    text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"
+    if visit is not None:
+        sha = short(search.commits[visit.commit - 1].sha)
+        text += f"; next {plural(visit.rounds, 'round')} of {sha}, about {format_duration(max(left, 1.0))} left"
+    return text

@@ -9,9 +9,10 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, OutputOptions
 from gate.codes import Exit
 from gate.commands.try_ import words
+from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
@@ -63,9 +64,7 @@ class HeldError(UserError):
     exit_code = Exit.ERROR
 
 
-def run(
-    options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, advises: bool
-) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Try what a check of head would measure; 0 where every benchmark gave values or takes long, otherwise 4.
 
     Raises:
@@ -74,20 +73,23 @@ def run(
         EndedError: a signal.
     """
     refuse_unsafe()
+    asked = options.trial
+    outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
+    measuring = MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait)
     require_writable(outputs)
-    with opened(options, _FOLDER, err, quiet=outputs.quiet) as making:
-        project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
-        job = prepare(project, options, making.settle(project))
-        if options.strict:
+    with opened(measuring, _FOLDER, err, quiet=asked.quiet) as making:
+        project = making.enter(open_itself(asked.head, options.rules, making.outputs(targets(outputs))))
+        job = prepare(project, measuring, making.settle(project))
+        if asked.strict:
             refuse_unfit_for(job)
-        trial = _tried(making, job, err, quiet=outputs.quiet)
+        trial = _tried(making, job, err, quiet=asked.quiet)
         _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
     own = job.project.settings.rules
 
     def text() -> str:
-        if outputs.quiet:
+        if asked.quiet:
             return "".join(f"{line}\n" for line in words.brief(trial))
-        return terminal.render(words.document_of(trial, own, advises=advises), terminal.bounded(out))
+        return terminal.render(words.document_of(trial, own, advises=asked.advises), terminal.bounded(out))
 
     deliver(outputs.files, {"json": lambda: words.as_json(trial, own)}, text, out)
     return trial.exit_code
