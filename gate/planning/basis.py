@@ -23,7 +23,7 @@ from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
-from gate.planning.known import Known, Spending, about_costs, planned_costs, spent_once
+from gate.planning.known import Known, Spending, about_costs, planned_costs
 from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
@@ -282,13 +282,15 @@ def _gathered(
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
     used = {k.benchmark: spent.of[k.benchmark] for k in known}
+    # what both sides take whatever the counts: set-up, what first builds take longer, the probe
+    first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
     return Gathered(
         known=tuple(known),
         size=len(findings) + more,
         config=config,
         notes=(*notes, *about_costs(used), *_of_sessions(config)),
         origin=origin,
-        once=spent_once(used),
+        once=2 * max(first, default=0.0) + sum(cost.probe or 0.0 for cost in used.values()),
     )
 
 

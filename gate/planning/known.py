@@ -72,12 +72,6 @@ def planned_costs(spent: Costs | None, iterations: float) -> planning.Costs | No
     return planning.Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
 
 
-def spent_once(used: Mapping[str, Costs]) -> float:
-    """Return the seconds that both sides take whatever the counts: set-up, what first builds take longer, the probe."""
-    each = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
-    return 2 * max(each, default=0.0) + sum(cost.probe or 0.0 for cost in used.values())
-
-
 def about_costs(used: Mapping[str, Costs]) -> list[str]:
     """Say what of the costs is not known."""
     notes = []

@@ -135,19 +135,22 @@ def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> i
     return executions_for(build, execution, pace.following, 2 * pace.execution, planned)
 
 
+@dataclass(slots=True)
 class Pairs:
     """What measures commits of a range against good, under one seed, within one hold of the machine."""
 
-    def __init__(
-        self, run: Measuring, project: Project, rules: RulesOptions, options: MeasureOptions, folder: Path, seed: int
-    ) -> None:
-        """Begin. project: of both ends. options: of the gate over both ends. folder: of the search."""
-        self._run = self._quiet = run
-        self._project, self._rules, self._options = project, rules, options
-        self._folder, self._seed = folder, seed
-        self.case: CaseId | None = None
-        self.executions = 0
-        """Of a round, once the gate over both ends has shown what serves."""
+    run: Measuring
+    project: Project
+    """Of both ends."""
+    rules: RulesOptions
+    options: MeasureOptions
+    """Of the gate over both ends."""
+    folder: Path
+    """Of the search."""
+    seed: int
+    case: CaseId | None = None
+    executions: int = 0
+    """Of a round, once the gate over both ends has shown what serves."""
 
     def ends(self) -> Job:
         """Lay out the gate over both ends, or what is left of it.
@@ -155,17 +158,17 @@ class Pairs:
         Raises:
             UserError: nothing to measure, or another gate was begun in the folder.
         """
-        out = self._folder / ENDS
-        return prepare(self._project, replace(self._options, out=out, seed=self._seed), out)
+        out = self.folder / ENDS
+        return prepare(self.project, replace(self.options, out=out, seed=self.seed), out)
 
     def hold(self, job: Job) -> None:
         """Hold the machine for the whole search. Raises NotFreeError: another program holds it."""
-        self._run.hold(job)
-        self._quiet = self._run.quietly()
+        self.run.hold(job)
+        self.run = self.run.quietly()
 
     def folder_of(self, sha: str) -> Path:
         """Name the folder of a commit's measurements."""
-        return self._folder / sha[:12]
+        return self.folder / sha[:12]
 
     def visit(self, sha: str, rounds: int, left: float) -> bool:
         """Measure a commit for some rounds more; every record is on disk before the next step begins.
@@ -181,8 +184,8 @@ class Pairs:
         out = self.folder_of(sha)
         make_folder(out, own=True)
         # a seed of its own, so that a layout of good is no error that all commits share
-        seed = int.from_bytes(hashlib.sha256(f"{self._seed} {sha}".encode()).digest()[:4], "big")
-        options = replace(self._options, out=out, seed=seed)
+        seed = int.from_bytes(hashlib.sha256(f"{self.seed} {sha}".encode()).digest()[:4], "big")
+        options = replace(self.options, out=out, seed=seed)
         job = prepare(self._project_at(sha), options, out, remembers=False)
         records = records_of(out) if job.resumes else ()
         made = Counter(each.build for each in records if isinstance(each, Execution))
@@ -194,18 +197,18 @@ class Pairs:
             with Appender(out / MEASUREMENTS) as append:
                 append(HostState(when="begin", session=job.session, time=now()))
         job = replace(job, rounds=job.rounds[: whole + rounds])
-        done = self._quiet.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        done = self.run.measure(job, seconds=left + Ledger(records, job.session).seconds)
         return done.measured.stop != "budget"
 
     def _project_at(self, sha: str) -> Project:
         if self.case is None:
             raise ValueError("no case is chosen yet")
-        ends = self._project
+        ends = self.project
         overlay = ends.settings.sides["head"].build.overlay
         repository = ends.repository
         revision = overlaid(repository, sha, ends.sources.head.revision, overlay)
         head = Source(Commit(ref=sha[:12], sha=sha), revision)
-        project = with_head(ends, head, self._rules, [glob.escape(self.case.benchmark)])
+        project = with_head(ends, head, self.rules, [glob.escape(self.case.benchmark)])
         if overlay:
             good = ends.sources.base
             base = Source(good.commit, overlaid(repository, good.revision, ends.sources.head.revision, overlay))

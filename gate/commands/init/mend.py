@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, as_text, like, suite_plan
-from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
+from gate.commands.init.python import ENVIRONMENT, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree
 from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
@@ -143,7 +143,11 @@ def _missing_module(found: Found, told: _Told) -> _Cure:
     module = (absent[1] or absent[2]).split(".")[0]
     if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
         return _by_pip(found, tree), "the package is installed in the build"
-    wanted = ["pytest-benchmark"] if module == "benchmark" else group_with(tree, module)
+    wanted = ["pytest-benchmark"]
+    if module != "benchmark":
+        # what the extra or group names that has the module
+        name = normal(module)
+        wanted = next((listed for listed in groups(tree).values() if name in map(normal, listed)), [module])
     words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
         more = "" if " install " in found.setup else f" && {ENVIRONMENT}/bin/pip install --quiet"

@@ -136,10 +136,10 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     executable = f"{tree.environment}/bin/python" if tree.environment else plain
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
-    lacking = [each for each in wanted if _normal(each) not in there] if there else []
+    lacking = [each for each in wanted if normal(each) not in there] if there else []
     # what pip compiles needs a pip that may be used, which a system's own need not be
     if not lacking and (tree.environment or not _by_pip(tree)):
-        name = _normal(str(own.get("name") or package(tree) or ""))
+        name = normal(str(own.get("name") or package(tree) or ""))
         return Python(tree, executable, None, [], bool(tree.environment) or name in there)
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
@@ -156,9 +156,9 @@ def environment_of(
 ) -> str:
     """Return the commands that make an environment with what the project's extras and groups name beside its tools."""
     words = [*wanted]
-    for listed in _groups(tree).values():
+    for listed in groups(tree).values():
         # a group that names a tool has what else its benchmarks need
-        if {_normal(each) for each in listed} & {_normal(each) for each in tools}:
+        if {normal(each) for each in listed} & {normal(each) for each in tools}:
             words += listed
     named = shlex.join(pip_words(words))
     if own_pip:
@@ -173,15 +173,8 @@ def pip_words(requirements: Iterable[str]) -> list[str]:
     return [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
 
 
-def group_with(tree: Tree, module: str) -> list[str]:
-    """Return the requirements of the extra or group that names what has a module; the module itself where none does."""
-    for listed in _groups(tree).values():
-        if any(_normal(each).replace("-", "_") == module.lower().replace("-", "_") for each in listed):
-            return listed
-    return [module]
-
-
-def _groups(tree: Tree) -> dict[str, list[str]]:
+def groups(tree: Tree) -> dict[str, list[str]]:
+    """Return the requirements of each extra, group and list of requirements for development."""
     tables = tree.toml("pyproject.toml")
     extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
     found = {
@@ -200,7 +193,8 @@ def _listed(tree: Tree, path: str) -> list[str]:
     return [line.split("#")[0].split(";")[0].strip() for line in lines if re.match(r"[A-Za-z0-9]", line)]
 
 
-def _normal(requirement: str) -> str:
+def normal(requirement: str) -> str:
+    """Return the name of what is required as indexes compare names."""
     name = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
     return re.sub(r"[-_.]+", "-", name[0] if name else requirement).lower()
 
@@ -226,7 +220,7 @@ def package(tree: Tree) -> str | None:
         name = inner[0] if inner[1:] == ("__init__.py",) else inner[0][:-3] if lead and len(inner) == 1 else ""
         if name.isidentifier() and name.isascii() and name not in _NO_PACKAGES and not name.startswith(("test_", "_")):
             names[name] = None
-    own = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
+    own = normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
     match = [name for name in names if name.lower() == own]
     return (match or [*names])[0] if match or len(names) == 1 else None
 

@@ -39,6 +39,7 @@ from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
 from gate.units import format_duration, format_share, plural
 from gate.writing.amounts import as_configured
+from gate.writing.plain import visible
 from gate.writing.sentences import Lines
 from harness.build.cache import About
 from harness.host.fitness import examine, unfit
@@ -155,7 +156,11 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     """Execute the benchmarks, and put what follows from that into a trial."""
     job = made.job
     settings = job.project.settings
-    found = list(each_tried(made, lambda *each: say(words.trying(*each)), _UNFIT if begun.host else 1.0))
+
+    def tells(benchmark: str, number: int, of: int, seconds: float) -> None:
+        say(f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most")
+
+    found = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
     tried = [each for each, _ in found]
     records = [record for _, own in found for record in own]
     changed = next(iter(made.builder.changed(0, executed=True)), None)

@@ -44,11 +44,6 @@ def building(table: BuildTable) -> str:
     return f"building head: {clip(visible(text), _COMMAND)}"
 
 
-def trying(benchmark: str, number: int, of: int, seconds: float) -> str:
-    """Say which benchmark is executed, and how long at most."""
-    return f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most"
-
-
 def headline(trial: Trial) -> str:
     """Say in one line whether a check could be made."""
     if trial.failure is not None:
