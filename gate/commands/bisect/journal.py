@@ -126,8 +126,6 @@ class Gated:
     """The clearest regression; None: nothing regressed."""
     case: Case | None
     """Its values."""
-    others: Sequence[Finding]
-    """What else regressed."""
     seconds: float
     folder: Path
 
@@ -155,9 +153,8 @@ def gated(folder: Path, past: Sequence[Line], run: Measuring, job: Job) -> Gated
         append(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))
     decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
     fill(job.out, decided)
-    slower = [each for each in decided.report.findings if each.verdict in SLOWER]
-    # the one first whose slowdown is largest against its noise
-    slower.sort(key=lambda each: 1.0 if each.p is None else each.p)
-    finding = slower[0] if slower else None
+    slower = (each for each in decided.report.findings if each.verdict in SLOWER)
+    # whose slowdown is largest against its noise
+    finding = min(slower, key=lambda each: 1.0 if each.p is None else each.p, default=None)
     case = next((each for each in decided.evidence.cases if finding and case_id(each) == case_id(finding)), None)
-    return Gated(decided, records_of(job.out), finding, case, slower[1:], seconds, job.out)
+    return Gated(decided, records_of(job.out), finding, case, seconds, job.out)

@@ -68,16 +68,6 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     sha: str
 
 
-class Along(msgspec.Struct, frozen=True, kw_only=True):
-    """Another case that regressed between the ends."""
-
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: str
-    change: Change
-
-
 class Several(msgspec.Struct, frozen=True):
     """A second change in the range."""
 
@@ -136,7 +126,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     remaining: list[str]
     """The fewest commits that hold 95%, in the order of the range."""
     several: Several | None
-    along: list[Along]
     failures: list[str]
     parents: list[str]
     """Of the culprit: more than one, it is a merge."""
@@ -206,13 +195,6 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
         remaining=remaining,
         several=several,
-        along=[
-            Along(
-                benchmark=each.benchmark, metric=each.metric, statistic=each.statistic, factors=case_id(each).factors,
-                change=_of_finding(each) or Change(1.0, None, None),
-            )
-            for each in ends.others
-        ],
         failures=[title(each) for each in report.failures],
         parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(

@@ -129,27 +129,16 @@ def details(result: Result) -> list[str]:
         )
     failed = [f"{short(c.sha)} ({clip(visible(c.why), 80)})" for c in result.commits if c.state == "unmeasurable"]
     if failed:
+        more = f" and {len(failed) - _MOST} more" if len(failed) > _MOST else ""
         lines.append(
-            f"{plural(len(failed), 'commit')} cannot be measured: {_first(failed)}. "
+            f"{plural(len(failed), 'commit')} cannot be measured: {'; '.join(failed[:_MOST])}{more}. "
             "A culprit there cannot be distinguished from the next commit that can be measured."
         )
     counts = {state: sum(each.state == state for each in result.commits) for state in _LEFT_OUT}
     skipped = [f"{plural(n, 'commit')} {agree(n, 'changes', 'change')} {_LEFT_OUT[s]}" for s, n in counts.items() if n]
     if skipped:
         lines.append(f"{' and '.join(skipped)}: held unlikely, and not measured.")
-    if result.along:
-        along = [
-            f"{case_name(CaseId(each.benchmark, each.metric, each.factors, each.statistic))} {change(each.change)}"
-            for each in result.along
-        ]
-        lines.append(
-            f"Also slower between the ends, and not searched for: {_first(along)}. Search for one with --benchmark."
-        )
     return [*lines, *(f"Between the ends {each}." for each in result.failures), cost(result)]
-
-
-def _first(texts: Sequence[str]) -> str:
-    return "; ".join(texts[:_MOST]) + (f" and {len(texts) - _MOST} more" if len(texts) > _MOST else "")
 
 
 _LEFT_OUT: dict[State, str] = {
