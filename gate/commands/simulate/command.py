@@ -59,5 +59,5 @@ COMMAND = Command(
     help="show how often a gate is wrong, and what it sees",
     example="perfgate simulate .perfgate --effect 2%,5%",
     options=Options,
-    run=late("gate.commands.simulate.simulate:run"),
+    run=late("gate.commands.simulate.chapters:run"),
 )

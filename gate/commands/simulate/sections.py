@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -27,10 +26,6 @@ class Setting:
     thresholds: tuple[float, ...]
     effects: tuple[float, ...]
     cases: int
-
-    def only(self, component: Components) -> Setting:
-        """Return the setting of one case."""
-        return dataclasses.replace(self, components=(component,))
 
     @property
     def middling(self) -> Components:

@@ -14,13 +14,13 @@ import pytest
 from benchmarks.evidence.page import as_markdown
 from benchmarks.evidence.promises import Promise
 from gate.cli.main import main
-from gate.commands.simulate import pool, simulate
+from gate.commands.simulate import pool
+from gate.commands.simulate.chapters import WIDTH, run
 from gate.commands.simulate.command import Options
 from gate.commands.simulate.components import NORMAL, TABLE_VII
 from gate.commands.simulate.draws import Source
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, as_text, asked, row
-from gate.commands.simulate.simulate import run
 from gate.commands.simulate.studies import Comparisons, Reports, Rules
 from gate.model import UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
@@ -51,7 +51,7 @@ def test_the_paper_is_simulated_and_fits_a_terminal() -> None:
     out, _ = simulated()
     titles = re.findall(r"^(.*)\n=+$", out, re.MULTILINE)
     assert titles == ["Simulated cases", "Coverage and width", "False alarms", "Power", "Stopping early"]
-    assert max(len(line) for line in out.splitlines()) <= simulate.WIDTH
+    assert max(len(line) for line in out.splitlines()) <= WIDTH
     assert "…" not in out
     assert "Rijndael OPT  0.40%      3.50%      9.30%     10 x 10" in out
     assert "`" not in out and "**" not in out
