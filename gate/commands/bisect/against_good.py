@@ -14,6 +14,7 @@ import numpy as np
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
+from gate.commands.bisect.journal import ENDS
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.records import Appender
@@ -34,7 +35,6 @@ from harness.loop.ledger import Ledger
 from harness.source.base_and_head import Source
 from harness.source.snapshot import overlaid
 
-ENDS = "ends"
 MOST = 200
 """Rounds of one commit: what its schedule has room for."""
 

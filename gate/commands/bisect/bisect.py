@@ -24,7 +24,6 @@ from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
 from gate.commands.bisect.outputs import show
 from gate.commands.bisect.result import Asked, Begun, Result, concluded
 from gate.commands.bisect.search import RangeCommit, Search, commits_between
-from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.case import case_id
@@ -120,17 +119,9 @@ def _begun(
     folder = run.settle(project)
     past = read_journal(folder) if options.resume else []
     head = next((each for each in past if isinstance(each, journal.Begun)), None)
-    config, sources = project.settings.rules, project.sources
     seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
-    line = journal.Begun(
-        good=sources.base.commit.sha or "", bad=sources.head.commit.sha or "", benchmarks=list(rules.benchmarks),
-        rules=to_tables(config), seed=seed,
-    )  # fmt: skip
-    if head is not None:
-        journal.refuse_another(head, line, folder)
-        if head.seed != seed:
-            raise UserError(f"--resume: the seed was {head.seed}, is {seed}")
-    elif not options.dry_run:
+    # another search is refused by the run over both ends, as any run that is gone on with
+    if head is None and not options.dry_run:
         own = options.out is None
         if own:
             make_folder(folder.parent, own=True)
@@ -145,14 +136,14 @@ def _begun(
             for file in folder.iterdir():
                 if file.name not in (PAST, ".gitignore"):
                     file.rename(moved / file.name)
-        journal.append(folder, line)
+        journal.append(folder, journal.Begun(seed=seed))
     given = [("--config", rules.config), ("--rules", rules.rules), *(("--set", each) for each in rules.sets)]
     asked = Asked(
         benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
         rules=[word for flag, value in given if value is not None for word in (flag, str(value))],
         out=["--out", str(options.out)] if options.out is not None else [],
     )
-    budget = BUDGETS * float(config.plan.budget) if options.budget is None else float(options.budget)
+    budget = BUDGETS * float(project.settings.rules.plan.budget) if options.budget is None else float(options.budget)
     return Begun(project, commits, folder, past, seed, budget, asked)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from gate.codes import Exit
 from gate.commands.bisect import journal
-from gate.commands.bisect.against_good import ENDS, MeasuringError, Pace, Pairs, Seen, seen_in
-from gate.commands.bisect.journal import Visited
+from gate.commands.bisect.against_good import MeasuringError, Pace, Pairs, Seen, seen_in
+from gate.commands.bisect.journal import ENDS, Visited
 from gate.model import Commit, UserError
 from gate.model.case import CaseId
 from gate.run.job import now

@@ -101,7 +101,7 @@ def test_another_range_or_other_rules_are_not_resumed(searched: Searched) -> Non
     other = project.perfgate("bisect", "--good", shas[1], "--resume")
     rules = project.perfgate("bisect", "--good", shas[0], "--resume", "--set", "gate.threshold=7%")
     assert (other.returncode, rules.returncode) == (2, 2)
-    assert f"good was {shas[0][:12]}, is {shas[1][:12]}" in other.stderr
+    assert f"base was {shas[0][:12]}, is {shas[1][:12]}" in other.stderr
     assert "gate.threshold" in rules.stderr
 
 
