@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.command import AddOptions, ListOptions
 from gate.decide.nothing_to_compare import nothing_to_compare
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.model import UserError
+from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
 from gate.planning.deciding import decide_inputs
@@ -80,15 +78,7 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         ConflictError: other writers were faster, time and again.
     """
     store = opened(options.store.history, options.push)
-    inputs = []
-    for name in options.runs or (DEFAULT_FOLDER,):
-        file = Path(name)
-        beside = file.with_name(MEASUREMENTS)
-        is_report = file.name == REPORT and file.is_file()
-        if is_report and not beside.is_file():
-            raise UserError(f"{file}: there is no {MEASUREMENTS} beside it, which a record is made of: give that file")
-        inputs.append(str(beside) if is_report else name)
-    decided = decide_inputs(read_inputs(inputs), RulesOptions())
+    decided = decide_inputs(read_inputs(options.runs or (DEFAULT_FOLDER,)), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
         out.write(NOTHING_TO_COMPARE)
         return 0
