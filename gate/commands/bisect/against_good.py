@@ -19,7 +19,7 @@ from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of, run_of
-from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record, UserError
+from gate.model import Case, Commit, Execution, Failure, HostState, Record, UserError
 from gate.model.case import CaseId, case_id, center_of
 from gate.report.outputs import make_folder
 from gate.run.job import Job, now, prepare
@@ -31,6 +31,7 @@ from gate.stats.estimate import reduce
 from gate.stats.levels import tops_of, variances
 from gate.stats.ratio import matched
 from gate.stats.round_ratio import logs_of
+from gate.store.learning import costs_of
 from harness.loop.ledger import Ledger
 from harness.source.base_and_head import Source
 from harness.source.snapshot import overlaid
@@ -106,17 +107,11 @@ class Pace:
 
 
 def pace_of(records: Sequence[Record], case: CaseId) -> Pace:
-    """Return what steps took."""
-    builds = [each for each in records if isinstance(each, Build)]
-    first = [(each.seconds or 0.0) + (each.setup or 0.0) for each in builds if each.setup is not None]
-    following = [each.following or 0.0 for each in builds]
-    executions = [
-        each.seconds or 0.0
-        for each in records
-        if isinstance(each, Execution) and case.benchmark in (each.benchmark, each.suite)
-    ]
-    build, execution = (sum(own) / max(len(own), 1) for own in (following, executions))
-    return Pace(max(first, default=0.0), 2 * build, execution)
+    """Return what steps took, by what builds and executions of the case's benchmark cost."""
+    cost = costs_of(records).get(case.benchmark)
+    if cost is None:
+        return Pace(0.0, 0.0, 0.0)
+    return Pace((cost.setup or 0.0) + (cost.first or 0.0), 2 * (cost.build or 0.0), cost.execution or 0.0)
 
 
 def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> int:

@@ -19,6 +19,7 @@ from gate.model.case import MEAN, CaseId, OfCase, pairs
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
+from gate.stats.components import estimate, squares_of
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
 from gate.store.learning import learn
 from gate.store.memory import Costs, Learned, Setup
@@ -119,12 +120,7 @@ def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
     # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
     found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
-    below, count = 0.0, 1.0
-    squares = zip(found, (r.iteration, r.execution, r.build), (r.iterations, r.executions, 1.0), strict=True)
-    for name, square, children in squares:
-        if square is not None:
-            found[name] = math.sqrt(max(square.value - below / count, 0.0))
-            below, count = square.value, children
+    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r])).signed}
     return Calibrated(
         benchmark=one.benchmark,
         metric=one.metric,
