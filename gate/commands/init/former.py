@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from gate.checkout import text_of
-from gate.commands.init.found import Found, Measured, Rank, Row, as_text, like, names_of
+from gate.commands.init.found import Found, Measured, Rank, Row, like, names_of
+from gate.config.commands import as_text
 from gate.model import UserError
 from gate.writing.phrases import unread
 

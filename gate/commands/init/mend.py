@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, as_text, like, suite_plan
+from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, like, suite_plan
 from gate.commands.init.python import ENVIRONMENT, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree
+from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
 
