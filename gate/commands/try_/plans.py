@@ -58,18 +58,8 @@ def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost
 
 def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundCost:
     """Add to what builds of rounds cost what executions do, as many as the plan and its budget have."""
-    starts = _starts(known, rules, cost.builds, cost.once)
-    seconds = 2 * sum(_seconds(each, rules.plan, rules, starts) for each in known)
-    return msgspec.structs.replace(cost, executions=seconds, starts=starts)
-
-
-def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -> dict[str, int]:
-    """Return the starts a side of each round: as the plan has them, or as a check would count them by what was tried.
-
-    Args:
-        builds: seconds of the builds of a round. once: of what comes before.
-    """
-    own = {each.benchmark: each for each in tried if goes_by_starts(rules, each.benchmark) and each.iteration}
+    # starts of a side in each round: as the plan has them, or as a check would count them by what was tried
+    own = {each.benchmark: each for each in known if goes_by_starts(rules, each.benchmark) and each.iteration}
     counted = {name: each for name, each in own.items() if is_counted(rules, name)}
     needs = {}
     for name, each in counted.items():
@@ -82,11 +72,11 @@ def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -
             if threshold > 0
         ]
         needs[name] = Needs(max(noises, default=None), 2 * each.iteration, fewest_of(rules, name))
-    others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in tried if each.benchmark not in own)
-    return {
-        **{name: repeats_of(rules, name).executions for name in own},
-        **afforded(needs, rules, builds=builds, others=others, once=once),
-    }
+    others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in known if each.benchmark not in own)
+    starts = {name: repeats_of(rules, name).executions for name in own}
+    starts |= afforded(needs, rules, builds=cost.builds, others=others, once=cost.once)
+    seconds = 2 * sum(_seconds(each, rules.plan, rules, starts) for each in known)
+    return msgspec.structs.replace(cost, executions=seconds, starts=starts)
 
 
 def first_builds(built: Built) -> dict[Side, float]:
@@ -103,12 +93,11 @@ def first_builds(built: Built) -> dict[Side, float]:
 class _Noise:
     """A finding to be, and what is known of its noise.
 
-    known: of builds too, by the memory of this host. exact: it has none. unknown: nothing is known of it.
+    known: of builds too, by the memory of this host. unknown: nothing is known of it.
     """
 
     planned: PlannedCase
     known: bool
-    exact: bool
     unknown: bool
     case: Case
 
@@ -158,7 +147,7 @@ def plans(
     # a larger budget that measures no more is no other plan
     values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
     kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
-    noisy = [each for each in noise if not each.exact]
+    noisy = [each for each in noise if not each.case.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
     configured = next(fit for fit in every if fit.configured)
     short = configured.builds < _wanted(rules)[-2]
@@ -263,7 +252,7 @@ def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Co
         degrees=known.degrees(*_repeats(case.benchmark, starts, rules)) if known else 0.0,
     )
     unknown = known is None and not case.exact and case.spread is None
-    return _Noise(planned, known is not None, case.exact, unknown, case)
+    return _Noise(planned, known is not None, unknown, case)
 
 
 def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
@@ -311,7 +300,7 @@ def _repeats(benchmark: str, starts: Mapping[str, int], rules: Config) -> tuple[
 
 def _smallest(noise: _Noise, builds: int, size: int, cost: RoundCost, rules: Config) -> float:
     planned = noise.planned
-    if noise.exact:
+    if noise.case.exact:
         return planned.threshold
     terms = terms_of(rules, size)
     interval = terms.interval_of(planned, builds)
