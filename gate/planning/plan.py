@@ -71,16 +71,22 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
         t = noncentrality(variance, interval.covariance(case.components), 0.0, known.threshold, builds)
         rows.append(
             Row(
-                known=known, optimum=optimum(case.components, case.costs),
+                known=known,
+                optimum=optimum(case.components, case.costs),
                 half_width=half_width(case.components, plan.counts, nominal, interval),
                 smallest=minimum_detectable_change(
-                    case.components, plan.counts, threshold=known.threshold,
-                    alpha=terms.family_levels(plan.looks, interval)[-1], interval=interval,
-                    min_builds=terms.min_builds, wanted=POWER,
+                    case.components,
+                    plan.counts,
+                    threshold=known.threshold,
+                    alpha=terms.family_levels(plan.looks, interval)[-1],
+                    interval=interval,
+                    min_builds=terms.min_builds,
+                    wanted=POWER,
                 ),
-                settled=float(detection(-t, builds, nominal, interval)), degrees=case.degrees,
+                settled=float(detection(-t, builds, nominal, interval)),
+                degrees=case.degrees,
             )
-        )  # fmt: skip
+        )
     # the largest size that must show; None where changes must be shown not to be worse
     sizes = [known.detectable for known in gathered.known if known.detectable is not None]
     size = max(sizes) if len(sizes) == len(gathered.known) else None

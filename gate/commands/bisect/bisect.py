@@ -184,13 +184,15 @@ def _reads(begun: Begun, job: Job, search: Search, say: Callable[[str], None]) -
     with (
         suppress(HarnessError, BudgetEndedError, OSError),
         open_trees(
-            job.project.repository, job.project.sources,
-            share_paths={side: sides[side].build.share for side in SIDES}, budget=budget,
+            job.project.repository,
+            job.project.sources,
+            share_paths={side: sides[side].build.share for side in SIDES},
+            budget=budget,
             one_path=one_path(job.project),
         ) as trees,
         workshop(job, trees, budget) as made,
         tracing(made.conditions.scratch) as trace,
-    ):  # fmt: skip
+    ):
         found = _traced(made, trace, search.case.benchmark)
     search.seconds += time.monotonic() - begin
     told = words.reads(untouched(begun.commits, found))

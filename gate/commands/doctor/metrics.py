@@ -361,11 +361,13 @@ def document(found: Found) -> doc.Document:
         against += [f"rank correlation {row.rank:.2f}"] if row.rank is not None else []
         whole = f"{row.mean:.0f}" if row.mean == round(row.mean) else format_number(row.mean)
         texts = [
-            row.metric, row.instrument, f"{row.executions} x {row.iterations}",
+            row.metric,
+            row.instrument,
+            f"{row.executions} x {row.iterations}",
             format_value(row.mean, row.unit) if row.unit else whole,
             *("-" if share is None else format_share(share) for share in (row.between, row.within)),
             ", ".join(against) or "-",
-        ]  # fmt: skip
+        ]
         rows.append(doc.Row([*map(doc.Cell, texts)]))
     table = doc.Table(f"Metrics of {clip(visible(shlex.join(found.command)), 100)}", "", list(_HEAD), rows, note=note)
     absent = [f"{name}: not measured: {why}" for name, why in found.absent.items()]

@@ -19,9 +19,8 @@ _TOKEN = re.compile(
     r"""|(?P<operator>&&|\|[|&]?|;;&?|;&|[;&()\n])""",
     re.DOTALL,
 )
-_CLOSED_BY = {
-    "if": "fi", **dict.fromkeys(("for", "while", "until", "select"), "done"), "case": "esac", "{": "}", "(": ")",
-}  # fmt: skip
+_CLOSED_BY = dict.fromkeys(("for", "while", "until", "select"), "done")
+_CLOSED_BY |= {"if": "fi", "case": "esac", "{": "}", "(": ")"}
 _JOINTS = ("&&", "||", "|", "|&")
 _PARTS = frozenset(["then", "elif", "else", "do"])
 _SUCCEEDS = re.compile(r"(true|/bin/true|:|echo|printf)( .*)?|exit 0")

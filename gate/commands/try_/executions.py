@@ -236,13 +236,18 @@ def cases_of(execution: Execution, rules: Config) -> list[Case]:
         judged = better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=name in sharp)
         cases.append(
             Case(
-                benchmark=benchmark, metric=name, unit=metric.unit, mean=mean,
+                benchmark=benchmark,
+                metric=name,
+                unit=metric.unit,
+                mean=mean,
                 spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
-                start=noise_of_one(np.array(metric.values)) if typical else None, values=len(metric.values),
-                decided=judged, exact=is_single(rules, benchmark) if own.exact is None else own.exact,
+                start=noise_of_one(np.array(metric.values)) if typical else None,
+                values=len(metric.values),
+                decided=judged,
+                exact=is_single(rules, benchmark) if own.exact is None else own.exact,
                 better=better or "lower",
             )
-        )  # fmt: skip
+        )
     settled = {sharp[case.metric] for case in cases if case.decided and case.metric in sharp}
     return [msgspec.structs.replace(case, decided=case.decided and case.metric not in settled) for case in cases]
 

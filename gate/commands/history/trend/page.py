@@ -161,10 +161,15 @@ def cases(found: Trend) -> list[list[Part]]:
                 like = max(base.value, head.value, key=abs)
                 values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
             told = (
-                words.short(link.commit), words.day(link.committed), words.change(run.ratio.estimate),
-                words.limits(run.ratio), words.level(case, run.step + 1), values, str(run.builds) if run.builds else "",
+                words.short(link.commit),
+                words.day(link.committed),
+                words.change(run.ratio.estimate),
+                words.limits(run.ratio),
+                words.level(case, run.step + 1),
+                values,
+                str(run.builds) if run.builds else "",
                 link.subject,
-            )  # fmt: skip
+            )
             rows.append(Row([*map(Cell, told)]))
         title = f"Values of {plural(len(rows), 'run')}"
         parts: list[Part] = [Figures(figures), Fold(title, [Table(name, "", list(_HEAD), rows, note=older)])]
