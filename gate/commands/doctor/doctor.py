@@ -49,18 +49,14 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
         said = f"{proof.sentence()}: {warning}" if warning else f"{proof.sentence()}. {UNTESTED}"
         proved = [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
     checks = [*examine(history), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
+    keys = ("name", "state", "value", "why", "command")
+    plain = [{key: getattr(check, key) for key in keys} for check in checks]
+    found = {"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain}
     deliver(
-        files, {"json": lambda: render_json(checks)},
+        files, {"json": lambda: text_of(found)},
         lambda: terminal.render(document(checks), terminal.bounded(out)), out,
     )  # fmt: skip
     return Exit.UNFIT if strict and unfit(checks) else 0
-
-
-def render_json(checks: Sequence[Check]) -> str:
-    """Write the checks as JSON, ending with a newline."""
-    keys = ("name", "state", "value", "why", "command")
-    plain = [{key: getattr(check, key) for key in keys} for check in checks]
-    return text_of({"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain})
 
 
 def document(checks: Sequence[Check]) -> Document:

@@ -231,7 +231,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     marked = [p for p in every if _MARK.search(tree.text(p))]
     files = [p for p in every if p in marked or _FIXTURE.search(tree.text(p))]
     # a fixture of the project's own may have that name
-    if not files or tree.mentions_any(r"^def benchmark\(", ".py"):
+    if not files or tree.mentions(r"^def benchmark\(", ".py"):
         return None
     own = python(tree, ask, ["pytest", "pytest-benchmark"])
     rows: list[Row] = []
@@ -392,7 +392,7 @@ def _wants(call: ast.Call) -> bool:
 
 def _of_tests(tree: Tree, ask: Asked) -> Found | None:
     files = [path for path in tree.ending(".py") if _TEST.fullmatch(PurePosixPath(path).name)]
-    if not files or not tree.mentions_any("pytest", ".py", ".toml", ".cfg", ".txt", ".ini"):
+    if not files or not tree.mentions("(?i)pytest", ".py", ".toml", ".cfg", ".txt", ".ini"):
         return None
     own = python(tree, ask, ["pytest"])
     top = sorted({PurePosixPath(path).parts[0] for path in files if "/" in path})

@@ -86,13 +86,9 @@ class Tree:
         return (path for path in self.files if path.endswith(suffixes) and path.startswith(lead))
 
     def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
-        """Return whether a string stands in one of the files with one of the suffixes."""
-        return any(pattern in self.text(path) for path in self.ending(*suffixes, under=under))
-
-    def mentions_any(self, pattern: str, *suffixes: str) -> bool:
         """Return whether a pattern stands in one of the files with one of the suffixes."""
-        search = re.compile(pattern, re.IGNORECASE).search
-        return any(search(self.text(path)) for path in self.ending(*suffixes))
+        search = re.compile(pattern, re.MULTILINE).search
+        return any(search(self.text(path)) for path in self.ending(*suffixes, under=under))
 
     @property
     def needed(self) -> tuple[str, ...]:

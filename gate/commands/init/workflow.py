@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TextIO
 
 from gate.checkout import refuse_tracked
 from gate.commands.init.command import Options
+from gate.commands.init.npm import MANAGERS, UNLOCKED
 from gate.commands.init.tree import Tree, table_of
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of
@@ -266,12 +267,6 @@ _OF_OTHERS = re.compile(r"(?<![a-z])(?:mypy|types?|typing|lint|format|docs?|rele
 """What no benchmark needs."""
 _EXTRAS = ("benchmark", "bench", "benchmarks", "dev", "test", "tests")
 _PACKAGES = {"pytest-benchmark": "pytest-benchmark", "pyperf": "pyperf"}
-_INSTALLS = {
-    "package-lock.json": "npm ci --no-audit --no-fund",
-    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
-    "yarn.lock": "yarn install --frozen-lockfile",
-    "package.json": "npm install --no-audit --no-fund",
-}
 _STEP = re.compile(r"^(?= *- name:)", re.MULTILINE)
 _CHECKOUT = re.compile(r"^ *uses: actions/checkout@", re.MULTILINE)
 _USES_ACTION = re.compile(r"^ *uses: perfgate/perfgate@", re.MULTILINE)
@@ -324,7 +319,8 @@ def _commands(own: Tree, path: str, benchmarks: list[dict[str, Any]]) -> list[st
     if not re.fullmatch(r"[\w./-]+", path):
         return []
     if place.name == "node_modules":
-        install = next((text for file, text in _INSTALLS.items() if (folder / place.parent / file).is_file()), "")
+        managers = {**MANAGERS, "package.json": UNLOCKED}
+        install = next((each[1] for file, each in managers.items() if (folder / place.parent / file).is_file()), "")
         lead = "" if str(place.parent) == "." else f"cd {place.parent} && "
         return [lead + install] if install else []
     if place.name not in (".venv", "venv"):
