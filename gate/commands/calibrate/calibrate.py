@@ -23,7 +23,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Run, UserError
 from gate.model.case import case_id
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable, targets, write
+from gate.report.outputs import deliver, require_writable, targets
 from gate.run.failure_line import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
@@ -134,14 +134,14 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)
-    if outputs.json == "-":
-        out.write(result.render(found))
-    elif outputs.quiet:
-        out.write(f"{result.headline(found)}\n")
-    else:
-        out.write(terminal.render(result.document(found, os.path.relpath(job.out)), terminal.screen(out)))
-    if outputs.json not in (None, "-"):
-        write(Path(outputs.json), result.render(found))
+
+    def text() -> str:
+        if outputs.quiet:
+            return f"{result.headline(found)}\n"
+        return terminal.render(result.document(found, os.path.relpath(job.out)), terminal.screen(out))
+
+    files = {"json": outputs.json} if outputs.json is not None else {}
+    deliver(files, {"json": lambda: result.render(found)}, text, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR
 
