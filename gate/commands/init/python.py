@@ -332,10 +332,6 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a benchmark script, or tests; None without them."""
-    return _of_script(tree, ask) or _of_tests(tree, ask)
-
-
-def _of_script(tree: Tree, ask: Asked) -> Found | None:
     named = [path for path in tree.ending(".py") if is_benchmark(path)]
     # what another one imports is a part of that
     parts = {
@@ -344,7 +340,7 @@ def _of_script(tree: Tree, ask: Asked) -> Found | None:
     }  # fmt: skip
     scripts = [path for path in named if path not in parts and _runs_alone(tree.text(path))]
     if not scripts:
-        return None
+        return _of_tests(tree, ask)
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))

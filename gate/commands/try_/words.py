@@ -249,30 +249,23 @@ def _next(trial: Trial, rules: Config) -> str:
         )
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
         return "perfgate check, once the code has changed"
-    ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
+    # what to change where the plan as configured finds nothing
+    ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
+    if (enough := plans.enough) is not None:
+        builds = rules.plan.builds
+        most = enough.builds if isinstance(builds, int) else f"{{min = {builds.min}, max = {enough.builds}}}"
+        keys = [f"`builds = {most}`"] if enough.builds is not None else []
+        keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
+        ways += [f"set {joined(keys)} in [plan]"] if keys else []
+        if enough.budget is not None:
+            ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
+            ways += ["give the benchmarks less work"] if enough.budget > _LONG else []
+    ways = ways or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",
     ]
     nothing = f"a check within the budget of {format_duration(float(rules.plan.budget))} would find nothing"
     return f"{nothing}: {', or '.join(ways)}; then `perfgate check`"
-
-
-def _larger(plans: Plans, rules: Config, *, several: bool) -> list[str]:
-    """Say what to change where the plan as configured finds nothing; nothing: no larger or leaner one does."""
-    ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
-    enough = plans.enough
-    if enough is None:
-        return ways
-    builds = rules.plan.builds
-    most = enough.builds if isinstance(builds, int) else f"{{min = {builds.min}, max = {enough.builds}}}"
-    keys = [f"`builds = {most}`"] if enough.builds is not None else []
-    keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
-    ways += [f"set {joined(keys)} in [plan]"] if keys else []
-    if enough.budget is not None and several:
-        ways.append("measure fewer benchmarks (`--benchmark 'NAME*'`)")
-    if enough.budget is not None and enough.budget > _LONG:
-        ways.append("give the benchmarks less work")
-    return ways
 
 
 def as_json(trial: Trial, rules: Config) -> str:
