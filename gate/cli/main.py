@@ -336,7 +336,8 @@ def _option_names(parser: argparse.ArgumentParser) -> list[str]:
 _GONE = {
     "--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds",
     "--log": "write --scale log",
-    "--inject": "`perfgate simulate --remembered --effect 5%` shows how often a change is found",
+    "--inject": "`perfgate simulate .perfgate/calibration --effect 5%` shows how often a change is found",
+    "--remembered": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
     "--ref": "write --history REF",
     "--folder": "write --history DIR",
 }

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from gate.commands.init.ask import asked
-from gate.commands.init.command import run
+from gate.commands.init.command import Options, run
 from gate.commands.init.found import Found
 from gate.commands.init.init import choose
-from gate.commands.init.options import Options
 from gate.commands.init.tree import read_tree
 from gate.config.parse import parse_types
 from gate.config.source import read_source

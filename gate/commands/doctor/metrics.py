@@ -9,7 +9,7 @@ import random
 import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -41,6 +41,17 @@ _TWICE = 20.0
 _TIMEOUT = Duration(600)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One metric by one instrument."""
+
+    instrument: str
+    metric: str
+    unit: str
+    values: tuple[tuple[float, ...], ...]
+    """By execution, its iterations in order, in the base unit."""
+
+
 @dataclass(slots=True)
 class _Session:
     """One command in the working directory, and what became of it so far."""
@@ -48,8 +59,11 @@ class _Session:
     benchmark: Benchmark
     environment: Mapping[str, str]
     scratch: Path
-    values: dict[tuple[str, str], tuple[str, list[tuple[float, ...]]]] = field(default_factory=dict)
+    values: dict[tuple[str, str], Measured] = field(default_factory=dict)
+    """By instrument and metric."""
+    versions: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
     def execute(
         self, name: str, instrument: Instrument, iterations: int, seed: int, *, exact: bool = False
@@ -72,16 +86,9 @@ class _Session:
             both = Metric(unit="s", values=[user + system for user, system in pairs])
             collected = collected | {"user+system": both}
         for metric, series in collected.items():
-            self.values.setdefault((name, metric), (series.unit, []))[1].append(tuple(series.values))
+            known = self.values.get((name, metric), Measured(name, metric, series.unit, ()))
+            self.values[name, metric] = replace(known, values=(*known.values, tuple(series.values)))
         return outcome
-
-    def measured(self) -> list[Measured]:
-        """Return what was measured by the instruments that never failed."""
-        return [
-            Measured(name, metric, unit, tuple(values))
-            for (name, metric), (unit, values) in self.values.items()
-            if name not in self.absent
-        ]
 
 
 def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) -> int:
@@ -106,14 +113,14 @@ def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) ->
             err.write(f"perfgate: {visible(shlex.join(command))}: {pilot}\n")
             return Exit.ERROR
         # the first run warms caches up; it only tells how long the others take
-        seconds, cpu = (session.values["spawn", metric][1][0][0] for metric in ("time", "user+system"))
+        seconds, cpu = (session.values["spawn", metric].values[0][0] for metric in ("time", "user+system"))
         session.values.clear()
-        versions, notes = _measure(session, seconds, cpu, err)
-        rows = rows_of(session.measured())
+        _measure(session, seconds, cpu, err)
+        rows = rows_of([each for each in session.values.values() if each.instrument not in session.absent])
         if not rows:
             err.write(f"perfgate: {visible(shlex.join(command))}: {session.absent['spawn']}\n")
             return Exit.ERROR
-        found = Found(command, rows, versions, session.absent, notes)
+        found = Found(command, rows, session.versions, session.absent, session.notes)
         files = {"json": json} if json is not None else {}
         deliver(
             files, {"json": lambda: to_json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n"},
@@ -122,17 +129,12 @@ def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) ->
     return 0
 
 
-def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> tuple[dict[str, str], dict[str, str]]:
+def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> None:
     """Measure by each instrument of any command; what is absent is noted with why.
 
     Args:
         seconds: that the command takes by the clock, cpu: by processors.
-
-    Returns:
-        Versions and notes of those that measured, by name.
     """
-    versions: dict[str, str] = {}
-    notes: dict[str, str] = {}
     timed: dict[str, Instrument] = {}
     # those that count the same each time, and so are executed once or twice, with the seconds that it may take
     exact: dict[str, tuple[Instrument, float]] = {}
@@ -149,8 +151,8 @@ def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> tupl
             exact[name] = usable.instrument, cpu * each.slower
         else:
             timed[name] = usable.instrument
-        versions |= {name: usable.version} if usable.version else {}
-        notes |= {name: "; ".join(usable.limits)} if usable.limits else {}
+        session.versions |= {name: usable.version} if usable.version else {}
+        session.notes |= {name: "; ".join(usable.limits)} if usable.limits else {}
     _time(session, timed, seconds, err)
     for name, (instrument, expected) in exact.items():
         if expected > _PATIENCE:
@@ -161,7 +163,6 @@ def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> tupl
         first = session.execute(name, instrument, 1, 1, exact=True)
         if isinstance(first, Outcome) and first.seconds < _TWICE:
             session.execute(name, instrument, 1, 1, exact=True)
-    return versions, notes
 
 
 def plan(seconds: float, instruments: int) -> tuple[int, int]:
@@ -174,12 +175,8 @@ def plan(seconds: float, instruments: int) -> tuple[int, int]:
 def _time(session: _Session, timed: Mapping[str, Instrument], seconds: float, err: TextIO) -> None:
     executions, iterations = plan(seconds, len(timed))
     total = format_duration(executions * iterations * len(timed) * (seconds + _START))
-    counts = (
-        plural(len(timed), "instrument"),
-        plural(executions, "start"),
-        plural(iterations, "value"),
-    )
-    err.write(f"perfgate: {' x '.join(counts)} of {format_duration(seconds)}: about {total}\n")
+    counts = f"{plural(len(timed), 'instrument')} x {plural(executions, 'start')} x {plural(iterations, 'value')}"
+    err.write(f"perfgate: {counts} of {format_duration(seconds)}: about {total}\n")
     names = list(timed)
     for execution in range(executions):
         # no instrument is always the first
@@ -220,17 +217,6 @@ _LEAVES_OUT = {
 }
 _WAITS, _BUSY = 0.8, 1.2
 _AS_GOOD = 1.25
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One metric by one instrument."""
-
-    instrument: str
-    metric: str
-    unit: str
-    values: tuple[tuple[float, ...], ...]
-    """By execution, its iterations in order, in the base unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,24 +355,23 @@ class Found:
 def document(found: Found) -> doc.Document:
     """Give a table of the metrics, what measured nothing and why, and advice."""
     note = "n: starts x values; between, within: variation (CV) of starts and in them."
-    rows = [doc.Row([*map(doc.Cell, _cells(row))]) for row in found.rows]
+    rows = []
+    for row in found.rows:
+        against = [f"{row.ratio:.3f} of it"] if row.ratio is not None else []
+        against += [f"rank correlation {row.rank:.2f}"] if row.rank is not None else []
+        whole = f"{row.mean:.0f}" if row.mean == round(row.mean) else format_number(row.mean)
+        texts = [
+            row.metric,
+            row.instrument,
+            f"{row.executions} x {row.iterations}",
+            format_value(row.mean, row.unit) if row.unit else whole,
+            *("-" if share is None else format_share(share) for share in (row.between, row.within)),
+            ", ".join(against) or "-",
+        ]
+        rows.append(doc.Row([*map(doc.Cell, texts)]))
     table = doc.Table(f"Metrics of {clip(visible(shlex.join(found.command)), 100)}", "", list(_HEAD), rows, note=note)
     absent = [f"{name}: not measured: {why}" for name, why in found.absent.items()]
     told = [absent, [f"{name}: {note}" for name, note in found.notes.items()], advice(found.rows)]
     sections: list[list[doc.Part]] = [[table]]
     sections += [[doc.Items(texts, "advice")] for texts in told]
     return doc.Document("perfgate doctor", "metrics", sections, "in --json", "")
-
-
-def _cells(row: Row) -> list[str]:
-    against = [f"{row.ratio:.3f} of it"] if row.ratio is not None else []
-    against += [f"rank correlation {row.rank:.2f}"] if row.rank is not None else []
-    whole = f"{row.mean:.0f}" if row.mean == round(row.mean) else format_number(row.mean)
-    return [
-        row.metric,
-        row.instrument,
-        f"{row.executions} x {row.iterations}",
-        format_value(row.mean, row.unit) if row.unit else whole,
-        *("-" if share is None else format_share(share) for share in (row.between, row.within)),
-        ", ".join(against) or "-",
-    ]

@@ -141,8 +141,6 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
         (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
         (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: cannot be used with --metrics"),
         (("simulate", "--strict"), "--strict is not an option"),
-        (("simulate", "--rules", "head"), "--rules: needs --remembered; see perfgate simulate --help"),
-        (("simulate", "x", "--remembered"), "x: cannot be used with --remembered; see perfgate simulate --help"),
     ],
 )
 @pytest.mark.usefixtures("examined")

@@ -103,6 +103,20 @@ def test_the_cost_of_rounds() -> None:
     assert cost.executions == 2 * (5 * 1.0 + 4.0)
     assert not cost.least
     assert cost.of(3) == cost.once + 3 * 20.0
+    assert round_cost(BUILT, [tried(execution=None, cases=())], config()) is None
+
+
+KEPT = {
+    # head is not compiled again, and what its build took is what base's takes
+    "kept": (msgspec.structs.replace(BUILT, kept=True), 2.0 + 29.0 + 1.0),
+    "again": (msgspec.structs.replace(BUILT, setup=None, seconds=1.0, compiled=33.0, kept=True), 33.0 - 1.0),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_head_that_is_kept(name: str) -> None:
+    cost = round_cost(KEPT[name][0], [tried()], config())
+    assert cost is not None and cost.once == KEPT[name][1]
 
 
 def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path: Path) -> None:
@@ -209,19 +223,6 @@ def test_a_burst_asks_for_no_more_starts_than_a_check_would_count() -> None:
     assert starts(*(value * (1 + number / 50) for number, value in enumerate(calm))) == least
 
 
-def test_a_head_that_is_kept_is_not_compiled_again() -> None:
-    cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
-    assert cost is not None
-    assert cost.once == 2.0 + 29.0 + 1.0
-
-
-def test_what_a_kept_build_took_is_what_the_other_side_takes() -> None:
-    again = msgspec.structs.replace(BUILT, setup=None, seconds=1.0, compiled=33.0, kept=True)
-    cost = round_cost(again, [tried()], config())
-    assert cost is not None
-    assert cost.once == 33.0 - 1.0
-
-
 def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}], "plan": {"budget": "5m"}}, "here"))
     cost = RoundCost(once=41.0, builds=2.9, executions=16.1, least=False)
@@ -237,10 +238,6 @@ def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.Monke
     run = SimpleNamespace(looks=56)
     job: Any = SimpleNamespace(project=SimpleNamespace(settings=settings), rounds=range(56), run=run)
     assert preview._rounds(job) == (fit.first, fit.builds) == (4, 12)
-
-
-def test_what_failed_costs_nothing() -> None:
-    assert round_cost(BUILT, [tried(execution=None, cases=())], config()) is None
 
 
 COST = RoundCost(once=40.0, builds=2.0, executions=18.0, least=False)
