@@ -41,7 +41,24 @@ def run_of(records: Iterable[Located]) -> Run | None:
     run: Run | None = None
     for file in files:
         other = file.run
-        run = other if run is None else _joined(files[0], run, file, other)
+        if run is None:
+            run = other
+            continue
+        if differing := _difference(run, other):
+            raise EvidenceError(
+                f"{files[0].place} and {file.place}: the runs differ in their {differing}; decide runs of one design "
+                "together"
+            )
+        named = [each.benchmarks for each in (run, other) if each.benchmarks is not None]
+        run = msgspec.structs.replace(
+            run,
+            benchmarks={side: list(dict.fromkeys(n for own in named for n in own.get(side, ()))) for side in SIDES}
+            if named
+            else None,
+            commands={**(other.commands or {}), **(run.commands or {})} or None,
+            warnings=list(dict.fromkeys([*run.warnings, *other.warnings])),
+            tools=list(dict.fromkeys([*run.tools, *other.tools])),
+        )
     if run is None:
         return None
     _refuse_wrong_parts(files)
@@ -93,21 +110,6 @@ def in_order(records: Sequence[Located]) -> list[Located]:
     return sorted(records, key=lambda located: places[located.path])
 
 
-def _joined(found: File, run: Run, file: File, other: Run) -> Run:
-    differing = _difference(run, other)
-    if differing:
-        raise EvidenceError(
-            f"{found.place} and {file.place}: the runs differ in their {differing}; decide runs of one design together"
-        )
-    return msgspec.structs.replace(
-        run,
-        benchmarks=_union(run.benchmarks, other.benchmarks),
-        commands={**(other.commands or {}), **(run.commands or {})} or None,
-        warnings=list(dict.fromkeys([*run.warnings, *other.warnings])),
-        tools=list(dict.fromkeys([*run.tools, *other.tools])),
-    )
-
-
 def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) -> Run:
     # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
     if not any(file.run.memory for file in files):
@@ -146,12 +148,6 @@ def _shards(run: Run) -> int:
 
 def _shard(run: Run) -> int:
     return int(run.shard.partition("/")[0]) if run.shard else 1
-
-
-def _union(one: dict[Side, list[str]] | None, other: dict[Side, list[str]] | None) -> dict[Side, list[str]] | None:
-    if one is None or other is None:
-        return one or other
-    return {side: list(dict.fromkeys([*one.get(side, []), *other.get(side, [])])) for side in SIDES}
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------
