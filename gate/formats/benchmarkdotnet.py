@@ -86,7 +86,15 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each launch, and statistics where the measurements are left out."""
     report = source.document(_Report, "BenchmarkDotNet's JSON")
-    yield _about(report.HostEnvironmentInfo)
+    found = report.HostEnvironmentInfo if isinstance(report.HostEnvironmentInfo, dict) else {}
+    host = dict[str, Any]()
+    for key, name in _HOST.items():
+        value = found.get(key)
+        if isinstance(value, (str, int, float)) and value != "":
+            # where a file holds NaN, all of its numbers are read as fractions
+            host[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+    version = found.get("BenchmarkDotNetVersion")
+    yield About(host=host, tool=f"BenchmarkDotNet {version}" if isinstance(version, str) else "BenchmarkDotNet")
     before: Counter[str] = Counter()
     for place, each in enumerate(report.Benchmarks):
         benchmark = entry(each, _Benchmark, f"Benchmarks[{place}]", "FullName", "Method", "DisplayInfo")
@@ -98,18 +106,6 @@ def read(source: Source) -> Iterator[Result]:
         own = list(_benchmark(benchmark, before[key]))
         before[key] += sum(isinstance(each, Measured) for each in own)
         yield from own
-
-
-def _about(environment: Any) -> About:
-    found = environment if isinstance(environment, dict) else {}
-    host = dict[str, Any]()
-    for key, name in _HOST.items():
-        value = found.get(key)
-        if isinstance(value, (str, int, float)) and value != "":
-            # where a file holds NaN, all of its numbers are read as fractions
-            host[name] = int(value) if isinstance(value, float) and value.is_integer() else value
-    version = found.get("BenchmarkDotNetVersion")
-    return About(host=host, tool=f"BenchmarkDotNet {version}" if isinstance(version, str) else "BenchmarkDotNet")
 
 
 def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:

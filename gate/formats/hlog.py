@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gate.formats.parts.output import OutputError, Series, plain_metric, refuse_cut_off, shown
 from gate.formats.parts.requests import aggregates, float_of
-from gate.formats.parts.result import Format, LeftOut, Measured, Result
+from gate.formats.parts.result import Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
@@ -56,19 +56,15 @@ def read(source: Source) -> Iterator[Result]:
     values: dict[str | None, array[float]] = {}
     counted: dict[str | None, Counter[int]] = {}
     largest, power = 0.0, 9
-    total, torn = 0, ""
+    total = 0
     for number, line in enumerate(source.bytes_lines(), 1):
-        if torn:
-            raise OutputError(torn)
         try:
             found = _interval(line.strip())
-            if found is None:
-                continue
-            tag, highest, buckets = found
+            tag, highest, buckets = found or (None, b"", ())
             counts = list(buckets)
         except OutputError as error:
-            # the last line may be cut off
-            torn = f"line {number}: {error}"
+            raise OutputError(f"line {number}: {error}") from None
+        if not counts:
             continue
         own = counted.setdefault(tag, Counter())
         for value, count in counts:
@@ -77,31 +73,30 @@ def read(source: Source) -> Iterator[Result]:
         if total <= MOST:
             values.setdefault(tag, array("d")).extend(array("d", _shuffled(counts, number, 1)))
         # by which power of ten the largest value is made smaller where it is shown
-        shown, most = float_of(highest.decode("ascii", "replace")), counts[-1][0] if counts else 0
+        shown, most = float_of(highest.decode("ascii", "replace")), counts[-1][0]
         if shown is not None and largest < shown < math.inf and most > 0:
             largest, power = shown, round(math.log10(most / shown))
-    if torn:
-        yield LeftOut(f"{torn}: the file may be cut off there")
-    for tag, own in counted.items():
-        yield from _results(tag or _NAME, own, values[tag] if total <= MOST else None, power)
-
-
-def _results(name: str, counts: Counter[int], values: array[float] | None, power: int) -> Iterator[Result]:
-    """Yield the values of a tag, or without them what is known by the counts; power: of ten, from what is shown."""
     scale = {6: 1e-9, 9: 1e-9, 3: 1e-6}.get(power, 1.0)
     metric, unit = ("value", "") if scale == 1.0 else ("time", "s")
-    if counts and values is not None:
-        metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in values)))}
-        yield Measured(benchmark=name, metrics=metrics)
-    elif counts:
-        total, below = counts.total(), 0
-        found = {"mean": sum(value * count for value, count in counts.items()) / total * scale}
-        for value in sorted(counts):
-            below += counts[value]
-            for statistic, share in _QUANTILES.items():
-                if below >= share * total:
-                    found.setdefault(statistic, value * scale)
-        yield from aggregates(name, metric, found, unit=unit, count=total)
+    for tag, own in counted.items():
+        name = tag or _NAME
+        if total <= MOST:
+            metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in values[tag])))}
+            yield Measured(benchmark=name, metrics=metrics)
+        else:
+            yield from aggregates(name, metric, _known(own, scale), unit=unit, count=own.total())
+
+
+def _known(counts: Counter[int], scale: float) -> dict[str, float]:
+    """Return the mean and the quantiles of more values than there is room for, by their counts."""
+    total, below = counts.total(), 0
+    found = {"mean": sum(value * count for value, count in counts.items()) / total * scale}
+    for value in sorted(counts):
+        below += counts[value]
+        for statistic, share in _QUANTILES.items():
+            if below >= share * total:
+                found.setdefault(statistic, value * scale)
+    return found
 
 
 def _shuffled(counts: Iterable[Bucket], seed: int, scale: float) -> list[float]:
@@ -199,7 +194,22 @@ def decode(encoded: bytes) -> Iterator[Bucket]:
     payload = data[_HEADER.size : _HEADER.size + length]
     if len(payload) != length or not (0 <= digits <= 5 and lowest > 0):
         raise OutputError("a damaged histogram: it is cut off, or its header makes no sense")
-    return _buckets(_counts(payload), digits, lowest)
+    half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
+    unit = lowest.bit_length() - 1
+
+    def buckets() -> Iterator[Bucket]:
+        index = 0
+        for count in _counts(payload):
+            if count > 0:
+                # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
+                bucket = max((index >> half) - 1, 0)
+                sub = index - (bucket << half)
+                yield (sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count
+            index += max(1, -count)
+            if (index >> half) + unit > _BITS:
+                raise OutputError("a damaged histogram: its counts do not end")
+
+    return buckets()
 
 
 def _counts(payload: bytes) -> Iterator[int]:
@@ -217,21 +227,6 @@ def _counts(payload: bytes) -> Iterator[int]:
             number = shift = 0
     if shift:
         raise OutputError("a damaged histogram: it ends in the middle of a count")
-
-
-def _buckets(counts: Iterator[int], digits: int, lowest: int) -> Iterator[Bucket]:
-    half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
-    unit = lowest.bit_length() - 1
-    index = 0
-    for count in counts:
-        if count > 0:
-            # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
-            bucket = max((index >> half) - 1, 0)
-            sub = index - (bucket << half)
-            yield (sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count
-        index += max(1, -count)
-        if (index >> half) + unit > _BITS:
-            raise OutputError("a damaged histogram: its counts do not end")
 
 
 LIVE = _parse

@@ -97,6 +97,7 @@ class _Line(msgspec.Struct):
 
 
 _NO_TAGS = _Tags()
+_NO_LINE = _Line("", "", _Data())
 _DECODER = msgspec.json.Decoder(_Line)
 _Key = tuple[str, str, str, str]
 
@@ -220,7 +221,6 @@ def recognises(source: Source) -> bool:
 
 
 def _has_points(source: Source) -> bool:
-    # with --out json=- the script's own words are among them
     first = next((line for line in source.head.lines[:100] if line.startswith("{")), "")
     try:
         return _DECODER.decode(first).type in ("Metric", "Point")
@@ -230,33 +230,46 @@ def _has_points(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
-    if _has_points(source):
-        points = _Points()
-        for found in load.but_last(enumerate(source.bytes_lines(), 1), _line):
-            data = found.data
-            if found.type == "Metric":
-                better = _better_of(found.metric, data.thresholds)
-                points.kinds[found.metric] = _Kind(data.type or "trend", data.contains == "time", better)
-            elif data.value is not None:
-                points.take(found.metric, data.value, data.time, data.tags or _NO_TAGS)
-        yield from points.results()
-    elif source.head.text.lstrip().startswith("{"):
+    if not _has_points(source) and source.head.text.lstrip().startswith("{"):
         yield from _summary(source.document(dict[str, Any], "k6's summary"))
+        return
+    points = _Points()
+    if _has_points(source):
+        _read_lines(source, points)
     else:
-        yield from _csv(source)
+        _read_csv(source, points)
+    yield from points.results()
 
 
-def _line(numbered: tuple[int, bytes]) -> _Line | None:
-    number, line = numbered
-    if line[:1] != b"{":
-        return None
-    try:
-        found = _DECODER.decode(line)
-        if found.type != "Point" or found.data.value is not None:
-            return found
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    raise OutputError(f"line {number}: {shown(line)} is no point of k6")
+def _read_lines(source: Source, points: _Points) -> None:
+    for number, line in enumerate(source.bytes_lines(), 1):
+        # with --out json=- the script's own words are among them
+        if line[:1] != b"{":
+            continue
+        try:
+            found = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = _NO_LINE
+        data = found.data
+        if found.type == "Metric":
+            better = _better_of(found.metric, data.thresholds)
+            points.kinds[found.metric] = _Kind(data.type or "trend", data.contains == "time", better)
+        elif data.value is not None:
+            points.take(found.metric, data.value, data.time, data.tags or _NO_TAGS)
+        elif found.type in ("", "Point"):
+            raise OutputError(f"line {number}: {shown(line)} is no point of k6")
+
+
+def _read_csv(source: Source, points: _Points) -> None:
+    reader = csv.reader(source.raw_lines())
+    names = load.header(reader)
+    places = [names.index(name) if name in names else None for name in _COLUMNS]
+    for row in filter(None, reader):
+        value = load.float_of(row[places[1] or 0]) if len(row) == len(names) else None
+        if value is None:
+            raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
+        metric, _, when, *tags = ("" if at is None else row[at] for at in places)
+        points.take(metric, value, when, _Tags(*tags))
 
 
 _COLUMNS = (
@@ -264,23 +277,6 @@ _COLUMNS = (
     "status", "check",
 )  # fmt: skip
 """Of CSV: those of the point, and the tags in the order of `_Tags`."""
-
-
-def _csv(source: Source) -> Iterator[Result]:
-    points, reader = _Points(), csv.reader(source.raw_lines())
-    names = load.header(reader)
-    places = [names.index(name) if name in names else None for name in _COLUMNS]
-
-    def point(row: list[str]) -> list[str] | None:
-        if len(row) == len(names) and load.float_of(row[places[1] or 0]) is not None:
-            return ["" if at is None else row[at] for at in places]
-        if row:
-            raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
-        return None
-
-    for metric, value, when, *tags in load.but_last(reader, point):
-        points.take(metric, load.float_of(value) or 0.0, when, _Tags(*tags))
-    yield from points.results()
 
 
 _HTTP = "http_reqs"

@@ -44,12 +44,17 @@ def read(source: Source) -> Iterator[Result]:
     host = {key: context.get(key) for key in ("arch", "runtime", "version")}
     host = {"cpu": cpu.get("name") if isinstance(cpu, dict) else None, **host}
     yield About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
+    layout = report.layout if isinstance(report.layout, list) else []
+    names = [each.get("name") for each in layout if isinstance(each, dict)]
     for place, each in enumerate(report.benchmarks):
         benchmark = entry(each, dict[str, Any], f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
             yield benchmark
             continue
-        labels = _group(benchmark.get("group"), report.layout)
+        # 1.x has the place of a group in the layout, 0.1 its name
+        group = benchmark.get("group")
+        group = names[group] if isinstance(group, int) and 0 <= group < len(names) else group
+        labels = {"group": group} if isinstance(group, str) and group else {}
         runs = benchmark.get("runs")
         for at, own in enumerate(runs if isinstance(runs, list) and runs else [benchmark]):
             run = entry(own, dict[str, Any], f"benchmarks[{place}].runs[{at}]")
@@ -61,13 +66,6 @@ def read(source: Source) -> Iterator[Result]:
             args = given if isinstance(given, dict) else {}
             args = {str(key): f"{value:g}" if isinstance(value, float) else str(value) for key, value in args.items()}
             yield from _run(name, run, {**labels, **args})
-
-
-def _group(group: Any, layout: Any) -> dict[str, str]:
-    """Name a group: 1.x has its place in the layout, 0.1 its name."""
-    names = [each.get("name") for each in layout if isinstance(each, dict)] if isinstance(layout, list) else []
-    name = names[group] if isinstance(group, int) and 0 <= group < len(names) else group
-    return {"group": name} if isinstance(name, str) and name else {}
 
 
 def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:

@@ -61,7 +61,13 @@ def read(source: Source) -> Iterator[Result]:
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
-            yield _named(benchmark, each)
+            # its name stands in its metadata, or in that of its first run
+            runs = each.get("runs") if isinstance(each, dict) else None
+            parts = (each, *(runs[:1] if isinstance(runs, list) else ()))
+            known = [part.get("metadata") for part in parts if isinstance(part, dict)]
+            names = [own.get("name") for own in known if isinstance(own, dict)]
+            name = next((own for own in names if isinstance(own, str)), None)
+            yield msgspec.structs.replace(benchmark, benchmark=name)
             continue
         # what is common to all runs stands once, in the benchmark or in the file
         first = benchmark.runs[0].metadata if benchmark.runs else {}
@@ -79,16 +85,6 @@ def read(source: Source) -> Iterator[Result]:
             )
             yield about
         yield from _results(benchmark, metadata)
-
-
-def _named(failed: Failed, found: Any) -> Failed:
-    """Name a benchmark that cannot be read by its metadata, or by that of its first run."""
-    runs = found.get("runs") if isinstance(found, dict) else None
-    for part in (found, *(runs[:1] if isinstance(runs, list) else ())):
-        metadata = part.get("metadata") if isinstance(part, dict) else None
-        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-            return msgspec.structs.replace(failed, benchmark=metadata["name"])
-    return failed
 
 
 def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result]:

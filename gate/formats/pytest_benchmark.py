@@ -110,23 +110,18 @@ def read(source: Source) -> Iterator[Result]:
             yield Measured(benchmark=name, metrics=metrics, labels=labels)
         else:
             # the rounds were left out, or some of them are gone
-            yield from _aggregates(name, metric, labels, stats)
+            values = {key: value for key in _AGGREGATES if (value := getattr(stats, key)) is not None}
+            if not values:
+                yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
+            for statistic, value in values.items():
+                yield Aggregate(
+                    benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
+                    sd=stats.stddev if statistic == "mean" else None, count=stats.rounds,
+                )  # fmt: skip
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _aggregates(name: str, metric: str, labels: dict[str, str], stats: _Stats) -> Iterator[Result]:
-    values = {key: value for key in _AGGREGATES if (value := getattr(stats, key)) is not None}
-    if not values:
-        yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
-        return
-    for statistic, value in values.items():
-        yield Aggregate(
-            benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
-            sd=stats.stddev if statistic == "mean" else None, count=stats.rounds,
-        )  # fmt: skip
 
 
 def _about(report: _Report) -> About:

@@ -89,22 +89,18 @@ def read(source: Source) -> Iterator[Result]:
         if "error" in result or result.get("state") == "errored":
             yield Failed(benchmark=name, status=threw(result.get("error")), labels=labels)
         elif _is_result(result):
-            yield from _times(name, result, labels)
+            latency, throughput = result.get("latency"), result.get("throughput")
+            times = latency if isinstance(latency, dict) else result
+            # 3 to 5 have the samples at both places, and users take those of one out
+            samples = times.get("samples") or result.get("samples")
+            yield from of_times(name, {**times, "samples": samples}, labels)
+            if not samples:
+                yield from of_rates(
+                    name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels
+                )
         # what stands beside tasks that are named by their keys may be anything
         elif "name" in own or not key:
             yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
-
-
-def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
-    latency = result.get("latency")
-    own = latency if isinstance(latency, dict) else result
-    # 3 to 5 have the samples at both places, and users take those of one out
-    if not own.get("samples") and isinstance(result.get("samples"), list):
-        own = {**own, "samples": result["samples"]}
-    yield from of_times(name, own, labels)
-    if not own.get("samples"):
-        throughput = result.get("throughput")
-        yield from of_rates(name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels)
 
 
 def _row(row: Mapping[str, Any]) -> Iterator[Result]:

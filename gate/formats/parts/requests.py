@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
@@ -22,8 +22,6 @@ UNNAMED = "requests"
 MOST_NAMES = 100_000
 """Different requests of one file: more are one URL a request, which nobody compares."""
 K = TypeVar("K")
-P = TypeVar("P")
-R = TypeVar("R")
 _PART = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(ns|us|µs|μs|ms|secs?|s|m|h)")  # both are printed
 _DURATION = re.compile(rf"(?:{_PART.pattern}\s*)+")
 
@@ -122,23 +120,6 @@ def error_rate(
         yield from aggregates(
             benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels, execution=execution
         )
-
-
-def but_last(parts: Iterable[P], read: Callable[[P], R | None]) -> Iterator[R]:
-    """Yield what is read of each part, but for None; the last one may be cut off.
-
-    Raises:
-        OutputError: another one cannot be read.
-    """
-    torn: OutputError | None = None
-    for part in parts:
-        if torn is not None:
-            raise torn
-        try:
-            if (found := read(part)) is not None:
-                yield found
-        except OutputError as error:
-            torn = error
 
 
 def percentile(text: str | float) -> str:

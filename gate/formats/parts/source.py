@@ -208,7 +208,11 @@ class Source:
         Raises:
             OutputError: what begins like a document is not valid, by its line.
         """
-        if self.is_folder or self._size() > _SMALL:
+        size = len(self.head.data)
+        if not self.head.whole:
+            plain, packed = self._plain(), self._data is None or self._data[:2] == GZIP
+            size = plain.stat().st_size if plain else _SMALL + 1 if packed else len(self._data or b"")
+        if self.is_folder or size > _SMALL:
             return []
         text = self.text()
         found = documents(text)
@@ -236,20 +240,6 @@ class Source:
             if isinstance(error, json.JSONDecodeError) and is_cut_off(self.text()):
                 raise OutputError(f"{what} is cut off: copy the file again, or measure again") from None
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
-
-    def beginning(self, shape: type[T]) -> T | None:
-        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape."""
-        try:
-            return msgspec.convert(closed(self.text()), shape, strict=False)
-        except msgspec.ValidationError:
-            return None
-
-    def _size(self) -> int:
-        if self.head.whole:
-            return len(self.head.data)
-        if plain := self._plain():
-            return plain.stat().st_size
-        return _SMALL + 1 if self._data is None or self._data[:2] == GZIP else len(self._data)
 
     def _mapped(self) -> closing[mmap.mmap] | memoryview:
         """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""

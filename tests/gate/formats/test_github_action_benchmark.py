@@ -107,12 +107,6 @@ def test_plain_json_says_the_same() -> None:
     assert plain.aggregates == of_both
 
 
-def test_what_stands_before_the_cut_is_read() -> None:
-    text = (Path(files("github_action_benchmark")[0])).read_text()
-    found = of_text("github_action_benchmark", text[: text.index('"Rust"')])
-    assert {a.labels["suite"] for a in found.aggregates} == {"Go", "Python"}
-
-
 def test_written_by_hand() -> None:
     text = 'BENCHMARK_DATA={"lastUpdate":1,"repoUrl":"","entries":{"a":[{"benches":[{"name":"x","value":1,"unit":"s"}]}]}};'
     assert github_action_benchmark.recognises(Source("x", None, text.encode()))
@@ -165,12 +159,3 @@ def test_two_commits_of_one_line_each() -> None:
     found = of_text("github_action_benchmark", text)
     assert [a.labels["commit"] for a in found.aggregates] == ["11111111", "22222222"]
     assert [a.value for a in found.aggregates] == pytest.approx([990e-9, 1.1e-6])
-
-
-def test_a_file_that_is_cut_off_says_so() -> None:
-    text = Path(files("github_action_benchmark")[0]).read_text()
-    found = of_text("github_action_benchmark", text[: text.index('"Rust"') + 300])
-    (cut,) = [f for f in found.failed if f.benchmark is None]
-    assert cut.status == "the file is cut off: copy it again"
-    # of the commit whose benchmarks may be missing, or it would be a column of its own
-    assert cut.labels["commit"] in {a.labels["commit"] for a in found.aggregates}

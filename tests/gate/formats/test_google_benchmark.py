@@ -136,13 +136,3 @@ def test_skipped_ones_are_left_out_and_bad_times_fail() -> None:
         ("negative", "-1e-09 in 'time' is below 0"),
         ("odd", "its real_time is 1 in fortnight, which is not a time"),
     ]
-
-
-def test_a_crash_leaves_the_rows_before_it() -> None:
-    data = (DATA / "repetitions.json").read_bytes()
-    cut = data[: data.index(b'"name": "Undefined"') + 40]
-    found = read(Source("x", None, cut))
-    assert [each.benchmark for each in found.measured] == ["Copy/1024", "Counters/threads:2"]
-    assert [(each.benchmark, each.status) for each in found.failed] == [
-        (None, "the file is cut off: the program may have crashed")
-    ]

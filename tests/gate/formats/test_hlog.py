@@ -1,8 +1,7 @@
 import pytest
 
 from gate.formats import hlog
-from gate.model import UserError
-from tests.support.load import DATA, of, of_file, of_text, told
+from tests.support.load import DATA, of, of_file, told
 
 TAGS = DATA / "hlog" / "tags.hlog"
 
@@ -33,10 +32,3 @@ def test_more_values_than_fit_are_quantiles(monkeypatch: pytest.MonkeyPatch) -> 
     assert not reading.measured
     assert told(reading, "write")["mean"] == pytest.approx(7970542.9e-9, rel=1e-6)
     assert {a.count for a in reading.aggregates} == {60}
-
-
-def test_the_last_line_may_be_cut_off_and_no_other() -> None:
-    lines = TAGS.read_text().splitlines(keepends=True)
-    assert len(of(of_text("".join(lines[:6]) + lines[6][:60]), "histogram", "time")) == 20
-    with pytest.raises(UserError, match="line 5: a damaged histogram"):
-        of_text("".join(lines[:4]) + lines[4][:60] + "\n" + lines[5])

@@ -90,13 +90,6 @@ def test_numbers_as_cpp_writes_them() -> None:
     assert read(source).aggregates[0].value == 1e-9
 
 
-def test_a_file_that_is_cut_off_has_the_results_before_that() -> None:
-    result = {"title": "t", "median(elapsed)": 1e-9}
-    text = json.dumps({"results": [{"name": "a", **result}, {"name": "b", **result}, {"name": "c", **result}]})
-    found = read(Source("x", None, text[:-20].encode()))
-    assert [each.benchmark for each in found.aggregates] == ["t/a", "t/b"]
-
-
 def test_a_table_of_something_else_is_none() -> None:
     for table in ("| req | req/s | total | name\n", "|  a/op | op/s | b | `x`\n", "a | b\n"):
         assert recognised(Source("x", None, table.encode())) is None
