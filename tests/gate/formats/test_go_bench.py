@@ -188,6 +188,6 @@ def test_results_whose_tabs_were_lost_do_not_vanish() -> None:
     )
     assert values(reading, "BenchmarkA") == [(0, [2e-9])]
     assert reading.left_out == [
-        "line 4: a result of BenchmarkA-8 is left out: something stands before its name",
         "line 5: results without a name",
+        "BenchmarkA-8: line 4: its results cannot be read: their tabs are lost",
     ]
