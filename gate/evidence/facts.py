@@ -37,10 +37,8 @@ _TELLING = re.compile(
 """A word in the name of a fact that a project gave to its results itself."""
 _VERSION = re.compile(r"\d\.\d")
 _WORD = re.compile(r"[a-z]+")
-_NUMBERED = re.compile(r"-\d+$")
 _SILENT = ("", "unknown", "None")
-_PROCESSORS = "/gomaxprocs"
-_OF_GO = ("cpu", "goarch", _PROCESSORS, "goos")
+_OF_GO = ("cpu", "goarch", "/gomaxprocs", "goos")
 """Labels that are of a process; those of other tools may as well be parameters of benchmarks."""
 _ROUGH = {_NAMES[key] for key in ("mhz_per_cpu", "clock_speed", "memory", "ram")}
 _ROOM = 0.1
@@ -107,17 +105,6 @@ def _labels(values: Sequence[Execution | Unsampled]) -> _Values:
         for key, value in record.labels.items():
             if key not in record.factors and is_fact(key):
                 found[key][record.side][value] = None
-    whole = {record.benchmark for record in values if _PROCESSORS in record.labels}
-
-    def is_single(record: Execution | Unsampled) -> bool:
-        # Go ends no name with a number where it is 1; one that the other side has, too, is a part of the name
-        ends = record.benchmark not in whole and _NUMBERED.search(record.benchmark)
-        return "goarch" in record.labels and _PROCESSORS not in record.labels and not ends
-
-    for side in SIDES if _PROCESSORS in found else ():
-        own = [record for record in values if record.side == side]
-        if own and all(map(is_single, own)):
-            found[_PROCESSORS][side]["1"] = None
     return found
 
 

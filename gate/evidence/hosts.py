@@ -198,10 +198,16 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
     found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)
     for benchmark, sessions in measured.items():
-        for session, sides in _comparable(sessions):
-            difference = _difference(sides["base"], sides["head"], session if len(sessions) > 1 else None)
-            if difference is not None:
-                found[difference].append(benchmark)
+        single = [sides for sides in sessions.values() if not all(sides.values())]
+        together: _Sides = {side: set().union(*(sides[side] for sides in single)) for side in SIDES}
+        for session, sides in [*sessions.items(), (None, together)]:
+            base, head, where = sides["base"], sides["head"], session if len(sessions) > 1 else None
+            if not base or not head:
+                continue
+            if base != head:
+                found[warn.SidesApart((), where, _ordered(base), _ordered(head))].append(benchmark)
+            elif len(base) > 1:
+                found[warn.SidesMixed((), where, _ordered(base))].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
     told = [
         msgspec.structs.replace(each, benchmarks=() if len(names) == len(measured) else names)
@@ -256,21 +262,6 @@ def _host(facts: Mapping[str, Any]) -> warn.Machine | None:
     known = [facts.get(name) for name in warn.Machine.__struct_fields__]
     texts = [None if fact in (None, "", "unknown") else str(fact) for fact in known]
     return warn.Machine(*texts) if any(texts) else None
-
-
-def _comparable(sessions: Mapping[int, _Sides]) -> list[tuple[int | None, _Sides]]:
-    both = [(session, sides) for session, sides in sessions.items() if all(sides.values())]
-    single = [sides for sides in sessions.values() if not all(sides.values())]
-    together: _Sides = {side: set().union(*(sides[side] for sides in single)) for side in SIDES}
-    return [*both, *([(None, together)] if all(together.values()) else [])]
-
-
-def _difference(
-    base: set[warn.Machine | None], head: set[warn.Machine | None], session: int | None
-) -> warn.SidesApart | warn.SidesMixed | None:
-    if base != head:
-        return warn.SidesApart((), session, _ordered(base), _ordered(head))
-    return warn.SidesMixed((), session, _ordered(base)) if len(base) > 1 else None
 
 
 def _ordered(hosts: set[warn.Machine | None]) -> warn.Machines:

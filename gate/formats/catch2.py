@@ -160,9 +160,8 @@ class _Table:
             self.place = "rows"
         elif self.place == "path":
             # name the test case and its sections, which stand indented below it
-            block = self.path
             names: list[str] = []
-            for line in block:
+            for line in self.path:
                 if line.startswith("  ") or not names:
                     names.append(line.strip())
                 else:

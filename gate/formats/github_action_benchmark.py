@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Format, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.formats.parts.written_units import Written, written
@@ -37,20 +36,7 @@ _MEAN = re.compile(r"^mean: (\S+) (nsec|usec|msec|sec)$", re.MULTILINE)
 _STDDEV = re.compile(r"stddev: (\S+)")
 _SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
 _SHORT = 8
-_COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
-_GLOBAL = r"(?:window|self|globalThis)\s*+"
-_SET = (
-    rf"(?:(?:(?:export\s++)?(?:{_GLOBAL}\.\s*+|(?:var|let|const)\s++)?BENCHMARK_DATA|"
-    rf"{_GLOBAL}\[\s*+[\"']BENCHMARK_DATA[\"']\s*+\])\s*+=\s*+)"
-)
-_EXPORTED = (
-    r"(?:export\s++default\s++|module\s*+\.\s*+exports\s*+=\s*+)(?=\{\s*+[\"']?(?:lastUpdate|repoUrl|entries)\b)"
-)
-_BEGINS = re.compile(rf"(?:\s|{_COMMENT}|[\"']use strict[\"']\s*+;?)*+(?:{_SET}|{_EXPORTED})")
-_OF_JAVASCRIPT = re.compile(
-    rf""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|{_COMMENT}|[A-Za-z_$][\w$]*+(?=\s*+:)""", re.DOTALL
-)
-_LAST_COMMA = re.compile(r""""(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])""", re.DOTALL)
+_BEGINS = re.compile(r"\s*window\.BENCHMARK_DATA\s*=\s*")
 
 
 class _Bench(msgspec.Struct):
@@ -92,7 +78,10 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the value of each benchmark of each commit, oldest first."""
     yield About(tool="github-action-benchmark")
-    data = _data(source)
+    text = source.text()
+    begins = _BEGINS.match(text)
+    plain = text[begins.end() if begins else 0 :].strip().removesuffix(";")
+    data = Source(source.name, None, plain.encode()).document(_Data, "the data, which the action writes as JSON,")
     found = [(suite, entry) for suite, entries in data.entries.items() for entry in entries]
     # suites have their own lists, so one commit stands at several places
     found.sort(key=lambda each: each[1].date or 0.0)
@@ -109,29 +98,6 @@ def read(source: Source) -> Iterator[Result]:
         names = {str(bench.name) for bench in entry.benches}
         for bench in entry.benches:
             yield from _of_bench(bench, entry.tool, names, labels, execution)
-
-
-def _data(source: Source) -> _Data:
-    """Read the object that the file sets, however it is formatted."""
-    text = source.text()
-    begins = _BEGINS.match(text)
-    text = text[begins.end() if begins else 0 :].strip().removesuffix(";")
-    try:
-        return Source(source.name, None, text.encode()).document(_Data, "the data")
-    except OutputError as error:
-
-        def as_json(found: re.Match[str]) -> str:
-            shown = found[0]
-            if shown.startswith("'"):
-                return '"' + shown[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
-            return shown if shown.startswith('"') else "" if shown.startswith("/") else f'"{shown}"'
-
-        # a formatter of JavaScript takes the quotes off keys, and leaves commas at the ends
-        plain = _LAST_COMMA.sub(lambda found: found[0].removeprefix(","), _OF_JAVASCRIPT.sub(as_json, text))
-        try:
-            return Source(source.name, None, plain.encode()).document(_Data, "the data")
-        except OutputError:
-            raise error from None
 
 
 def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:

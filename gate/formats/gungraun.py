@@ -203,7 +203,11 @@ def _of_summary(summary: _Summary) -> list[_Side]:
         for key, value in table.items():
             # what two tools count under one name
             event = f"{tool} {key}" if key in new or key in old or tool == _OF_CLOCK.strip() else key
-            for side, found in zip((new, old), _new_and_old(value), strict=True):
+            both = value.get("values", value.get("metrics")) if isinstance(value, dict) else None
+            if isinstance(both, dict) and isinstance(pair := both.get("Both"), list) and len(pair) == 2:
+                both = {"new": pair[0], "old": pair[1]}
+            for side, keys in ((new, ("new", "Left")), (old, ("old", "Right"))):
+                found = _number(both.get(keys[0], both.get(keys[1]))) if isinstance(both, dict) else None
                 if found is not None:
                     side[event] = found
     called = [*summary.baselines, None, None]
@@ -228,15 +232,6 @@ def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
             table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table
         if isinstance(table, dict):
             yield str(profile.get("tool", "")), table
-
-
-def _new_and_old(value: Any) -> tuple[float | None, float | None]:
-    found = value.get("values", value.get("metrics")) if isinstance(value, dict) else None
-    if not isinstance(found, dict):
-        return None, None
-    if isinstance(both := found.get("Both"), list) and len(both) == 2:
-        return _number(both[0]), _number(both[1])
-    return _number(found.get("new", found.get("Left"))), _number(found.get("old", found.get("Right")))
 
 
 def _number(value: Any) -> float | None:

@@ -16,11 +16,10 @@ import re
 import struct
 import zlib
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from gate.formats.parts.output import OutputError, Series, plain_metric, refuse_cut_off, shown
-from gate.formats.parts.requests import aggregates, float_of
+from gate.formats.parts.requests import float_of
 from gate.formats.parts.result import Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -28,7 +27,6 @@ from gate.units import to_base
 
 FORMAT = Format(title="HdrHistogram interval log (.hlog)")
 _NAME = "histogram"
-_QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
 MOST = 10_000_000
 """Values of one log; it is the counts that are large, not the file."""
 _MAX_ENCODED = 1 << 26
@@ -54,7 +52,6 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each tag; one without a tag is called "histogram"."""
     values: dict[str | None, array[float]] = {}
-    counted: dict[str | None, Counter[int]] = {}
     largest, power = 0.0, 9
     total = 0
     for number, line in enumerate(source.bytes_lines(), 1):
@@ -66,37 +63,19 @@ def read(source: Source) -> Iterator[Result]:
             raise OutputError(f"line {number}: {error}") from None
         if not counts:
             continue
-        own = counted.setdefault(tag, Counter())
-        for value, count in counts:
-            own[value] += count
-            total += count
-        if total <= MOST:
-            values.setdefault(tag, array("d")).extend(array("d", _shuffled(counts, number, 1)))
+        total += sum(count for _, count in counts)
+        if total > MOST:
+            raise OutputError(f"line {number}: more than {MOST} values: record for a shorter time, or fewer")
+        values.setdefault(tag, array("d")).extend(array("d", _shuffled(counts, number, 1)))
         # by which power of ten the largest value is made smaller where it is shown
         shown, most = float_of(highest.decode("ascii", "replace")), counts[-1][0]
         if shown is not None and largest < shown < math.inf and most > 0:
             largest, power = shown, round(math.log10(most / shown))
     scale = {6: 1e-9, 9: 1e-9, 3: 1e-6}.get(power, 1.0)
     metric, unit = ("value", "") if scale == 1.0 else ("time", "s")
-    for tag, own in counted.items():
-        name = tag or _NAME
-        if total <= MOST:
-            metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in values[tag])))}
-            yield Measured(benchmark=name, metrics=metrics)
-        else:
-            yield from aggregates(name, metric, _known(own, scale), unit=unit, count=own.total())
-
-
-def _known(counts: Counter[int], scale: float) -> dict[str, float]:
-    """Return the mean and the quantiles of more values than there is room for, by their counts."""
-    total, below = counts.total(), 0
-    found = {"mean": sum(value * count for value, count in counts.items()) / total * scale}
-    for value in sorted(counts):
-        below += counts[value]
-        for statistic, share in _QUANTILES.items():
-            if below >= share * total:
-                found.setdefault(statistic, value * scale)
-    return found
+    for tag, own in values.items():
+        metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in own)))}
+        yield Measured(benchmark=tag or _NAME, metrics=metrics)
 
 
 def _shuffled(counts: Iterable[Bucket], seed: int, scale: float) -> list[float]:

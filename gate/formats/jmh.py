@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterator, Mapping
@@ -109,10 +110,17 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
     metric = _PRIMARY.get(unit, "score")
     try:
         by_fork = [values for values in _forks(result.primaryMetric) if values]
-        secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
     except OutputError as error:
         yield Failed(benchmark=name, status=str(error), labels=labels)
         return
+    # values by secondary metric and fork; none where some cannot be used
+    secondaries: _ByFork = {}
+    for key, scores in result.secondaryMetrics.items():
+        base, factor = _known_unit(scores.scoreUnit)
+        with contextlib.suppress(OutputError):
+            forks = [fork for fork in _forks(scores) if fork]
+            secondaries[key] = forks if all(usable([v * factor for v in fork], base) for fork in forks) else []
+        secondaries.setdefault(key, [])
     for fork, values in enumerate(by_fork):
         metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
         for key, own in secondaries.items():
@@ -154,16 +162,6 @@ def _not_whole(
             yield LeftOut(f"{place}: {key} of {name} has {has}, and is left out of forks that lack some")
 
 
-def _usable(scores: _Scores) -> list[list[float]]:
-    """Return the values of a secondary metric by fork; none where some cannot be used."""
-    unit, scale = _known_unit(scores.scoreUnit)
-    try:
-        found = [fork for fork in _forks(scores) if fork]
-    except OutputError:
-        return []
-    return found if all(usable([value * scale for value in fork], unit) for fork in found) else []
-
-
 def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Aggregate | Failed:
     unit, scale = _known_unit(scores.scoreUnit)
     low, high = (*map(_number, scores.scoreConfidence[:2]), None, None)[:2]
@@ -201,24 +199,20 @@ def _read_csv(source: Source, separator: str) -> Iterator[Result]:
         if len(row) < len(titles):
             yield Failed(benchmark=row[0], status="its row is cut off")
             continue
-        labels = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
-        yield _row(row, labels, row[error], row[unit])
-
-
-def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggregate | Failed:
-    name, mode, threads, count, score = row[:5]
-    base, scale = _known_unit(unit)
-    own, _, key = name.partition(":")
-    # "sampled·p0.50" before 1.36
-    quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
-    value, half = _decimal(score), _decimal(error)
-    low, high = (None, None) if half is None or value is None else (value - half, value + half)
-    return aggregate(
-        _named(own, params, mode), _PRIMARY.get(base, "score") if not key or quantile else _secondary(key),
-        f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
-        low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
-        count=None if quantile else _decimal(count),
-    )  # fmt: skip
+        params = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
+        name, mode, threads, count, score = row[:5]
+        base, scale = _known_unit(row[unit])
+        own, _, key = name.partition(":")
+        # "sampled·p0.50" before 1.36
+        quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
+        value, half = _decimal(score), _decimal(row[error])
+        low, high = (None, None) if half is None or value is None else (value - half, value + half)
+        yield aggregate(
+            _named(own, params, mode), _PRIMARY.get(base, "score") if not key or quantile else _secondary(key),
+            f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
+            low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
+            count=None if quantile else _decimal(count),
+        )  # fmt: skip
 
 
 def _decimal(text: str) -> float | None:
@@ -253,14 +247,14 @@ def _forks(metric: _Scores) -> list[list[float]]:
     """
     if not metric.rawDataHistogram:
         return [[_number_of(value) for value in fork] for fork in metric.rawData]
-    return [[_mean_of(iteration) for iteration in fork] for fork in metric.rawDataHistogram]
-
-
-def _mean_of(histogram: list[tuple[_Number, float]]) -> float:
-    counts = sum(count for _, count in histogram)
-    if not counts > 0:
-        raise OutputError("an iteration has no samples: make iterations longer (-r)")
-    return sum(_number_of(value) * count for value, count in histogram) / counts
+    found: list[list[float]] = []
+    for fork in metric.rawDataHistogram:
+        counts = [sum(count for _, count in iteration) for iteration in fork]
+        if not all(count > 0 for count in counts):
+            raise OutputError("an iteration has no samples: make iterations longer (-r)")
+        totals = (sum(_number_of(value) * count for value, count in iteration) for iteration in fork)
+        found.append([total / count for total, count in zip(totals, counts, strict=True)])
+    return found
 
 
 def _number_of(value: _Number) -> float:

@@ -16,7 +16,6 @@ FORMAT = Format(title="tinybench (`bench.tasks`, `bench.results` or `bench.table
 _LISTS = ("tasks", "results", "benchmarks")
 _CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
 _NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)
-_OLD = {"ops/sec", "Average Time (ns)"}
 _CONFIDENCE = 0.95
 """Of the margin of error."""
 _MS = 1e-3
@@ -59,9 +58,7 @@ def _is_result(result: Mapping[str, Any]) -> bool:
 
 def _is_row(entry: Mapping[str, Any]) -> bool:
     keys = {str(key) for key in entry}
-    return bool(keys & {"Task name", "Task Name"}) and (
-        keys >= _OLD or any(_CELL.fullmatch(key) for key in keys) or "Error" in keys
-    )
+    return "Task name" in keys and ("Error" in keys or any(map(_CELL.fullmatch, keys)))
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -104,40 +101,31 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _row(row: Mapping[str, Any]) -> Iterator[Result]:
-    name = str(row.get("Task name", row.get("Task Name", "")))
+    name = str(row["Task name"])
     if "Error" in row:
         yield Failed(benchmark=name, status=threw(row["Error"]))
         return
     samples = number(row.get("Samples"))
-    margin = str(row.get("Margin", "")).strip("± ")
-    cells = row
-    if row.keys() >= _OLD:
-        mean = f"{row['Average Time (ns)']} ± {margin}"
-        cells = {"Latency avg (ns)": mean, "Throughput avg (ops/s)": row["ops/sec"]}
-    for key, cell in cells.items():
-        match = _CELL.fullmatch(str(key))
-        if match is not None:
-            yield _cell(name, match, cell, samples)
-
-
-def _cell(name: str, title: re.Match[str], cell: Any, samples: float | None) -> Result:
-    text = _NUMBER.fullmatch(str(cell).strip())
-    try:
-        value = float(text[1].replace(",", "")) if text else None
-        half = float(text[2].replace(",", "")) if text and text[2] else None
-    except ValueError:
-        raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
-    is_mean = title[2].lower().startswith("av")
-    is_time = title[1].lower() == "latency"
-    # beside a median stands its median absolute deviation, which is no interval
-    low = high = None
-    if value is not None and half is not None and text and text[3] and is_mean:
-        low, high = value * (1 - half / 100), value * (1 + half / 100)
-    return aggregate(
-        name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value, unit="s" if is_time else "1/s",
-        scale=to_base(title[3])[1] if is_time else 1.0, better="lower" if is_time else "higher", low=low, high=high,
-        confidence=_CONFIDENCE, count=samples,
-    )  # fmt: skip
+    for key, cell in row.items():
+        title, text = _CELL.fullmatch(str(key)), _NUMBER.fullmatch(str(cell).strip())
+        if title is None:
+            continue
+        try:
+            value = float(text[1].replace(",", "")) if text else None
+            half = float(text[2].replace(",", "")) if text and text[2] else None
+        except ValueError:
+            raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
+        is_mean = title[2].lower().startswith("av")
+        is_time = title[1].lower() == "latency"
+        # beside a median stands its median absolute deviation, which is no interval
+        low = high = None
+        if value is not None and half is not None and text and text[3] and is_mean:
+            low, high = value * (1 - half / 100), value * (1 + half / 100)
+        yield aggregate(
+            name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value,
+            unit="s" if is_time else "1/s", scale=to_base(title[3])[1] if is_time else 1.0,
+            better="lower" if is_time else "higher", low=low, high=high, confidence=_CONFIDENCE, count=samples,
+        )  # fmt: skip
 
 
 def of_times(name: str, found: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:

@@ -81,10 +81,5 @@ def _placed(readings: Sequence[Reading], sides: Sequence[Side | None]) -> tuple[
             raise UserError(f"{names}: of base or of head? write base=FILE or head=FILE for each file")
         sides = list(SIDES)
         assumed.append(SidesByOrder(readings[0].name, readings[1].name))
-    return [(side, _last(own)) for side, own in zip(sides, readings, strict=True) if side], assumed
-
-
-def _last(reading: Reading) -> Reading:
-    """Give the newest measuring of a file."""
-    *_, (_, found) = columns(reading)
-    return found
+    # of several measurings in a file the newest
+    return [(side, [*columns(own)][-1][1]) for side, own in zip(sides, readings, strict=True) if side], assumed

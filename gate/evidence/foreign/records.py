@@ -10,7 +10,7 @@ import msgspec
 
 from gate.formats.parts.reading import Reading
 from gate.formats.parts.result import Aggregate, Failed, Measured
-from gate.model import SIDES, Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
+from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Unsampled
 from gate.model.names import COUNTS
 from gate.writing.plain import visible
 
@@ -108,18 +108,6 @@ def numbered_anew(
     return number
 
 
-def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
-    """Give each metric a line of its own where together they would make one of many megabytes."""
-    if sum(len(metric.values) for metric in metrics.values()) <= _LINE:
-        return [metrics]
-    return [{name: metric} for name, metric in metrics.items()]
-
-
-def _counted(metric: Metric) -> Metric:
-    """Mark counts and sizes, which need no clock."""
-    return msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
-
-
 def _values(
     side: Side, reading: Reading, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
 ) -> Iterator[Record]:
@@ -131,7 +119,14 @@ def _values(
     for each in reading.measured:
         own = settings(each)
         execution = numbered_anew(taken, (each.benchmark, str(own)), each.metrics, begin + each.execution)
-        for metrics in _by_line({name: _counted(metric) for name, metric in each.metrics.items()}):
+        # counts and sizes need no clock
+        marked = {
+            name: msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
+            for name, metric in each.metrics.items()
+        }
+        # together in a line, or each in its own where that would have many megabytes
+        is_long = sum(len(metric.values) for metric in marked.values()) > _LINE
+        for metrics in [{name: metric} for name, metric in marked.items()] if is_long else [marked]:
             yield Execution(
                 benchmark=each.benchmark, side=side, session=place["session"], build=place["build"],
                 execution=execution, factors=own, metrics=metrics, labels=each.labels,

@@ -46,20 +46,19 @@ def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
     try:
         return json.loads(text, strict=False, parse_int=whole)
     except json.JSONDecodeError:
-        replaced = _UNQUOTED.sub(_as_python, text)
+
+        def as_python(found: re.Match[str]) -> str:
+            shown = found[0].lower()
+            if shown.startswith('"'):
+                return found[0]
+            if shown.lstrip("-").startswith("inf") or shown.endswith("#inf"):
+                return "-Infinity" if shown.startswith("-") else "Infinity"
+            return "NaN"
+
+        replaced = _UNQUOTED.sub(as_python, text)
         if replaced == text:
             raise
         return json.loads(replaced, strict=False, parse_int=whole)
-
-
-def _as_python(found: re.Match[str]) -> str:
-    """Write a number that JSON does not have as Python's reader knows it; a string stays."""
-    shown = found[0].lower()
-    if shown.startswith('"'):
-        return found[0]
-    if shown.lstrip("-").startswith("inf") or shown.endswith("#inf"):
-        return "-Infinity" if shown.startswith("-") else "Infinity"
-    return "NaN"
 
 
 def read_json(data: bytes, shape: type[T], what: str) -> T:

@@ -94,7 +94,7 @@ def test_what_no_reader_expects_is_one_line() -> None:
         ("critcmp/after.json", "critcmp's JSON is cut off"),
         ("nanobench/full.json", "nanobench's JSON is cut off"),
         ("google_benchmark/repetitions.json", "Google Benchmark's JSON is cut off"),
-        ("github_action_benchmark/data.js", "the data is cut off"),
+        ("github_action_benchmark/data.js", "which the action writes as JSON, is cut off"),
         ("k6/points.jsonl", "is no point of k6"),
         ("k6/points.csv", "is no point of k6"),
         ("vegeta/encoded.jsonl", "is no result of vegeta"),

@@ -52,14 +52,6 @@ def test_the_table() -> None:
     assert [(f.benchmark, f.status) for f in found.failed] == [("throws", "it threw: as asked")]
 
 
-def test_the_table_of_version_2() -> None:
-    row = {"Task Name": "a", "ops/sec": "1,234", "Average Time (ns)": 810372.77, "Margin": "±1.50%", "Samples": 7}
-    found = of_text("tinybench", json.dumps([row]))
-    mean = aggregates(found, "a", "time")["mean"]
-    assert (mean.value, mean.low, mean.count) == pytest.approx((810372.77e-9, 810372.77e-9 * 0.985, 7))
-    assert aggregates(found, "a", "throughput")["mean"].value == 1234
-
-
 def test_a_table_that_users_scaled() -> None:
     rows = [{"Task name": "a", "Latency avg (µs)": "2.5 ± 1%"}, {"Task name": "b", "Throughput avg (ops/s)": "N/A"}]
     found = of_text("tinybench", json.dumps(rows))
