@@ -13,7 +13,7 @@ from gate.evidence.records import Located, read
 from gate.evidence.runs import EvidenceError, config_of, run_of
 from gate.model import SIDES, Evidence, Memory, Run
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, SidesApart, UnfitHost
+from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, UnfitHost
 from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from tests.support.lines import builds, execution, text
@@ -334,11 +334,3 @@ def test_several_machines_are_named() -> None:
     contents = [part("x", "1/1", s, 3, **of_host(name)) for s, name in enumerate("mnm")]
     (found,) = (each for each in gathered(*contents).warnings if isinstance(each, SeveralMachines))
     assert [host.hostname for host in found.machines if host] == ["m", "n"]
-
-
-def test_sides_of_two_machines_are_never_compared_in_silence() -> None:
-    base, head = (
-        [run_line("x", **of_host(host)), *(line for line in both("x") if line["side"] == side)]
-        for host, side in (("m", "base"), ("n", "head"))
-    )
-    assert any(isinstance(each, SidesApart) for each in gathered(base, head).warnings)

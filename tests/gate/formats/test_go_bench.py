@@ -104,12 +104,6 @@ def test_verbose_and_what_a_benchmark_prints() -> None:
     assert values(reading, "BenchmarkPrints") == [(0, [507.6e-9, 620.5e-9])]
 
 
-def test_several_gomaxprocs_stay_in_the_names() -> None:
-    reading = read_file("cpus.txt")
-    assert values(reading, "BenchmarkSizes/with_space") == [(0, [39.96e-9, 33.45e-9])]
-    assert values(reading, "BenchmarkSizes/with_space-2") == [(0, [55.38e-9, 40.46e-9])]
-
-
 @pytest.mark.parametrize(("file", "status"), [("failing.txt", "it failed"), ("panic.txt", "panic: as asked")])
 def test_a_failure_leaves_the_others(file: str, status: str) -> None:
     reading = read_file(file)
@@ -135,13 +129,6 @@ def test_a_package_that_does_not_build() -> None:
         (None, "x/y: [build failed]", {"pkg": "x/y"})
     ]
     assert values(reading, "BenchmarkA", pkg="x/z") == [(0, [2e-9])]
-
-
-def test_files_of_old_gos_and_without_any_header() -> None:
-    old = "PASS\nBenchmarkA\t 10\t 2 ns/op\nok  \tx/y\t1.2s\n"
-    assert values(read_text(old * 2), "BenchmarkA") == [(0, [2e-9]), (1, [2e-9])]
-    bare = "BenchmarkA-8\t 10\t 2 ns/op\nBenchmarkA-8\t 10\t 3 ns/op\n"
-    assert values(read_text(bare), "BenchmarkA") == [(0, [2e-9, 3e-9])]
 
 
 def test_two_machines_in_one_file() -> None:
@@ -191,3 +178,13 @@ def test_results_whose_tabs_were_lost_do_not_vanish() -> None:
         "line 5: results without a name",
         "BenchmarkA-8: line 4: its results cannot be read: their tabs are lost",
     ]
+
+
+def test_old_gos_end_a_process_with_pass_alone() -> None:
+    old = "PASS\nBenchmarkA\t 10\t 2 ns/op\nok  \tx/y\t1.2s\n"
+    assert values(read_text(old * 2), "BenchmarkA") == [(0, [2e-9]), (1, [2e-9])]
+
+
+def test_prose_about_benchmarks_is_no_failure() -> None:
+    text = "Benchmarking is fun\t12\nBenchmark\tns/op\nBenchmarkLoad is slow\nBenchmarkA 1 2 ns/op\nPASS\n"
+    assert read_text(text).failed == []

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.directions import told_or_known
 from gate.formats.go_bench import suite as parse
 from gate.formats.parts.output import OutputError, Series, Suite
 
@@ -53,21 +52,6 @@ def test_the_values_are_those_of_the_lines_in_seconds() -> None:
     assert len(said) == 2
 
 
-def test_units_and_directions() -> None:
-    found = read("verbose.txt").benchmarks["example.com/tiny.BenchmarkSizes/a"]
-    assert {name: (each.unit, told_or_known(each.better, name, each.unit)) for name, each in found.items()} == {
-        "time": ("s", "lower"),
-        "MB/s": ("B/s", "higher"),
-        "p99-ns": ("s", "lower"),
-        "req/s": ("req/s", "higher"),
-        "widgets/op": ("", None),
-        "B/op": ("B", "lower"),
-        "allocs/op": ("", "lower"),
-    }
-    assert found["p99-ns"].values == pytest.approx([2.5e-9, 2.5e-9])
-    assert found["req/s"].values == [3, 3]
-
-
 def test_ns_op_may_be_taken_back() -> None:
     assert read("plain.txt").benchmarks["example.com/tiny.BenchmarkOnlyOwn"] == {"gain": Series("", [-4, -4])}
 
@@ -100,12 +84,6 @@ def test_a_value_that_is_no_number() -> None:
     assert (suite.benchmarks, suite.errors) == ({}, {"BenchmarkTrouble": "nan in 'score' is not a finite number"})
 
 
-def test_a_negative_time() -> None:
-    suite = parse(lines(line("BenchmarkX", "-5.0 ns/op"), line("BenchmarkY", "5.0 ns/op")), several=False)
-    assert list(suite.benchmarks) == ["BenchmarkY"]
-    assert suite.errors == {"BenchmarkX": "-5e-09 in 'time' is below 0"}
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -118,12 +96,6 @@ def test_a_negative_time() -> None:
 )
 def test_output_that_is_not_all_of_it(name: str, expected: str) -> None:
     assert why((DATA / name).read_bytes()) == expected
-
-
-def test_the_events_of_test2json_are_read_like_the_text() -> None:
-    found = read("json.txt").benchmarks
-    assert len(found) == 1
-    assert {len(each["time"].values) for each in found.values()} == {1}
 
 
 @pytest.mark.parametrize(
@@ -201,18 +173,6 @@ def test_units_of_ones_own(unit: str, expected: Series) -> None:
     assert found[unit] == expected
 
 
-def test_two_metrics_of_one_name() -> None:
-    for unit in ("time", "sec/op"):
-        found = parse(lines(line("BenchmarkX", "5.0 ns/op", f"2.0 {unit}")), several=False)
-        assert found.errors == {"BenchmarkX": "two of its metrics are called 'time'"}
-
-
-def test_bytes_that_are_no_text() -> None:
-    assert list(parse(lines(line("BenchmarkX", "5.0 ns/op")) + b"\xff\xfe\x00\n", several=False).benchmarks) == [
-        "BenchmarkX"
-    ]
-
-
 def test_the_format_as_its_specification_has_it() -> None:
     text = """\
 commit: 0a1b2c3
@@ -234,14 +194,6 @@ BenchmarkParse took 12 3 ms
         },
         "Benchmark": {"time": Series("s", [0.5])},
     }
-
-
-def test_a_file_of_another_program_that_is_cut_off() -> None:
-    text = b"BenchmarkX 1 100 ns/op\nBenchmarkX 1 101 ns/op\n"
-    assert parse(text, several=False).benchmarks["BenchmarkX"]["time"].values == [100 * 1e-9, 101 * 1e-9]
-    for length in range(len(text) - 1, text.index(b"\n") + 1, -1):
-        with pytest.raises(OutputError):
-            parse(text[:length], several=False)
 
 
 @pytest.mark.parametrize("end", ["ok  \texample.com/x\t0.1", "ok  \texam", "PASS", "o"])
@@ -294,3 +246,8 @@ def test_a_long_line_takes_no_longer_than_its_length(torture: str) -> None:
         parse(f"{torture}\nBenchmarkA 1 1 ns/op\nPASS\n".encode(), several=False)
     with contextlib.suppress(OutputError):
         parse(f"{announced}\n{torture}\nPASS\n".encode(), several=False)
+
+
+def test_two_metrics_of_one_name() -> None:
+    found = parse(lines(line("BenchmarkX", "5.0 ns/op", "2.0 sec/op")), several=False)
+    assert found.errors == {"BenchmarkX": "two of its metrics are called 'time'"}

@@ -176,16 +176,3 @@ def test_a_log_of_many_buckets_is_refused_before_they_fill_the_memory(monkeypatc
 
 def encoded_header(length: int) -> bytes:
     return struct.pack(">iiiiqqd", 0x1C849313, length, 0, 3, 1, 2**40, 1.0)
-
-
-def test_a_log_without_values_has_none() -> None:
-    assert hlog.LIVE(EMPTY, {"time": "ns"}) == {}
-    assert hlog.LIVE(EMPTY + line(), {"time": "ns"}) == {}
-
-
-def test_a_log_that_is_cut_off() -> None:
-    whole = (DATA / "java.hlog").read_bytes()
-    # 7: every place in a group of four characters of base64
-    for length in (*range(whole.rindex(b"\n", 0, -1) + 2, len(whole), 7), len(whole) - 1):
-        with pytest.raises(OutputError):
-            hlog.LIVE(whole[:length], dict.fromkeys(("time", "read", "write"), "ns"))

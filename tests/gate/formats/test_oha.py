@@ -1,7 +1,7 @@
 import pytest
 
 from gate.model import UserError
-from tests.support.load import DATA, failed, of, of_file, of_text, told
+from tests.support.load import DATA, of, of_file, of_text, told
 
 
 def test_rows() -> None:
@@ -25,10 +25,6 @@ def test_document() -> None:
 
 def test_requests_that_the_end_cut_off_are_no_failures() -> None:
     assert told(of_file("oha/timed.json"), "requests", "error_rate") == {"value": 0.0}
-
-
-def test_a_server_that_is_down() -> None:
-    assert failed(of_file("oha/down.json")) == [("requests", "all 4 requests failed")]
 
 
 def test_summary_in_any_unit() -> None:

@@ -45,23 +45,3 @@ def test_active_time_is_a_view_and_sharp_where_one_thread_did_the_work(own: floa
     assert suite.benchmarks["a"] == {"time": Series("s", [0.5, 0.25]), "active": active}
     each["perfgate"] = {"active": [0.25, 0.0], "own": own}
     assert list(live(pytest_benchmark, json.dumps({"benchmarks": [each]}).encode()).benchmarks["a"]) == ["time"]
-
-
-def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
-    data = rb"""{"benchmarks": [
-        {"fullname": "a", "stats": {"data": [1, NaN]}},
-        {"fullname": "b", "stats": {"data": [1, -1]}},
-        {"fullname": "c", "stats": {"data": [1, Infinity]}},
-        {"fullname": "d", "stats": {"min": 1}},
-        {"fullname": "e", "stats": {"data": [1]}},
-        {"fullname": "e", "stats": {"data": [2]}},
-        {"fullname": "f\n\u2028\ud800", "stats": {"data": [0, 2]}}]}"""
-    suite = live(pytest_benchmark, data)
-    assert suite.errors == {
-        "a": "nan in 'time' is not a finite number",
-        "b": "-1 in 'time' is below 0",
-        "c": "inf in 'time' is not a finite number",
-        "d": "it has statistics, and no values",
-        "e": "two benchmarks have this name",
-    }
-    assert suite.benchmarks == {r"f\n\u2028\ud800": {"time": Series("s", [0.0, 2.0])}}

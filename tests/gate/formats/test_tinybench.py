@@ -23,10 +23,6 @@ def test_samples_in_ms_are_iterations(file: str, first: float) -> None:
     assert not found.aggregates
 
 
-def test_whole_tasks_are_read_as_well() -> None:
-    assert reading("tinybench", "tasks-2.json").measured == reading("tinybench", "results-2.json").measured
-
-
 def test_the_runtime_is_what_a_result_says() -> None:
     assert reading("tinybench", "results-3.json").about.host == {"runtime": "node", "version": "20.20.2"}
     assert reading("tinybench", "results-2.json").about.host == {}
