@@ -63,16 +63,18 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
     away: keys that somebody compares by.
     """
     files = [(file, [r for r in file.records if isinstance(r, (Execution, Unsampled))]) for file in files_of(records)]
-    labels = _labels([record for _, values in files for record in values])
-    found, dates = _nothing(), _nothing()
+    found, dates, labels = _nothing(), _nothing(), _nothing()
     for file, values in files:
         for record in values:
+            # a setting of a benchmark, which is compared with its like, is no fact
+            for key in filter(is_fact, record.labels.keys() - record.factors.keys()):
+                labels[key][record.side][record.labels[key]] = None
             dates["created"][record.side][file.run.created or record.labels.get("date", "")] = None
-        for side in {record.side for record in values}:
-            for key, value in _of_file(file).items():
-                # what each value says, too, is known better from there
-                if key not in labels:
-                    found[_NAMES.get(key, key)][side][value] = None
+    for file, values in files:
+        # what each value says, too, is known better from there
+        for key, value in _of_file(file).items():
+            for side in {record.side for record in values} if key not in labels else ():
+                found[_NAMES.get(key, key)][side][value] = None
     for key, sides in labels.items():
         if key in _OF_GO or all(len(said) == 1 for said in sides.values()):
             found[_NAMES[key] if key in _OF_GO else key] = sides
@@ -96,16 +98,6 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
 
 def _nothing() -> _Values:
     return defaultdict(lambda: {side: {} for side in SIDES})
-
-
-def _labels(values: Sequence[Execution | Unsampled]) -> _Values:
-    """Collect what the values themselves say; a setting of a benchmark, which is compared with its like, is no fact."""
-    found = _nothing()
-    for record in values:
-        for key, value in record.labels.items():
-            if key not in record.factors and is_fact(key):
-                found[key][record.side][value] = None
-    return found
 
 
 def _of_file(file: File) -> Mapping[str, str]:

@@ -92,11 +92,10 @@ def read(source: Source) -> Iterator[Result]:
             except OutputError as error:
                 yield Failed(benchmark=_by_folder(file.parent, source.path), status=str(error))
     elif '"module_path"' in source.head.text:
-        for summary in _summaries(source):
-            found = _of_summary(summary)
-            sides += found
-            if not found:
-                yield Failed(benchmark=_name(summary), status="no counts that perfgate can read in its summary")
+        summaries = [(summary, _of_summary(summary)) for summary in _summaries(source)]
+        sides += [side for _, found in summaries for side in found]
+        why = "no counts that perfgate can read in its summary"
+        yield from (Failed(benchmark=_name(summary), status=why) for summary, found in summaries if not found)
     else:
         failed = _printed(source, sides)
     packages: dict[str, set[str]] = {}
@@ -107,17 +106,15 @@ def read(source: Source) -> Iterator[Result]:
         if len(packages[side.benchmark]) > 1:
             labels["package"] = side.package
         # the file's order is that of the letters
-        ordered = sorted(side.metrics.items(), key=lambda item: item[0] != "Ir")
-        metrics = {name: _metric(name, value) for name, value in ordered}
+        metrics: dict[str, Metric] = {}
+        for name, value in sorted(side.metrics.items(), key=lambda item: item[0] != "Ir"):
+            # all it counts are costs, and what hits the memory missed the caches
+            better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
+            unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
+            exact = not name.startswith(_OF_CLOCK)
+            metrics[name] = Metric(unit=unit, better=better, values=[value], exact=exact)
         yield Measured(benchmark=side.benchmark, metrics=metrics, labels=labels)
     yield from failed
-
-
-def _metric(name: str, value: float) -> Metric:
-    # all it counts are costs, and what hits the memory missed the caches
-    better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
-    unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-    return Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -105,7 +105,12 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     try:
         if failed:
             raise OutputError(failed)
-        metrics = _version_2(runs) if runs is not None else _version_1(result, memory_by_run)
+        metrics = _version_2(runs or [])
+        if result.times and runs is None:
+            metrics["time"] = Metric(unit="s", values=result.times)
+            memory = [value for value in result.memory_usage_byte or [] if value is not None]
+            if memory_by_run and len(memory) == len(result.times):
+                metrics["memory"] = Metric(unit="B", values=memory)
         if not metrics and result.mean is None:
             raise OutputError("neither times nor a mean in the file")
     except OutputError as error:
@@ -131,18 +136,8 @@ def _rows(source: Source) -> Iterator[Result]:
         yield from _aggregates(result, command, labels, without_times=True)
 
 
-def _version_1(result: _Result, memory_by_run: bool) -> dict[str, Metric]:
-    if not result.times:
-        return {}
-    metrics = {"time": Metric(unit="s", values=result.times)}
-    memory = [value for value in result.memory_usage_byte or [] if value is not None]
-    if memory_by_run and len(memory) == len(result.times):
-        metrics["memory"] = Metric(unit="B", values=memory)
-    return metrics
-
-
 def _version_2(runs: list[_Run]) -> dict[str, Metric]:
-    metrics = {}
+    metrics: dict[str, Metric] = {}
     for key, name in _METRICS.items():
         found: list[_Quantity] = [each for run in runs if (each := getattr(run, key)) and each.value is not None]
         values, base = list[float](), "B" if name == "memory" else "s"

@@ -283,11 +283,8 @@ def test_what_a_measurement_of_criterion_measures(printed: str, expected: tuple[
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        ("1.25 cpb", ("cpb", 1.25, "cpb", "lower")),
-        ("1.25 Kcycles/B", ("cycles/B", 1250, "cycles/B", "lower")),
-        ("1.25   cycles/elem", ("cycles/elem", 1.25, "cycles/elem", "lower")),
-        # a formatter that has one word for both
-        ("1.25 cycles", ("throughput", 1.25, "cycles", "lower")),
+        ("1.25 cpb", ("throughput", 1.25, "cpb", "lower")),
+        ("1.25 Kcycles/B", ("throughput", 1250, "cycles/B", "lower")),
         ("1.25 Kelem/s", ("throughput", 1250, "1/s", "higher")),
         ("1.25 elements/s", ("throughput", 1.25, "1/s", "higher")),
         ("1.25 MiB/s", ("throughput", 1.25 * 1024**2, "B/s", "higher")),
