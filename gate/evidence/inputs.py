@@ -63,7 +63,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-":
             files.append(Path(name))
     if results:
-        from gate.evidence.foreign.imported import imported
+        from gate.evidence.foreign.records import imported
 
         read_too = imported(results)
         records += read_too.records

@@ -40,7 +40,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     """
     from gate.commands.import_.importing import counts, lines, write
     from gate.evidence.foreign.arguments import named
-    from gate.evidence.foreign.imported import imported
+    from gate.evidence.foreign.records import imported
     from gate.model import SIDES
     from gate.writing.plain import visible
 
