@@ -80,9 +80,7 @@ class _Between(NamedTuple):
 
     @property
     def rebooted(self) -> bool:
-        # an older perfgate wrote the id itself, a newer one its hash: between them nothing can be said
-        alike = len({"-" in str(state.get("boot_id")) for state in self}) == 1
-        return alike and self.differs("boot_id")
+        return self.differs("boot_id")
 
     @property
     def elapsed(self) -> float:

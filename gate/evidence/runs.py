@@ -6,7 +6,6 @@ A part is a shard in a session: what one job measured. What stands after a run l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any
 
 import msgspec
 
@@ -77,24 +76,8 @@ def config_of(run: Run | None, options: Source | None = None) -> Config | None:
     """
     if run is None or run.config is None:
         return None
-    source = from_tables(_of_today(run.config), "the run's config")
+    source = from_tables(run.config, "the run's config")
     return parse(over(source, options) if options else source, lenient=True)
-
-
-def _of_today(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Say what a run of an earlier perfgate was asked for by the keys that there are."""
-    plan, gate = dict(config.get("plan") or {}), dict(config.get("gate") or {})
-    overrides = [dict(each) for each in config.get("override") or ()]
-    if plan.pop("pairing", None) == "duet":
-        # both sides ran at once, whose wall times tell less
-        plan["metrics"] = plan.get("metrics") or ["cpu"]
-    for table in (gate, *overrides):
-        if table.pop("show", None) == "not-worse":
-            table["detectable"] = "threshold"
-        if table.get("family") == "bh":
-            table["family"] = "holm"
-    tables = {"plan": plan, "gate": gate, "override": overrides}
-    return {**config, **{name: table for name, table in tables.items() if table}}
 
 
 def in_order(records: Sequence[Located]) -> list[Located]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -121,7 +122,7 @@ class _Points:
         """Failed requests by http_req_failed, for scripts that leave out the tags."""
         self.stamps: dict[_Key, tuple[str, float, str]] = {}
         """When the first request ended and how long it took, and when the last one ended."""
-        self.own: dict[_Key, _Own] = {}
+        self.own: defaultdict[_Key, _Own] = defaultdict(_Own)
 
     def take(self, metric: str, value: float, when: str, tags: _Tags) -> None:
         """Sort in a value."""
@@ -143,19 +144,8 @@ class _Points:
             self.told[key] = self.told.get(key, 0) + bool(value)
         elif metric not in _LEFT_OUT:
             # a check by its own name; requests of other protocols by that of the request
-            self._other((metric, tags.check or key[0], tags.group, tags.scenario), value, when)
-
-    def _other(self, key: _Key, value: float, when: str) -> None:
-        own = self.own.get(key)
-        if own is None:
-            own = self.own[key] = _Own(first=when)
-        kind = self.kinds.get(key[0]) or self.kinds.setdefault(key[0], _kind_of(key[0]))
-        own.last = when
-        if kind.kind == "counter" and own.values:
-            own.values[0] += value
-        elif kind.kind == "gauge" and own.values:
-            own.values[0] = value
-        else:
+            own = self.own[metric, tags.check or key[0], tags.group, tags.scenario]
+            own.first, own.last = own.first or when, when
             own.values.append(value)
 
     def results(self) -> Iterator[Measured | Failed]:
@@ -186,7 +176,8 @@ def _metrics(metric: str, kind: _Kind, own: _Own) -> dict[str, Metric]:
         return {"rate": Metric(unit="share", better=kind.better, values=[share])}
     if kind.kind in ("counter", "gauge"):
         name = "count" if kind.kind == "counter" else "value"
-        return {name: Metric(better=kind.better, values=[own.values[0]])}
+        value = sum(own.values) if kind.kind == "counter" else own.values[-1]
+        return {name: Metric(better=kind.better, values=[value])}
     if not kind.time:
         return {"value": Metric(better=kind.better, values=own.values)}
     metrics = {"time": Metric(unit="s", values=array("d", (value * 1e-3 for value in own.values)))}
@@ -217,7 +208,15 @@ def recognises(source: Source) -> bool:
     if _has_points(source):
         return True
     found = source.head.json
-    return _is_summary(found) if isinstance(found, dict) else set(source.head.first.split(",")) >= set(_COLUMNS[:3])
+    if not isinstance(found, dict):
+        return set(source.head.first.split(",")) >= set(_COLUMNS[:3])
+    metrics = _metrics_of(found)
+    is_k6 = any(
+        (name.startswith(("http_req", "iteration", "vus", "data_")) or "values" in each) and _numbers(each)
+        for name, each in metrics.items()
+    )
+    bare = {_DURATION, _HTTP, "iterations", _ITERATION, "vus"} & metrics.keys()
+    return is_k6 and bool({"root_group", "state", "results"} & found.keys() or bare)
 
 
 def _has_points(source: Source) -> bool:
@@ -284,17 +283,6 @@ _HTTP = "http_reqs"
 _GOOD = "{expected_response:true}"
 _STATISTIC = re.compile(r"p\(?([\d.]+)\)?")
 _MEANT = {"avg": "mean", "med": "median", "min": "min", "max": "max"}
-_TREND = _MEANT.keys() | {"p(90)", "p(95)", "p90", "p95", "p99"}
-
-
-def _is_summary(found: dict[str, Any]) -> bool:
-    metrics = _metrics_of(found)
-    is_k6 = any(
-        (name.startswith(("http_req", "iteration", "vus", "data_")) or "values" in each) and _numbers(each)
-        for name, each in metrics.items()
-    )
-    bare = {_DURATION, _HTTP, "iterations", _ITERATION, "vus"} & metrics.keys()
-    return is_k6 and bool({"root_group", "state", "results"} & found.keys() or bare)
 
 
 def _metrics_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -356,7 +344,7 @@ def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Itera
 
 
 def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
-    return numbers.keys() >= _TREND or bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
+    return bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
 
 
 def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dict[str, str]) -> Iterator[Aggregate]:

@@ -29,19 +29,14 @@ def recognises(source: Source) -> bool:
     """Return whether it is a list, or an object, of tinybench's results or the rows of its table."""
     found = source.head.json
     # Google Benchmark and mitata have "benchmarks" too, and hyperfine "results", of another shape
-    own = list(_entries(found))[:20] if isinstance(found, (dict, list)) else []
-    return any(_is_result(_result(each)) or _is_row(each) for _, each in own if isinstance(each, dict))
+    own = _entries(found)[:20] if isinstance(found, (dict, list)) else []
+    return any(_is_result(_result(each)) or _is_row(each) for each in own if isinstance(each, dict))
 
 
-def _entries(found: Any) -> Iterator[tuple[str, Any]]:
-    """Yield results with the names that are theirs by what they stand in; "" where they are in a list."""
-    if isinstance(found, dict):
-        inside = next((found[key] for key in _LISTS if isinstance(found.get(key), list)), None)
-        if inside is None:
-            yield from ((name, entry) for name, entry in found.items() if isinstance(entry, dict))
-            return
-        found = inside
-    yield from (("", each) for each in found)
+def _entries(found: Any) -> list[Any]:
+    """Give the results of a list, or of an object that has one."""
+    own = found if isinstance(found, list) else next((found[key] for key in _LISTS if key in found), None)
+    return own if isinstance(own, list) else []
 
 
 def _result(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -65,7 +60,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each task with samples, and statistics for the others."""
     about = About(tool="tinybench")
     yield about
-    for place, (key, each) in enumerate(_entries(source.document(object, "tinybench's JSON")), 1):
+    for place, each in enumerate(_entries(source.document(object, "tinybench's JSON")), 1):
         own = entry(each, dict[str, Any], f"task {place}")
         if isinstance(own, Failed):
             yield own
@@ -73,7 +68,7 @@ def read(source: Source) -> Iterator[Result]:
         if _is_row(own):
             yield from _row(own)
             continue
-        name = str(own.get("name") or key or f"task {place}")
+        name = str(own.get("name") or f"task {place}")
         bench = own.get("bench")
         suite = bench.get("name") if isinstance(bench, dict) else None
         labels = {"bench": suite} if isinstance(suite, str) and suite else {}
@@ -95,8 +90,7 @@ def read(source: Source) -> Iterator[Result]:
                 yield from of_rates(
                     name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels
                 )
-        # what stands beside tasks that are named by their keys may be anything
-        elif "name" in own or not key:
+        else:
             yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
 
 

@@ -321,13 +321,4 @@ class _Unpacked(io.RawIOBase):
 
 
 def _encoding(data: bytes) -> str:
-    for mark, encoding in _MARKS.items():
-        if data.startswith(mark):
-            return encoding
-    # without a mark: PowerShell and others write text whose every second byte is 0
-    begins = data[:64]
-    if len(begins) >= 4 and not begins[1::2].strip(b"\0") and begins[::2].strip(b"\0"):
-        return "utf-16-le"
-    if len(begins) >= 4 and not begins[::2].strip(b"\0") and begins[1::2].strip(b"\0"):
-        return "utf-16-be"
-    return "utf-8"
+    return next((encoding for mark, encoding in _MARKS.items() if data.startswith(mark)), "utf-8")

@@ -10,8 +10,8 @@ from gate.config.source import read_source
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located, read
-from gate.evidence.runs import EvidenceError, config_of, run_of
-from gate.model import SIDES, Evidence, Memory, Run
+from gate.evidence.runs import EvidenceError, run_of
+from gate.model import SIDES, Evidence, Memory
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, UnfitHost
 from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
@@ -45,21 +45,6 @@ def files(*contents: list[dict[str, Any]]) -> list[Located]:
 def part(names: str, shard: str, session: int, sessions: int = 2, **more: Any) -> list[dict[str, Any]]:
     values = [line for name in names for line in both(name, session)]
     return [run_line(names, shard=shard, session=session, sessions=sessions, **more), *values]
-
-
-@pytest.mark.parametrize(
-    ("then", "now"),
-    [
-        ({"gate": {"show": "not-worse", "family": "bh"}}, {"gate": {"detectable": "threshold", "family": "holm"}}),
-        ({"plan": {"pairing": "duet"}}, {"plan": {"metrics": ["cpu"]}}),
-        ({"plan": {"pairing": "duet", "metrics": ["time"]}}, {"plan": {"metrics": ["time"]}}),
-        ({"plan": {"pairing": "interleaved"}}, {}),
-    ],
-)
-def test_what_an_older_run_was_asked_for_is_read_by_the_keys_that_there_are(
-    then: dict[str, Any], now: dict[str, Any]
-) -> None:
-    assert config_of(Run(config=then)) == config_of(Run(config=now)) is not None
 
 
 ALL = [part("x", "1/2", 0), part("yz", "2/2", 0), part("x", "1/2", 1), part("yz", "2/2", 1)]

@@ -43,7 +43,7 @@ def test_encodings_and_line_ends_change_nothing(file: Path, tmp_path: Path) -> N
         "bom": b"\xef\xbb\xbf" + data,
         "crlf": text.replace("\n", "\r\n").encode(),
         "utf-16": text.encode("utf-16"),
-        "utf-16-be": text.encode("utf-16-be"),
+        "utf-16-be": b"\xfe\xff" + text.encode("utf-16-be"),
     }
     path = tmp_path / "unnamed"
     for change, changed in changes.items():
