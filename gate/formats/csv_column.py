@@ -7,15 +7,18 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gate.config.types import Columns
 from gate.formats import k6
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
-from gate.formats.parts.requests import Rows, succeeded
+from gate.formats.parts.requests import succeeded
 from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 _SUFFIXES = {
     **dict.fromkeys(("ns", "nanos", "nanoseconds"), "ns"),
@@ -159,7 +162,7 @@ def _is_blank(row: Sequence[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _rows(reader: Rows, names: Sequence[str], column: str, mixed: str) -> Iterator[_Row]:
+def _rows(reader: Reader, names: Sequence[str], column: str, mixed: str) -> Iterator[_Row]:
     """Yield the rows, each as wide as the header; mixed: a column that must have one value in all of them, or ""."""
     width, kinds = len(names), dict[str, None]()
     for cells in reader:

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from gate.formats.parts.output import OutputError, shown, usable
 from gate.formats.parts.result import Aggregate, Failed, Measured
@@ -137,15 +137,6 @@ def place_of(url: str) -> tuple[str, str]:
         return url, ""
     host, _, path = rest.partition("/")
     return f"/{path}", host.rpartition("@")[2]
-
-
-class Rows(Iterator[list[str]], Protocol):
-    """A reader of the csv module."""
-
-    @property
-    def line_num(self) -> int:
-        """The line that was read last."""
-        ...
 
 
 def header(reader: Iterable[list[str]]) -> list[str]:
