@@ -101,7 +101,6 @@ def _nothing() -> _Values:
 
 
 def _of_file(file: File) -> Mapping[str, str]:
-    """Give what a file says once."""
     found = {key: _text(value) for key, value in (file.run.host or {}).items() if is_fact(key)}
     if not file.run.apart:
         # a machine of perfgate's own runs is named with it

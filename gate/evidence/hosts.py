@@ -65,8 +65,6 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
 
 
 class _Between(NamedTuple):
-    """Two states of a machine, one after the other."""
-
     begin: Mapping[str, Any]
     end: Mapping[str, Any]
 
@@ -156,7 +154,6 @@ def _once(events: Iterable[warn.Event]) -> Iterable[warn.Event]:
 
 
 def _session_hosts(records: Iterable[Located]) -> dict[int, str]:
-    """Name the machine of each session, as far as it is known."""
     found: dict[int, set[warn.Machine | None]] = defaultdict(set)
     for file in files_of(records):
         for session in file.sessions:

@@ -236,7 +236,6 @@ class Appender:
             self._flush_error = error
 
     def _flushed(self) -> None:
-        """Wait until the last write is on disk."""
         if self._flush is not None:
             self._flush.wait()
             self._flush = None

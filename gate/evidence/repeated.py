@@ -59,8 +59,6 @@ _TICKS = 2
 
 
 class _Part(NamedTuple):
-    """Of one line."""
-
     values: Sequence[float]
     """In base units."""
     exact: bool

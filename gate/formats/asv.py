@@ -43,8 +43,6 @@ _LONGEST = 200
 
 
 class _Known(msgspec.Struct):
-    """What benchmarks.json says of a benchmark."""
-
     type: str = ""
     unit: str = ""
     param_names: list[str] = []

@@ -123,8 +123,6 @@ def _nanoseconds(element: Element | None, key: str) -> float | None:
 
 
 class _Table:
-    """What was read of the tables so far."""
-
     def __init__(self) -> None:
         self.place: Literal["outside", "path", "heading", "rows"] = "outside"
         self.path: list[str] = []

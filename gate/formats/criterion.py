@@ -76,8 +76,6 @@ class _Amount(NamedTuple):
 
 
 class _Baseline(NamedTuple):
-    """A baseline of a benchmark."""
-
     folder: Path
     data: bytes
     """Of its sample, or where there is none of its estimates."""

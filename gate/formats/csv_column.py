@@ -34,8 +34,6 @@ _LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What is known of a header line."""
-
     names: frozenset[str] = frozenset()
     """The columns by which it is recognised."""
     beside: frozenset[str] = frozenset()
@@ -265,7 +263,6 @@ def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
 
 
 def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, header: _Header) -> tuple[str, float]:
-    """Return the base unit of a metric's cell and the factor that takes it there."""
     if told:
         return to_base(_SUFFIXES.get(told.lower(), told))
     unit = wanted.get(name)

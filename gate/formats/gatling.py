@@ -34,8 +34,6 @@ _DEEPEST = 50
 
 
 class _Run:
-    """A run of one simulation."""
-
     def __init__(self) -> None:
         self.first, self.last = 1 << 62, 0
         """When the first request began and the last one ended, in ms."""
@@ -131,7 +129,6 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _is_statistics(found: Any) -> bool:
-    """Return whether a JSON document is the tree of a report's statistics."""
     if not isinstance(found, dict):
         return False
     inner = found.get("stats") if "pathFormatted" in found else None

@@ -40,8 +40,6 @@ _BEGINS = re.compile(r"\s*window\.BENCHMARK_DATA\s*=\s*")
 
 
 class _Bench(msgspec.Struct):
-    """An element of "benches"."""
-
     name: Any = ""
     value: Any = None
     """A number, or its text."""

@@ -172,8 +172,6 @@ class _Stream:
 
 @dataclass(slots=True)
 class _File:
-    """All that was read."""
-
     groups: dict[_Process, dict[bytes, _Lines]] = field(default_factory=dict)
     failed: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
     partly: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
@@ -587,7 +585,6 @@ def _last_name(text: str) -> str:
 
 
 def _is_of(name: str, announced: str) -> bool:
-    """Return whether a name is the announced one, with or without GOMAX_PROCS."""
     return bool(announced) and (name == announced or _PROCS.sub("", name) == announced)
 
 

@@ -57,8 +57,6 @@ class _Summary(msgspec.Struct):
 
 
 class _Side(NamedTuple):
-    """The counts of one run of a benchmark."""
-
     benchmark: str
     package: str
     """Of cargo; "": not known."""

@@ -53,19 +53,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each tag; one without a tag is called "histogram"."""
     values: dict[str | None, array[float]] = {}
     largest, power = 0.0, 9
-    total = 0
-    for number, line in enumerate(source.bytes_lines(), 1):
-        try:
-            found = _interval(line.strip())
-            tag, highest, buckets = found or (None, b"", ())
-            counts = list(buckets)
-        except OutputError as error:
-            raise OutputError(f"line {number}: {error}") from None
-        if not counts:
-            continue
-        total += sum(count for _, count in counts)
-        if total > MOST:
-            raise OutputError(f"line {number}: more than {MOST} values: record for a shorter time, or fewer")
+    for number, tag, highest, counts in _intervals(source.bytes_lines(), ""):
         values.setdefault(tag, array("d")).extend(array("d", _shuffled(counts, number, 1)))
         # by which power of ten the largest value is made smaller where it is shown
         shown, most = float_of(highest.decode("ascii", "replace")), counts[-1][0]
@@ -76,6 +64,32 @@ def read(source: Source) -> Iterator[Result]:
     for tag, own in values.items():
         metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in own)))}
         yield Measured(benchmark=tag or _NAME, metrics=metrics)
+
+
+def _intervals(lines: Iterable[bytes], of: str) -> Iterator[tuple[int, str | None, bytes, list[Bucket]]]:
+    """Yield of each interval with values its line from 1, its tag, the largest value as it is shown, and its buckets.
+
+    Raises:
+        OutputError: a line that cannot be read, or more than MOST values in all.
+    """
+    left = MOST
+    for place, line in enumerate(map(bytes.strip, lines), 1):
+        if not line or line.startswith((b"#", _LEGEND)):
+            continue
+        counts: list[Bucket] = []
+        try:
+            match = _LINE.fullmatch(line)
+            if match is None:
+                raise OutputError(f"{shown(line)} is not an interval")
+            for bucket in decode(match[3]):
+                left -= bucket[1]
+                if left < 0:
+                    raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
+                counts.append(bucket)
+        except OutputError as error:
+            raise OutputError(f"line {place}{of}: {error}") from None
+        if counts:
+            yield place, match[1].decode("utf-8", "replace") if match[1] else None, match[2], counts
 
 
 def _shuffled(counts: Iterable[Bucket], seed: int, scale: float) -> list[float]:
@@ -111,46 +125,20 @@ def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
             MOST values; a last line without a newline.
     """
     found: dict[str, Series] = {}
-    left = MOST
-    for place, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        try:
-            interval = _interval(line.strip())
-            if interval is None:
-                continue
-            tag, _, buckets = interval
-            name = plain_metric(units) if tag is None else tag
-            unit = units.get(name)
-            if unit is None:
-                key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
-                raise OutputError(
-                    f'its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{key}] unit = "ns"'
-                )
-            base, scale = to_base(unit)
-            counts: list[Bucket] = []
-            for bucket in buckets:
-                left -= bucket[1]
-                if left < 0:
-                    raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
-                counts.append(bucket)
-            found.setdefault(name, Series(base, [])).values.extend(_shuffled(counts, place, scale))
-        except OutputError as error:
-            raise OutputError(f"line {place} of the HdrHistogram log: {error}") from None
+    of = " of the HdrHistogram log"
+    for place, tag, _, counts in _intervals(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), of):
+        name = plain_metric(units) if tag is None else tag
+        unit = units.get(name)
+        if unit is None:
+            key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
+            raise OutputError(
+                f"line {place}{of}: its integers have no unit: declare one, usually nanoseconds: "
+                f'[benchmark.metric.{key}] unit = "ns"'
+            )
+        base, scale = to_base(unit)
+        found.setdefault(name, Series(base, [])).values.extend(_shuffled(counts, place, scale))
     refuse_cut_off(data, "the HdrHistogram log")
-    return {name: series for name, series in found.items() if series.values}
-
-
-def _interval(line: bytes) -> tuple[str | None, bytes, Iterator[Bucket]] | None:
-    """Read the tag, the largest value as it is shown and the buckets of a line; None: a comment, the legend or blank.
-
-    Raises:
-        OutputError: it is something else, or a histogram that cannot be decoded.
-    """
-    if not line or line.startswith((b"#", _LEGEND)):
-        return None
-    match = _LINE.fullmatch(line)
-    if match is None:
-        raise OutputError(f"{shown(line)} is not an interval")
-    return match[1].decode("utf-8", "replace") if match[1] else None, match[2], decode(match[3])
+    return found
 
 
 def decode(encoded: bytes) -> Iterator[Bucket]:

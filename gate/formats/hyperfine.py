@@ -34,8 +34,6 @@ class _Quantity(msgspec.Struct):
 
 
 class _Run(msgspec.Struct):
-    """A run of 2.0."""
-
     time_wall_clock: _Quantity | None = None
     time_user: _Quantity | None = None
     time_system: _Quantity | None = None

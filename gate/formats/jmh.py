@@ -46,8 +46,6 @@ _ByFork = dict[str, list[list[float]]]
 
 
 class _Scores(msgspec.Struct):
-    """A metric of a benchmark."""
-
     scoreUnit: str  # noqa: N815  # JMH's name
     score: _Number | None = None
     scoreConfidence: list[_Number] = []  # noqa: N815  # JMH's name
@@ -269,7 +267,6 @@ def _number_of(value: _Number) -> float:
 
 
 def _known_unit(unit: str) -> tuple[str, float]:
-    """Return the base unit of one of JMH, and the factor that takes a value there."""
     above, _, below = unit.partition("/")
     if above == "ops" and below in _SECONDS:
         return "1/s", 1 / _SECONDS[below]

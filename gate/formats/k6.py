@@ -47,8 +47,6 @@ _KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "coun
 
 
 class _Kind(NamedTuple):
-    """What a metric of k6 is."""
-
     kind: str = "trend"
     """trend, rate, counter or gauge."""
     time: bool = False
@@ -105,16 +103,12 @@ _Key = tuple[str, str, str, str]
 
 @dataclass(slots=True)
 class _Own:
-    """Values of a metric that is not of HTTP requests."""
-
     values: array[float] = field(default_factory=lambda: array("d"))
     first: str = ""
     last: str = ""
 
 
 class _Points:
-    """What a file holds, sorted."""
-
     def __init__(self) -> None:
         self.kinds: dict[str, _Kind] = {}
         self.requests: load.Table[_Key] = load.Table(tuple(_PARTS.values()))
@@ -286,7 +280,6 @@ _MEANT = {"avg": "mean", "med": "median", "min": "min", "max": "max"}
 
 
 def _metrics_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what a document says of each metric, by its name, with tags in braces."""
     results = found.get("results")
     if isinstance(results, dict) and isinstance(results.get("metrics"), list):
         listed = [each for each in results["metrics"] if isinstance(each, dict)]

@@ -122,7 +122,6 @@ def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float]
 
 
 def _full_name(title: str, name: str) -> str:
-    """Name a benchmark by its title, where it has one."""
     return name if title in ("", _DEFAULT_TITLE) else f"{title}/{name}"
 
 

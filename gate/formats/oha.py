@@ -119,8 +119,6 @@ def _rows(source: Source) -> Iterator[Result]:
 
 @dataclass(slots=True)
 class _Summary:
-    """What one run printed."""
-
     figures: dict[str, str] = field(default_factory=dict)
     """By their names, such as "Requests/sec"; the first of each name."""
     percentiles: dict[str, float | None] = field(default_factory=dict)

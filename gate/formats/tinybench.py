@@ -34,7 +34,6 @@ def recognises(source: Source) -> bool:
 
 
 def _entries(found: Any) -> list[Any]:
-    """Give the results of a list, or of an object that has one."""
     own = found if isinstance(found, list) else next((found[key] for key in _LISTS if key in found), None)
     return own if isinstance(own, list) else []
 

@@ -75,7 +75,6 @@ def _first(head: Head) -> dict[str, Any] | None:
 
 
 def _object(line: str | bytes) -> dict[str, Any]:
-    """Read an object; empty where it is none."""
     try:
         return msgspec.json.decode(line, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -128,7 +128,6 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
 
 
 def _commit(readings: Sequence[Reading]) -> Commit | None:
-    """Name what a side's files measured, where they agree."""
     found = {reading.about.commit for reading in readings}
     commit = found.pop() if len(found) == 1 else None
     names = list(dict.fromkeys(reading.name for reading in readings))
