@@ -25,7 +25,6 @@ from gate.formats.parts.result import (
 )
 from gate.formats.parts.source import Source
 from gate.model import Metric
-from gate.units import plural
 from gate.writing.plain import visible
 
 FORMAT = Format(title="JMH (`-rf json`, `csv` or `scsv`)", again="process")
@@ -42,7 +41,6 @@ _FAILURE = re.compile(r"^# Benchmark: (?P<name>.*)|<failure>$", re.MULTILINE)
 
 # JMH writes NaN and infinities as strings
 _Number = float | str
-_ByFork = dict[str, list[list[float]]]
 
 
 class _Scores(msgspec.Struct):
@@ -111,25 +109,23 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
     except OutputError as error:
         yield Failed(benchmark=name, status=str(error), labels=labels)
         return
-    # values by secondary metric and fork; none where some cannot be used
-    secondaries: _ByFork = {}
+    processes = [{metric: Metric(unit=unit, values=[value * scale for value in values])} for values in by_fork]
     for key, scores in result.secondaryMetrics.items():
         base, factor = _known_unit(scores.scoreUnit)
+        forks: list[list[float]] = []
         with contextlib.suppress(OutputError):
-            forks = [fork for fork in _forks(scores) if fork]
-            secondaries[key] = forks if all(usable([v * factor for v in fork], base) for fork in forks) else []
-        secondaries.setdefault(key, [])
-    for fork, values in enumerate(by_fork):
-        metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
-        for key, own in secondaries.items():
-            # in every iteration, or its values would not belong to those of the others
-            if fork < len(own) and len(own[fork]) == len(values):
-                base, factor = _known_unit(result.secondaryMetrics[key].scoreUnit)
-                view_of = "time" if (key.rpartition("·")[2] == "p0.50") and metric == "time" else None
-                metrics[_secondary(key)] = Metric(
-                    unit=base, values=[v * factor for v in own[fork]], view_of=view_of, sharp=view_of is not None
-                )
-        yield Measured(benchmark=name, metrics=metrics, execution=fork, labels=labels)
+            forks = [[value * factor for value in fork] for fork in _forks(scores) if fork]
+        if not forks and _number(scores.score) is not None:
+            yield _mean(name, _secondary(key), scores, labels)
+        elif list(map(len, forks)) == list(map(len, by_fork)) and all(usable(fork, base) for fork in forks):
+            view_of = "time" if key.rpartition("·")[2] == "p0.50" and metric == "time" else None
+            for metrics, fork in zip(processes, forks, strict=True):
+                metrics[_secondary(key)] = Metric(unit=base, values=fork, view_of=view_of, sharp=view_of is not None)
+        else:
+            # its values would not belong to those of the others
+            yield LeftOut(f"{place}: {key} of {name} has no value that can be used in some iterations")
+    for execution, metrics in enumerate(processes):
+        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
     lost = int(result.forks or 0) - len(by_fork)
     if by_fork and lost > 0:
         # JMH goes on without a fork that failed, unless -foe says otherwise
@@ -137,27 +133,6 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
         yield Failed(benchmark=name, status=status, labels=labels, execution=len(by_fork))
     elif not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
-    yield from _not_whole(result, name, labels, place, secondaries, list(map(len, by_fork)))
-
-
-def _not_whole(
-    result: _Result, name: str, labels: dict[str, str], place: str, found: _ByFork, wanted: list[int]
-) -> Iterator[Result]:
-    """Yield the means of secondary metrics without values, and what of others cannot be used.
-
-    Args:
-        found: values by metric and fork.
-        wanted: iterations of each fork.
-    """
-    for key, own in found.items():
-        counts = list(map(len, own))
-        if not own and _number(result.secondaryMetrics[key].score) is not None:
-            yield _mean(name, _secondary(key), result.secondaryMetrics[key], labels)
-        elif not own:
-            yield LeftOut(f"{place}: {key} of {name} has neither values nor a mean")
-        elif counts != wanted:
-            has = f"{plural(sum(counts), 'value')} in {plural(sum(wanted), 'iteration')}"
-            yield LeftOut(f"{place}: {key} of {name} has {has}, and is left out of forks that lack some")
 
 
 def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Aggregate | Failed:
