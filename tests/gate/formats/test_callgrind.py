@@ -1,5 +1,6 @@
 """Profiles of callgrind and cachegrind, and what callgrind prints."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,10 @@ from gate.formats.callgrind import instructions
 from gate.formats.parts.output import OutputError
 from gate.formats.parts.reading import Reading, read
 from gate.formats.parts.source import Source
+from tests.support.foreign import reading
 
+of = partial(reading, "callgrind")
 DATA = Path(__file__).parents[2] / "data/results/callgrind"
-
-
-def of(name: str) -> Reading:
-    return read(Source(name, DATA / name))
 
 
 def counts(reading: Reading) -> dict[str, float]:

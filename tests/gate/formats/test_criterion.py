@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from gate.formats.criterion import Files, suite
 from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, columns, read, recognised
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text
 
+made = partial(of_text, "criterion")
 DATA = Path(__file__).parents[2] / "data/results/criterion"
 
 
@@ -144,10 +147,6 @@ def test_other_folders_are_none_of_criterion(tmp_path: Path) -> None:
 
 FILE = Path(__file__).parents[2] / "data/results/criterion/twice.txt"
 INDENT = " " * 24
-
-
-def made(text: str) -> Reading:
-    return read(Source("x", None, text.encode()))
 
 
 def test_estimates_with_their_intervals_and_throughput() -> None:

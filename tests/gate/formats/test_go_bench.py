@@ -1,4 +1,5 @@
 import contextlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,17 +8,11 @@ from gate.formats.go_bench import suite as parse
 from gate.formats.parts.output import OutputError, Series, Suite
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text, reading
 
-DATA = Path(__file__).parents[2] / "data" / "results" / "go_bench"
+read_file = partial(reading, "go_bench")
+read_text = partial(of_text, "go_bench")
 TINY, SUB = "example.com/tiny", "example.com/tiny/sub"
-
-
-def read_text(text: str) -> Reading:
-    return read(Source("x", None, text.encode()), "go_bench")
-
-
-def read_file(name: str) -> Reading:
-    return read(Source(name, DATA / name))
 
 
 def values(reading: Reading, name: str, metric: str = "time", **labels: str) -> list[tuple[int, list[float]]]:

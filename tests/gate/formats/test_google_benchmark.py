@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,9 @@ from gate.formats.parts.live import suite
 from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, read
 from gate.formats.parts.source import Source
+from tests.support.foreign import reading
 
-DATA = Path(__file__).parents[2] / "data/results/google_benchmark"
-
-
-def of(name: str) -> Reading:
-    return read(Source(name, DATA / name))
+of = partial(reading, "google_benchmark")
 
 
 def made(*rows: dict[str, Any], **context: Any) -> Reading:

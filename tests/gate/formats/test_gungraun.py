@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,16 @@ import pytest
 
 from gate.formats.parts.reading import Reading, columns, read, recognised
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text, reading
 
+of = partial(reading, "gungraun")
+made = partial(of_text, "gungraun")
 DATA = Path(__file__).parents[2] / "data/results/gungraun"
 NEW_AND_OLD = {
     "lib_bench::adding::plain": (352, 302),
     "lib_bench::adding::sum long": (6523, 5523),
     "lib_bench::adding::sum short": (92, 82),
 }
-
-
-def of(name: str) -> Reading:
-    return read(Source(name, DATA / name))
 
 
 def counts(reading: Reading, event: str = "Ir") -> dict[tuple[str, str], float]:
@@ -154,10 +154,6 @@ def test_one_name_in_two_packages() -> None:
 
 FILE = DATA / "changed.txt"
 SHORT, LONG, PLAIN = (f"lib_bench::adding::{name}" for name in ("sum short", "sum long", "plain"))
-
-
-def made(text: str) -> Reading:
-    return read(Source("x", None, text.encode()))
 
 
 def test_names_and_events_are_those_of_the_summaries() -> None:

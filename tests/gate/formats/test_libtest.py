@@ -1,17 +1,16 @@
 """Rust's own bench lines, as text and as JSON."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.reading import read
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text
 
+made = partial(of_text, "libtest")
 DATA = Path(__file__).parents[2] / "data/results/libtest"
-
-
-def made(text: str) -> Reading:
-    return read(Source("x", None, text.encode()))
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,17 @@
 """nanobench's JSON, CSV and tables: epochs or medians, batches, names that its templates do not escape."""
 
 import json
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.source import Source
+from tests.support.foreign import reading
 
-DATA = Path(__file__).parents[2] / "data/results/nanobench"
+of = partial(reading, "nanobench")
 QUOTED = 'sums/short | "quoted"; `ticks`'
-
-
-def of(name: str) -> Reading:
-    return read(Source(name, DATA / name))
 
 
 def made(*results: dict[str, Any]) -> Reading:
