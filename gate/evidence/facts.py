@@ -37,8 +37,10 @@ _TELLING = re.compile(
 """A word in the name of a fact that a project gave to its results itself."""
 _VERSION = re.compile(r"\d\.\d")
 _WORD = re.compile(r"[a-z]+")
+_NUMBERED = re.compile(r"-\d+$")
 _SILENT = ("", "unknown", "None")
-_OF_GO = ("cpu", "goarch", "/gomaxprocs", "goos")
+_PROCESSORS = "/gomaxprocs"
+_OF_GO = ("cpu", "goarch", _PROCESSORS, "goos")
 """Labels that are of a process; those of other tools may as well be parameters of benchmarks."""
 _ROUGH = {_NAMES[key] for key in ("mhz_per_cpu", "clock_speed", "memory", "ram")}
 _ROOM = 0.1
@@ -70,6 +72,7 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
             for key in filter(is_fact, record.labels.keys() - record.factors.keys()):
                 labels[key][record.side][record.labels[key]] = None
             dates["created"][record.side][file.run.created or record.labels.get("date", "")] = None
+    _single_processor([record for _, values in files for record in values], labels)
     for file, values in files:
         # what each value says, too, is known better from there
         for key, value in _of_file(file).items():
@@ -98,6 +101,21 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
 
 def _nothing() -> _Values:
     return defaultdict(lambda: {side: {} for side in SIDES})
+
+
+def _single_processor(values: Sequence[Execution | Unsampled], found: _Values) -> None:
+    """Add the GOMAXPROCS of a side whose names end with none, where the other side's do."""
+    whole = {record.benchmark for record in values if _PROCESSORS in record.labels}
+    for side in SIDES if _PROCESSORS in found else ():
+        own = [record for record in values if record.side == side]
+        # Go ends no name with a number where it is 1; one that the other side has, too, is a part of the name
+        if own and all(
+            "goarch" in record.labels
+            and _PROCESSORS not in record.labels
+            and (record.benchmark in whole or not _NUMBERED.search(record.benchmark))
+            for record in own
+        ):
+            found[_PROCESSORS][side]["1"] = None
 
 
 def _of_file(file: File) -> Mapping[str, str]:

@@ -76,7 +76,8 @@ def test_labels_are_facts_where_each_side_has_one_value_that_is_no_setting() -> 
 
     assert labelled({"toolchain": "go1.20"}, {"toolchain": "go1.21"}) == [("toolchain", "go1.20", "go1.21")]
     assert labelled({"branch": "a", "format": "json"}, {"branch": "b", "format": "xml"}) == []
-    assert labelled({"/gomaxprocs": "8"}, {"/gomaxprocs": "4"}) == [("GOMAXPROCS", "8", "4")]
+    assert labelled({"/gomaxprocs": "8", "goarch": "x"}, {"goarch": "x"}) == [("GOMAXPROCS", "8", "1")]
+    assert labelled({"/gomaxprocs": "8"}, {}) == []
     assert labelled({"date": "2020-01-01"}, {"date": "2026-01-01"}) == [("date", "2020-01-01", "2026-01-01")]
     two = [*side("base", {}, labels={"runtime": "6"}), *side("base", {}, labels={"runtime": "8"})]
     assert differing([*two, *side("head", {}, labels={"runtime": "8"})]) == ()
