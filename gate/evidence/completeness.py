@@ -35,7 +35,13 @@ def presence(
     """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
-    expected = _expected(run, measured, suites, select, absent)
+    # a suite stands for what it names, which is known only by what it measured
+    names, known = run.benchmarks if run and run.benchmarks else {}, set(suites.values())
+    expected: dict[Side, dict[str, None]] = {}
+    for side in SIDES:
+        wanted = [n for n in names.get(side, []) if n not in known and n not in absent[side]]
+        selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
+        expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     failed, proved = failed_at(failures), {same.benchmark for same in identical}
     named = {f.benchmark for f in failures}
     build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
@@ -53,7 +59,7 @@ def presence(
         if name in named or suites.get(name) in named:
             every = {canonical(e.factors): e.factors for e in executions if e.benchmark == name}
             at = [own for own in every.values() if not failed(name, own, suites.get(name))]
-        side: Side = "head" if gone else lacking[0]
+        side = "head" if gone else lacking[0]
         status = "base has it, head does not" if gone else "gave no values"
         missing += [Failure(kind="missing", benchmark=name, side=side, factors=own, status=status) for own in at]
     return [name for name in expected["head"] if name not in expected["base"]], missing
@@ -77,21 +83,6 @@ def without_absent(
                 found[f.side].add(f.benchmark)
     left = [f for f in failures if not (f.empty and f.side is not None and f.benchmark in found[f.side])]
     return left, found
-
-
-def _expected(
-    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str],
-    absent: Mapping[Side, Collection[str]],
-) -> dict[Side, dict[str, None]]:  # fmt: skip
-    names = run.benchmarks if run and run.benchmarks else {}
-    # a suite stands for what it names, which is known only by what it measured
-    known = set(suites.values())
-    expected: dict[Side, dict[str, None]] = {}
-    for side in SIDES:
-        wanted = [n for n in names.get(side, []) if n not in known and n not in absent[side]]
-        selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
-        expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
-    return expected
 
 
 _Place = tuple[str, int, int, int]

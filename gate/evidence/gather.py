@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -140,11 +140,17 @@ def _gathered(
     by_build = _pairs(of_made, decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
+    # what files of head alone hold figures of, without the values behind them
+    of_head = [] if run is None or not run.apart or run.base is not None else _of(everything, Unsampled)
+    figures = dict.fromkeys(each.benchmark for each in of_head if each.benchmark not in lone)
+    # all that head has is in suites without a benchmark in base
+    is_new = bool(absent["base"] and lone and not (cases or proofs or failures))
+    compared = run.base.sha if run and run.base else None
     return Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
         failures=[*failures, *pairs.failures, *by_build.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*lone, *pairs.new, *by_build.new, *_new_figures(run, everything, lone)],
+        new=[*lone, *pairs.new, *by_build.new, *figures],
         rounds=rounds,
         looks=looks,
         layouts=layouts_of(measured if says(run, "build") else None, builds),
@@ -156,7 +162,7 @@ def _gathered(
         turns=turns,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
-            *_only_new(run, absent["base"], lone, compared=bool(cases or proofs or failures)),
+            *([NothingToCompare(compared, False, "missing", min(absent["base"]), empty=True)] if is_new else []),
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
             *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
@@ -167,27 +173,11 @@ def _gathered(
     )  # fmt: skip
 
 
-def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:
-    """Name what files of head alone hold figures of, without the values behind them."""
-    if run is None or not run.apart or run.base is not None:
-        return []
-    return list(dict.fromkeys(each.benchmark for each in _of(records, Unsampled) if each.benchmark not in known))
-
-
 def _asked(by_side: dict[Side, list[Execution]], run: Run | None, config: Config, turns: Sequence[Turn]) -> int:
     """Return how many iterations each execution was asked for; what others measured was not asked for any number."""
     names = {name for e in by_side["base"][:1] for name in (e.benchmark, e.suite)}
     own = [turn.iterations for turn in turns if turn.benchmark in names]
     return 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
-
-
-def _only_new(
-    run: Run | None, absent: Collection[str], new: Sequence[str], *, compared: bool
-) -> Iterator[NothingToCompare]:
-    """Say that nothing can be compared, where all that head has is in suites without a benchmark in base."""
-    if absent and new and not compared:
-        base = run.base.sha if run and run.base else None
-        yield NothingToCompare(base=base, itself=False, failed="missing", benchmark=min(absent), empty=True)
 
 
 def _of_machines(

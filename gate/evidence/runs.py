@@ -61,7 +61,15 @@ def run_of(records: Iterable[Located]) -> Run | None:
     if run is None:
         return None
     _refuse_wrong_parts(files)
-    return _with_memory(run, files, records)
+    # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
+    measured = {r.record.session for r in records if isinstance(r.record, Execution)}
+    several = (run.sessions or 1) > 1 or len(measured) > 1
+    hosts = {(file.run.host or {}).get("fingerprint") for file in files}
+    alike = len(hosts) == 1 and all(file.run.memory == run.memory for file in files)
+    if (alike and not several) or not any(file.run.memory for file in files):
+        return run
+    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
+    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
 
 
 def config_of(run: Run | None, options: Source | None = None) -> Config | None:
@@ -91,19 +99,6 @@ def in_order(records: Sequence[Located]) -> list[Located]:
     for file in files_of(records):
         places.setdefault(file.path, (min(file.sessions, default=0), _shard(file.run)))
     return sorted(records, key=lambda located: places[located.path])
-
-
-def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) -> Run:
-    # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
-    if not any(file.run.memory for file in files):
-        return run
-    measured = {r.record.session for r in records if isinstance(r.record, Execution)}
-    several = (run.sessions or 1) > 1 or len(measured) > 1
-    hosts = {(file.run.host or {}).get("fingerprint") for file in files}
-    if not several and len(hosts) == 1 and all(file.run.memory == run.memory for file in files):
-        return run
-    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
-    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
 
 
 def _difference(one: Run, other: Run) -> str:

@@ -324,7 +324,7 @@ def _share(numbers: dict[str, float]) -> float | None:
 def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Iterator[Aggregate]:
     name, _, tags = full.partition("{")
     labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
-    share = _share(numbers)
+    better, share = _better_of(name, each.get("thresholds")), _share(numbers)
     if name == _FAILED:
         yield from load.error_rate(_HTTP, share or 0.0, 1 if share is not None else 0, labels)
     elif name == _HTTP or (name == "iterations" and not _is_trend(each, numbers)):
@@ -332,17 +332,9 @@ def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Itera
         yield from load.aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif name == _DURATION or name in _PARTS:
         yield from _trend(_HTTP, _PARTS.get(name, "time"), numbers, labels, time=True, better=None)
-    elif name not in _LEFT_OUT:
-        yield from _own(name, each, numbers, labels)
-
-
-def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
-    return bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
-
-
-def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dict[str, str]) -> Iterator[Aggregate]:
-    better, share = _better_of(name, each.get("thresholds")), _share(numbers)
-    if _is_trend(each, numbers):
+    elif name in _LEFT_OUT:
+        return
+    elif _is_trend(each, numbers):
         time = each.get("contains") == "time" or ("contains" not in each and _kind_of(name).time)
         yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
     elif name.startswith("checks"):
@@ -354,6 +346,10 @@ def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dic
         is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
         metric, unit = ("rate", "share") if is_rate else ("value", "")
         yield from load.aggregates(name, metric, {"value": share}, unit=unit, better=better, labels=labels)
+
+
+def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
+    return bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
 
 
 def _trend(

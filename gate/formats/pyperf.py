@@ -61,13 +61,10 @@ def read(source: Source) -> Iterator[Result]:
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
-            # its name stands in its metadata, or in that of its first run
-            runs = each.get("runs") if isinstance(each, dict) else None
-            parts = (each, *(runs[:1] if isinstance(runs, list) else ()))
-            known = [part.get("metadata") for part in parts if isinstance(part, dict)]
-            names = [own.get("name") for own in known if isinstance(own, dict)]
-            name = next((own for own in names if isinstance(own, str)), None)
-            yield msgspec.structs.replace(benchmark, benchmark=name)
+            # its name stands in its metadata
+            metadata = each.get("metadata") if isinstance(each, dict) else None
+            name = metadata.get("name") if isinstance(metadata, dict) else None
+            yield msgspec.structs.replace(benchmark, benchmark=name if isinstance(name, str) else None)
             continue
         # what is common to all runs stands once, in the benchmark or in the file
         first = benchmark.runs[0].metadata if benchmark.runs else {}
