@@ -42,7 +42,7 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
     begin, end: as harness.host.state gives them; what is not in both is not spoken of.
     """
     between = _Between(begin, end)
-    if between.rebooted:
+    if between.differs("boot_id"):
         # counters and loads began anew
         return between.system()
     grown = between.grown
@@ -77,10 +77,6 @@ class _Between(NamedTuple):
         return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
     @property
-    def rebooted(self) -> bool:
-        return self.differs("boot_id")
-
-    @property
     def elapsed(self) -> float:
         if up := self.grown("uptime"):
             return up
@@ -91,7 +87,7 @@ class _Between(NamedTuple):
             return 0.0
 
     def system(self) -> list[warn.Event]:
-        events: list[warn.Event] = [warn.Rebooted()] if self.rebooted else []
+        events: list[warn.Event] = [warn.Rebooted()] if self.differs("boot_id") else []
         if self.differs("kernel"):
             events.append(warn.KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
         return events

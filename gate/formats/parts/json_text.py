@@ -13,8 +13,8 @@ from gate.formats.parts.output import OutputError
 from gate.writing.plain import visible
 
 T = TypeVar("T")
-_MARK = re.compile(r'["{}\[\],]')
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\],]', re.DOTALL)
+"""A string, what opens, ends or parts, or the quote of a string that does not end."""
 _BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
 """Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
 _FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
@@ -144,19 +144,15 @@ def closed(text: str) -> Any:
     opened: list[str] = []
     # of the last comma: where it is, which of what was open there was closed since, how many of it are open still
     comma, since, still = -1, list[str](), 0
-    at = 0
-    while found := _MARK.search(text, at):
-        mark, at = found[0], found.end()
+    for found in _MARK.finditer(text):
+        mark = found[0]
         if mark == '"':
-            string = _STRING.match(text, found.start())
-            if string is None:
-                break
-            at = string.end()
-        elif mark in "{[":
+            break
+        if mark in "{[":
             opened.append("}" if mark == "{" else "]")
         elif mark == ",":
             comma, since, still = found.start(), [], len(opened)
-        elif opened:
+        elif mark in "}]" and opened:
             ended = opened.pop()
             if len(opened) < still:
                 since.append(ended)
@@ -172,18 +168,11 @@ def is_cut_off(text: str) -> bool:
 
 def _end(text: str, start: int) -> int | None:
     """Return where an object or a list ends that begins somewhere; None: it is cut off."""
-    depth, at = 0, start
-    while found := _MARK.search(text, at):
-        mark, at = found[0], found.end()
-        if mark == '"':
-            string = _STRING.match(text, found.start())
-            if string is None:
-                return None
-            at = string.end()
-        elif mark in "{[":
-            depth += 1
-        elif mark in "}]":
-            depth -= 1
-            if depth <= 0:
-                return at
+    depth = 0
+    for found in _MARK.finditer(text, start):
+        if found[0] == '"':
+            return None
+        depth += (found[0] in "{[") - (found[0] in "}]")
+        if found[0] in "}]" and depth <= 0:
+            return found.end()
     return None
