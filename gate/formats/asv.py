@@ -17,11 +17,10 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.json_text import read_json
 from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
-from gate.model import Metric
+from gate.model import Metric, UserError
 from gate.model.bounds import number
 from gate.units import meant, to_base
 
@@ -110,8 +109,8 @@ def _known(*folders: Path) -> dict[str, _Known]:
     found: dict[str, _Known] = {}
     for folder in folders:
         try:
-            read = read_json((folder / "benchmarks.json").read_bytes(), dict[str, Any], "benchmarks.json")
-        except (OSError, OutputError):
+            read = Source("", folder / "benchmarks.json").document(dict[str, Any], "benchmarks.json")
+        except (UserError, OutputError):
             continue
         for name, value in read.items():
             try:

@@ -9,15 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from gate.formats.parts.json_text import read_json
 from gate.formats.parts.live import sorted_by_name
 from gate.formats.parts.output import NAME, OutputError, Suite, shown
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
-from gate.formats.parts.source import Source
+from gate.formats.parts.source import GZIP, Source
 from gate.formats.parts.written_units import written
 from gate.model import Better, Metric
 from gate.model.bounds import number
@@ -35,6 +34,7 @@ _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 MOST = 20_000
 """Folders that are looked at."""
 _NANOSECOND = 1e-9
+T = TypeVar("T")
 _VALUE = r"(\d[\d.]*(?:e[+-]?\d+)?) +([^\s\d\]][^\s\]]*(?: [^\s\d\]][^\s\]]*)*)"
 _LINE = re.compile(rf"(?P<name>{NAME})?\s++(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
 # the lines below "change:" hold shares
@@ -134,7 +134,7 @@ def read(source: Source) -> Iterator[Result]:
             if (each.folder / _SAMPLE).is_file():
                 yield from _measured(each.name, _sample(each.data), _unit(each.folder), each.worked, labels)
             else:
-                yield from aggregates(read_json(each.data, Estimates, _ESTIMATES), each.name, labels, each.worked)
+                yield from aggregates(_json(each.data, Estimates, _ESTIMATES), each.name, labels, each.worked)
         except (OSError, OutputError) as error:
             yield Failed(benchmark=each.name, status=str(error), labels=labels)
 
@@ -172,7 +172,7 @@ def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
     """Name a benchmark, with what it works through, and why that could not be read."""
     own = folder.parent.relative_to(root) if folder != root else Path(folder.parent.name)
     try:
-        found = read_json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
+        found = _json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
     except FileNotFoundError:
         return own.as_posix(), None, None
     except (OSError, OutputError) as error:
@@ -190,7 +190,7 @@ def _single(source: Source) -> Iterator[Result]:
     if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
         yield from _measured(name, _sample(data), "ns", worked, labels)
     else:
-        yield from aggregates(read_json(data, Estimates, _ESTIMATES), name, labels, worked)
+        yield from aggregates(_json(data, Estimates, _ESTIMATES), name, labels, worked)
 
 
 def _measured(
@@ -226,7 +226,7 @@ def suite(found: Mapping[str, Files]) -> Suite:
         try:
             if files.benchmark is None:
                 raise OutputError(f"{_BENCHMARK} is missing: a write failed")
-            name = read_json(files.benchmark, _Id, _BENCHMARK).full_id
+            name = _json(files.benchmark, _Id, _BENCHMARK).full_id
             if files.sample is None:
                 raise OutputError(f"{_SAMPLE} is missing: a write failed")
             if files.again:
@@ -238,8 +238,15 @@ def suite(found: Mapping[str, Files]) -> Suite:
     return sorted_by_name(results, "")
 
 
+def _json(data: bytes, shape: type[T], what: str) -> T:
+    # a program's output is not trusted: it may unpack to more than there is memory
+    if data.startswith(GZIP):
+        raise OutputError(f"{what} is packed: write it as it is")
+    return Source(what, None, data).document(shape, what)
+
+
 def _sample(data: bytes) -> list[float]:
-    sample = read_json(data, _Sample, _SAMPLE)
+    sample = _json(data, _Sample, _SAMPLE)
     if len(sample.iters) != len(sample.times) or not all(count > 0 for count in sample.iters):
         raise OutputError(f"the times in {_SAMPLE} have not one number of iterations each")
     return [time / count for time, count in zip(sample.times, sample.iters, strict=True)]

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
-
-import msgspec
+from typing import Any, NamedTuple
 
 from gate.formats.parts.output import OutputError
-from gate.writing.plain import visible
 
-T = TypeVar("T")
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\],]', re.DOTALL)
 """A string, what opens, ends or parts, or the quote of a string that does not end."""
 _BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
@@ -59,22 +55,6 @@ def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
         if replaced == text:
             raise
         return json.loads(replaced, strict=False, parse_int=whole)
-
-
-def read_json(data: bytes, shape: type[T], what: str) -> T:
-    """Read JSON that may hold NaN, nan, Infinity, inf, raw control characters and bytes that are no UTF-8.
-
-    Args:
-        what: what it is, for the message.
-
-    Raises:
-        OutputError: it is no JSON, or not of the shape.
-    """
-    try:
-        text = data.decode("utf-8", "backslashreplace")
-        return msgspec.convert(parse_json(text), shape)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
 
 
 def parsed(text: str) -> Any:
