@@ -153,18 +153,15 @@ class File(msgspec.Struct):
         """Sessions that it holds something of."""
         if self.run.session is not None:
             return {self.run.session}
-        return {0} if (self.run.sessions or 1) == 1 and self.first is not None else measured_sessions(self.records)
+        if (self.run.sessions or 1) == 1 and self.first is not None:
+            return {0}
+        return {r.session for r in self.records if isinstance(r, (Build, Execution, Failure, Same))}
 
     @property
     def both(self) -> set[str] | None:
         """Benchmarks that both sides are to measure; None: not known."""
         names = self.run.benchmarks
         return {*names.get("base", ())} & {*names.get("head", ())} if names is not None else None
-
-
-def measured_sessions(records: Iterable[Record]) -> set[int]:
-    """Return the sessions that records are of."""
-    return {r.session for r in records if isinstance(r, (Build, Execution, Failure, Same))}
 
 
 def files_of(records: Iterable[Located]) -> list[File]:

@@ -49,10 +49,6 @@ class _Metric(msgspec.Struct):
     Descriptor: _Descriptor = msgspec.field(default_factory=_Descriptor)
 
 
-class _Memory(msgspec.Struct):
-    BytesAllocatedPerOperation: float | None = None
-
-
 class _Benchmark(msgspec.Struct):
     DisplayInfo: str = ""
     Namespace: str | None = None
@@ -61,7 +57,7 @@ class _Benchmark(msgspec.Struct):
     Parameters: str | None = None
     FullName: str | None = None
     Statistics: dict[str, Any] | None = None
-    Memory: _Memory | None = None
+    Memory: dict[str, Any] | None = None
     Measurements: list[_Measurement] | None = None
     Metrics: list[_Metric] | None = None
 
@@ -119,7 +115,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
         own = job["id"].strip()
         labels["job"] = job["rest"] if job["rest"] and own.startswith("Job-") else own
     labels = {key: value for key, value in labels.items() if value or key != "job"}
-    memory = benchmark.Memory.BytesAllocatedPerOperation if benchmark.Memory else None
+    memory = number((benchmark.Memory or {}).get("BytesAllocatedPerOperation"))
     # a process that crashed leaves actual times behind, and no statistics
     launches = _launches(benchmark, "result") or (benchmark.Statistics and _launches(benchmark, "actual"))
     for execution, (_, values) in enumerate(sorted(launches.items()) if launches else ()):
