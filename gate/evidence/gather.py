@@ -173,13 +173,6 @@ def _gathered(
     )  # fmt: skip
 
 
-def _asked(by_side: dict[Side, list[Execution]], run: Run | None, config: Config, turns: Sequence[Turn]) -> int:
-    """Return how many iterations each execution was asked for; what others measured was not asked for any number."""
-    names = {name for e in by_side["base"][:1] for name in (e.benchmark, e.suite)}
-    own = [turn.iterations for turn in turns if turn.benchmark in names]
-    return 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
-
-
 def _of_machines(
     records: Sequence[Located], same: Literal["same", "perhaps"] | None, *, separate: bool, timed: bool
 ) -> Iterator[AnyWarning]:
@@ -352,8 +345,16 @@ def _pairs(
             found.warnings.extend(
                 warn.MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
-            found.warnings.extend(_units(metric, by_side))
-            asked = _asked(by_side, run, config, short)
+            # units of one's own are nobody's mistake, but no time is measured in one
+            units = {e.metrics[metric].unit: meant(e.metrics[metric].unit) for both in by_side.values() for e in both}
+            found.warnings.extend(
+                warn.UnknownUnit(metric, unit, known)
+                for unit, known in sorted(units.items())
+                if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s")
+            )
+            # what others measured was not asked for any number of iterations
+            own = (turn.iterations for turn in short if turn.benchmark in (benchmark, by_side["base"][0].suite))
+            asked = 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
             made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=turns)
             found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
@@ -372,15 +373,6 @@ def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     if len(told) > 1 and better_of(config, benchmark, metric) is None:
         return f": the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
     return ""
-
-
-def _units(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[warn.UnknownUnit]:
-    """Find units that are misspelt; units of one's own are nobody's mistake, but no time is measured in one."""
-    units = sorted({e.metrics[metric].unit for both in by_side.values() for e in both})
-    for unit in units:
-        known = meant(unit)
-        if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s"):
-            yield warn.UnknownUnit(metric, unit, known)
 
 
 _Sessions = dict[tuple[str, str, Side], set[int]]

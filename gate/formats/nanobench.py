@@ -148,28 +148,22 @@ def _rows(lines: Iterable[str]) -> Iterator[_Result]:
         if row and columns:
             # a tick in a name is doubled, and one at its end is not told from the mark
             name = _full_name(title, row["name"].replace("``", "`"))
-            unit, seconds = _median(
-                dict(zip(columns, map(str.strip, row["cells"].removesuffix("|").split("|")), strict=False))
-            )
+            cells = dict(zip(columns, map(str.strip, row["cells"].removesuffix("|").split("|")), strict=False))
+            # what one time is of ("op"), and the time by the column with more digits: its own, or operations a second
+            rate_name = next((name for name in cells if name.endswith("/s")), "")
+            unit = rate_name.removesuffix("/s")
+            times = (name for name in cells if name.endswith(f"/{unit}") and to_base(name.split("/")[0])[0] == "s")
+            time_name = next(times, "")
+            rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
+            digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
+            per_second = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
+            seconds = 1 / per_second if per_second else 0.0
+            if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
+                seconds = Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
             why = f"line {place}: it has no time: {row['why'] or row['after'] or shown(line.strip().encode())}"
             yield _Result(name, unit=unit, median=seconds) if seconds else _Result(name, unit="", problem=why.strip())
         elif header[0]:
             columns, title = header
-
-
-def _median(cells: dict[str, str]) -> tuple[str, float]:
-    """Read what one time is of ("op"), and the time by the column with more digits: its own, or operations a second."""
-    rate_name = next((name for name in cells if name.endswith("/s")), "")
-    unit = rate_name.removesuffix("/s")
-    time_name = next(
-        (name for name in cells if name.endswith(f"/{unit}") and to_base(name.split("/")[0])[0] == "s"), ""
-    )
-    rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
-    digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
-    if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
-        return unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
-    number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
-    return unit, 1 / number if number else 0.0
 
 
 LIVE = printed(read, "the tables that nanobench prints are expected")

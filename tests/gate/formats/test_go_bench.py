@@ -121,14 +121,6 @@ def test_a_benchmark_that_was_killed_keeps_the_results_it_gave() -> None:
     ]
 
 
-def test_a_package_that_does_not_build() -> None:
-    reading = read_text("FAIL\tx/y [build failed]\npkg: x/z\nBenchmarkA-8 1 2 ns/op\nPASS\nok  \tx/z\t1.2s\n")
-    assert [(f.benchmark, f.status, f.labels) for f in reading.failed] == [
-        (None, "x/y: [build failed]", {"pkg": "x/y"})
-    ]
-    assert values(reading, "BenchmarkA", pkg="x/z") == [(0, [2e-9])]
-
-
 def test_two_machines_in_one_file() -> None:
     runs = [f"pkg: x\nBenchmarkA-{procs} 1 {procs} ns/op\nBenchmarkB-{procs} 1 2 ns/op\nPASS\n" for procs in (8, 12)]
     reading = read_text("".join(runs))
@@ -312,22 +304,9 @@ def test_no_benchmark(data: bytes) -> None:
     assert parse(data, several=False) == Suite({}, {})
 
 
-@pytest.mark.parametrize("line", ["BenchmarkX-2 10", "BenchmarkX-2 10 1", "BenchmarkX-2 ten 1 ns/op"])
-def test_a_line_that_is_half_of_a_result_is_an_error_of_its_benchmark(line: str) -> None:
-    suite = parse(lines(line, "BenchmarkY-2  \t     100\t6.0 ns/op"), several=False)
-    assert suite.errors == {"BenchmarkX": f"line 1: its results cannot be read: {line!r}"}
-    assert list(suite.benchmarks) == ["BenchmarkY"]
-
-
 def test_results_without_a_name_are_not_passed_over() -> None:
     for results in ("     100\t5.0 ns/op", "     100 5.0 ns/op"):
         assert why(lines("    text BenchmarkX-2   \tmore", results)) == "line 2: results without a name"
-
-
-def test_what_a_benchmark_prints_is_no_result() -> None:
-    printed = ["BenchmarkX", "took 12\t3 ms", "    BenchmarkY\t     100\t1.0 ns/op", line("BenchmarkX-4", "5.0 ns/op")]
-    suite = parse(lines(*printed), several=False)
-    assert suite.benchmarks == {"BenchmarkX": {"time": Series("s", [5e-9])}}
 
 
 def test_a_metric_that_some_lines_lack_is_left_out_but_never_the_time() -> None:
