@@ -5,7 +5,7 @@ A part is a shard in a session: what one job measured. What stands after a run l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -275,29 +275,20 @@ def missing_parts(parts: Sequence[Part]) -> list[Failure]:
         else:
             named[part.name] = part.session
     failures = [Failure(kind="missing", session=at, status=f"{name} is missing") for name, at in named.items()]
-    return [*failures, *(failure for part in held for failure in _without_values(part))]
-
-
-def _without_values(part: Part) -> list[Failure]:
-    """Return what a part that is there lacks: all of it, a side, or a benchmark that another session has."""
-    if (
-        part.failures
-        or not part.compares
-        or (bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files))
-    ):
-        return []
-    lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
-    where = ", ".join(dict.fromkeys(file.path for file in part.files))
-    if len(lacking) == len(SIDES):
-        if not any(file.both for file in part.files):
-            # a run line from elsewhere may stand apart from its values
-            return []
-        status = f"{part.name} gave no values: {where} ends before the first start"
-        return [Failure(kind="missing", session=part.session, status=status)]
-    return [
-        Failure(kind="missing", side=side, session=part.session, status=f"{part.name} has no values of {side}")
-        for side in lacking
-    ]
+    for part in held:
+        is_proved = bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files)
+        if part.failures or not part.compares or is_proved:
+            continue
+        lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
+        for side in lacking if len(lacking) < len(SIDES) else ():
+            status = f"{part.name} has no values of {side}"
+            failures.append(Failure(kind="missing", side=side, session=part.session, status=status))
+        # a run line from elsewhere may stand apart from its values
+        if len(lacking) == len(SIDES) and any(file.both for file in part.files):
+            where = ", ".join(dict.fromkeys(file.path for file in part.files))
+            status = f"{part.name} gave no values: {where} ends before the first start"
+            failures.append(Failure(kind="missing", session=part.session, status=status))
+    return failures
 
 
 def session_gaps(parts: Sequence[Part]) -> list[Failure]:
@@ -321,25 +312,15 @@ def session_gaps(parts: Sequence[Part]) -> list[Failure]:
         for name in part.proved - sides.keys() - {*suites.values()}:
             sides.setdefault(name, set(SIDES))
             of_shard.setdefault(part.shard, set()).add(name)
-    return [failure for part in parts for failure in _gaps(part, of_shard[part.shard] - failed, sides, suites)]
-
-
-def _gaps(
-    part: Part, wanted: Set[str], sides: Mapping[str, Set[Side]], suites: Mapping[str, str | None]
-) -> list[Failure]:
-    """Return a failure for each benchmark of both sides that a part lacks, of the sides that it has."""
-    if any(f.kind in ("build", "tree", "lock") for f in part.failures):
-        return []
-    found = []
-    for side in SIDES:
-        names = {e.benchmark for e in part.executions if e.side == side}
-        lacking = sorted(wanted - names) if names else []
-        found += [
-            Failure(
-                kind="missing", benchmark=name, side=side, session=part.session,
-                status=f"gave no values in session {part.session}",
-            )
-            for name in lacking
-            if len(sides[name]) == len(SIDES) and not part.proved & {name, suites.get(name)}
-        ]  # fmt: skip
+    found: list[Failure] = []
+    for part in parts:
+        lost = any(f.kind in ("build", "tree", "lock") for f in part.failures)
+        for side in () if lost else SIDES:
+            names = {e.benchmark for e in part.executions if e.side == side}
+            status = f"gave no values in session {part.session}"
+            found += [
+                Failure(kind="missing", benchmark=name, side=side, session=part.session, status=status)
+                for name in (sorted(of_shard[part.shard] - failed - names) if names else ())
+                if len(sides[name]) == len(SIDES) and not part.proved & {name, suites.get(name)}
+            ]
     return found

@@ -624,7 +624,16 @@ def _metric_of(raw: bytes) -> tuple[str, str, float]:
 
 
 def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed]:
-    suffixes = _suffixes(file)
+    # the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does, or each
+    # its own where processes of several machines are in a file
+    names = {
+        key: {(name.decode("utf-8", "replace"), of.announced) for name, of in lines.items()}
+        for key, lines in file.groups.items()
+        if lines
+    }
+    common = _suffix_of(set().union(*names.values()))
+    ends = {key: common or _suffix_of(each) for key, each in names.items()}
+    suffixes = {key: ends.get(key, common) if all(ends.values()) else "" for key in file.groups}
     # number the processes of each configuration: what a key tells apart are no repetitions
     counts: Counter[tuple[_Labels, str]] = Counter()
     executions: dict[_Process, int] = {}
@@ -661,22 +670,6 @@ def _named(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[s
     certain = announced or not suffix or not raw.endswith(suffix)
     otherwise = None if certain else Otherwise(visible(raw), labelled(visible(raw), ""))
     return {"benchmark": name, "labels": labelled(name, suffix), "otherwise": otherwise}
-
-
-def _suffixes(file: _File) -> dict[_Process, str]:
-    """Find the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does.
-
-    Where processes of several machines are in a file, each has its own.
-    """
-    names = {
-        key: {(name.decode("utf-8", "replace"), of.announced) for name, of in lines.items()}
-        for key, lines in file.groups.items()
-        if lines
-    }
-    common = _suffix_of(set().union(*names.values()))
-    own = {key: common or _suffix_of(each) for key, each in names.items()}
-    usable = all(own.values())
-    return {key: own.get(key, common) if usable else "" for key in file.groups}
 
 
 def _metrics(file: _File, of: _Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:

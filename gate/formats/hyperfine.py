@@ -78,7 +78,14 @@ def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
             does not name the version.
     """
     if source.head.text.startswith(_HEADER):
-        yield from _rows(source)
+        for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
+            found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
+            if found["mean"] is None:
+                raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
+            command, known = row.get("command") or "", ((k, v) for k, v in row.items() if isinstance(k, str) and v)
+            labels = {key.removeprefix(_PARAMETER): value for key, value in known if key.startswith(_PARAMETER)}
+            made = msgspec.convert({"command": command, **found}, _Result)
+            yield from _aggregates(made, command, labels, without_times=True)
         return
     export = source.document(_Export, "hyperfine's JSON")
     if export.schema_version > _NEWEST_SCHEMA:
@@ -117,21 +124,6 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     if metrics:
         yield Measured(benchmark=name, metrics=metrics, labels=labels)
     yield from _aggregates(result, name, labels, without_times=not metrics)
-
-
-def _rows(source: Source) -> Iterator[Result]:
-    for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
-        found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
-        if found["mean"] is None:
-            raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
-        labels = {
-            key.removeprefix(_PARAMETER): value
-            for key, value in row.items()
-            if isinstance(key, str) and key.startswith(_PARAMETER) and value
-        }
-        command = row.get("command") or ""
-        result = msgspec.convert({"command": command, **found}, _Result)
-        yield from _aggregates(result, command, labels, without_times=True)
 
 
 def _version_2(runs: list[_Run]) -> dict[str, Metric]:

@@ -47,7 +47,18 @@ def imported(
         UserError: a file that cannot be read or is named twice, a label that is no side, or files of which nobody says
             the side.
     """
-    _refuse_twice(files)
+    by_place: dict[str, list[Named]] = {}
+    for each in files:
+        name, path = each.source.name, each.source.path
+        by_place.setdefault(name if path is None or name.startswith("git:") else str(path.resolve()), []).append(each)
+    labels = [{each.label for each in own} for own in by_place.values()]
+    # the same files on both sides are found by their values; otherwise two builds would come from one
+    halves = len(files) == 2 * len(by_place) and (all(own == set(SIDES) for own in labels) or len(files) == 2)
+    twice = next((own for own in by_place.values() if len(own) > 1), None)
+    if twice and not halves:
+        how = "twice" if len({each.label for each in twice}) == 1 else "for base and for head"
+        only = "each file is a build of its own, of one side; does a glob match too much?"
+        raise UserError(f"{twice[0].source.name}: is named {how}: {only}")
     for each in files:
         if each.label not in (None, *SIDES):
             raise UserError(f"{each.label}={each.source.name}: a side is base or head: write base=FILE or head=FILE")
@@ -60,23 +71,6 @@ def imported(
         for number, record in enumerate(records, 1)
     ]
     return Inputs(located, [*assumed, *left_out(readings)], [])
-
-
-def _refuse_twice(files: Sequence[Named]) -> None:
-    """Refuse a file that two builds would come from; the same files on both sides are found by their values."""
-    by_place: dict[str, list[Named]] = {}
-    for each in files:
-        name, path = each.source.name, each.source.path
-        by_place.setdefault(name if path is None or name.startswith("git:") else str(path.resolve()), []).append(each)
-    labels = [{each.label for each in own} for own in by_place.values()]
-    if len(files) == 2 * len(by_place) and (all(own == set(SIDES) for own in labels) or len(files) == 2):
-        return
-    for own in by_place.values():
-        if len(own) == 1:
-            continue
-        how = "twice" if len({each.label for each in own}) == 1 else "for base and for head"
-        only = "each file is a build of its own, of one side; does a glob match too much?"
-        raise UserError(f"{own[0].source.name}: is named {how}: {only}")
 
 
 def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:
