@@ -42,19 +42,16 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     files: list[Path] = []
     results: list[Named] = []
     for path in (part for given in paths for part in parts(given)):
-        if path == "-":
-            name, data = _bytes(path)
-            if not is_ours(data):
-                from gate.evidence.foreign.arguments import first_unknown, standard_input
-
-                if first_unknown([own := standard_input(data)]) is None:
-                    results.append(own)
-                    continue
-        elif found := _results(path):
+        if path != "-" and (found := _results(path)):
             results += found
             continue
-        else:
-            name, data = _bytes(path)
+        name, data = _bytes(path)
+        if path == "-" and not is_ours(data):
+            from gate.evidence.foreign.arguments import first_unknown, standard_input
+
+            if first_unknown([own := standard_input(data)]) is None:
+                results.append(own)
+                continue
         _refuse_results(name, data)
         reading = read(name, data)
         if reading.torn:

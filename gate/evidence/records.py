@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -261,9 +260,7 @@ class Appender:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
