@@ -137,16 +137,11 @@ def _text(value: Any) -> str:
 def _alike(name: str, sides: Mapping[Side, Mapping[str, None]]) -> bool:
     base, head = (list(sides[side]) for side in SIDES)
     if name in _ROUGH:
-        numbers = [[_number(value) for value in side] for side in (base, head)]
-        low, high = ([n for n in side if n is not None] for side in numbers)
+        number = re.compile(r"\d+(?:\.\d+)?")
+        low, high = ([float(found[0]) for value in side if (found := number.match(value))] for side in (base, head))
         if low and high:
             return max(*low, *high) <= min(*low, *high) * (1 + _ROOM)
     return len(base) == 1 and base == head
-
-
-def _number(text: str) -> float | None:
-    match = re.match(r"[\d.]*\d", text)
-    return float(match[0]) if match and match[0].count(".") < 2 else None
 
 
 def _date(text: str) -> datetime.datetime | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -76,7 +76,15 @@ def read(source: Source) -> Iterator[Result]:
     elif set(_HEADER) <= set(source.head.first.split(",")):
         yield from _rows(source)
     else:
-        for each in _summaries(source.lines()):
+        # each run of a text begins with the line "Summary:"
+        runs, title = list[_Summary](), ""
+        for line in map(str.strip, source.lines()):
+            title = line if _TITLE.fullmatch(line) else title
+            if line == "Summary:":
+                runs.append(_Summary())
+            elif runs and line != title:
+                runs[-1].take(title, line)
+        for each in runs:
             printed = {_MEANT[name]: load.seconds(text) for name, text in each.figures.items() if name in _MEANT}
             times = printed | each.percentiles
             rate = load.float_of(each.figures.get("Requests/sec", ""))
@@ -135,23 +143,6 @@ class _Summary:
             self.errors[match[2]] = int(match[1])
         elif title == "Summary:" and (match := _FIGURE.fullmatch(line)):
             self.figures.setdefault(match[1], match[2])
-
-
-def _summaries(lines: Iterable[str]) -> Iterator[_Summary]:
-    """Yield each run of a text, which begins with the line "Summary:"."""
-    found: _Summary | None = None
-    title = ""
-    for line in map(str.strip, lines):
-        if _TITLE.fullmatch(line):
-            title = line
-            if title == "Summary:":
-                if found is not None:
-                    yield found
-                found = _Summary()
-        elif found is not None:
-            found.take(title, line)
-    if found is not None:
-        yield found
 
 
 def _all(

@@ -174,37 +174,32 @@ def _report(found: _Report) -> Iterator[Result]:
 
 
 def _text(lines: Iterator[str]) -> Iterator[Result]:
-    found: dict[str, dict[str, str]] = {}
+    reports: list[dict[str, dict[str, str]]] = []
     for place, line in enumerate(lines, 1):
         if match := _TEXT.fullmatch(line.strip()):
-            if match[1] == "Requests" and found:
-                yield from _printed(found)
-                found = {}
+            if match[1] == "Requests" or not reports:
+                reports.append({})
             names = [name.strip() for name in match[2].split(",")]
-            found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
+            reports[-1][match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
         elif _TORN.match(line):
             why = f"line {place}: it cannot be read: {shown(line.strip().encode())}"
             yield Failed(benchmark=load.UNNAMED, status=why)
-    if found:
-        yield from _printed(found)
-
-
-def _printed(found: dict[str, dict[str, str]]) -> Iterator[Result]:
-    times = {
-        _MEANT.get(name) or load.percentile(name): load.seconds(value)
-        for name, value in found.get("Latencies", {}).items()
-        if name in _MEANT or load.float_of(name) is not None
-    }
-    if None in times.values() or "mean" not in times:
-        why = "latencies cannot be read: was its output cut off?"
-        yield Failed(benchmark=load.UNNAMED, status=why)
-    share = load.float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
-    requests = {name: load.float_of(value) for name, value in found.get("Requests", {}).items()}
-    total = requests.get("total")
-    yield from _all(
-        times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
-        requests.get("throughput") or requests.get("rate"),
-    )  # fmt: skip
+    for found in reports:
+        times = {
+            _MEANT.get(name) or load.percentile(name): load.seconds(value)
+            for name, value in found.get("Latencies", {}).items()
+            if name in _MEANT or load.float_of(name) is not None
+        }
+        if None in times.values() or "mean" not in times:
+            why = "latencies cannot be read: was its output cut off?"
+            yield Failed(benchmark=load.UNNAMED, status=why)
+        share = load.float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
+        requests = {name: load.float_of(value) for name, value in found.get("Requests", {}).items()}
+        total = requests.get("total")
+        yield from _all(
+            times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
+            requests.get("throughput") or requests.get("rate"),
+        )  # fmt: skip
 
 
 def _all(

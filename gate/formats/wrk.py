@@ -79,19 +79,17 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the aggregates of each run."""
-    run, line = None, ""
+    runs, line = list[_Run](), ""
     for place, line in enumerate(map(str.strip, source.lines()), 1):
         if begins := _RUN.search(line):
-            if run is not None:
-                yield from _results(run)
             path, host = place_of(begins[1])
-            run = _Run(path, {"host": host})
-        elif run is not None and not run.take(line):
-            run.unread = run.unread or f"line {place} cannot be read: {shown(line.encode())}"
-    if run is not None:
-        # the rate is not the last that is printed
-        if source.unended and not line.startswith("Transfer/sec"):
-            run.unread = run.unread or "its output is cut off"
+            runs.append(_Run(path, {"host": host}))
+        elif runs and not runs[-1].take(line):
+            runs[-1].unread = runs[-1].unread or f"line {place} cannot be read: {shown(line.encode())}"
+    # the rate is not the last that is printed
+    if runs and source.unended and not line.startswith("Transfer/sec"):
+        runs[-1].unread = runs[-1].unread or "its output is cut off"
+    for run in runs:
         yield from _results(run)
 
 

@@ -104,7 +104,15 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
     A process of a file is an execution; the files of a side are its builds, sessions or further executions. Nothing
     says that base and head took turns, so no round has both.
     """
-    commits = {side: _commit([reading for own, reading in files if own == side]) for side in SIDES}
+    commits: dict[Side, Commit | None] = {}
+    for side in SIDES:
+        # what a side's files measured, where they agree
+        readings = [reading for own, reading in files if own == side]
+        found = {reading.about.commit for reading in readings}
+        names = list(dict.fromkeys(reading.name for reading in readings))
+        ref = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        sha, dirty = found.pop() if len(found) == 1 else None, any(reading.about.dirty for reading in readings)
+        commits[side] = Commit(ref=ref, sha=sha, dirty=dirty) if readings else None
     factors = _distinguishing([reading for _, reading in files])
     counts, begins = dict[Side, int](), dict[Side, int]()
     for side, reading in files:
@@ -119,15 +127,6 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
         yield [run, *_values(side, reading, place, begin if level == "execution" else 0, factors)]
         own: list[Measured | Failed] = [*reading.measured, *reading.failed]
         begins[side] = begin + 1 + max((r.execution for r in own), default=0)
-
-
-def _commit(readings: Sequence[Reading]) -> Commit | None:
-    found = {reading.about.commit for reading in readings}
-    commit = found.pop() if len(found) == 1 else None
-    names = list(dict.fromkeys(reading.name for reading in readings))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    dirty = any(reading.about.dirty for reading in readings)
-    return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit, dirty=dirty) if readings else None
 
 
 Labels = Mapping[str, str]

@@ -94,7 +94,6 @@ def all_failed(count: int) -> str:
 def aggregates(
     benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better | None = None,
     count: float | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
-    execution: int = 0,
 ) -> Iterator[Aggregate]:  # fmt: skip
     """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
     sd = sd if sd is not None and usable([sd], unit) else None
@@ -102,7 +101,7 @@ def aggregates(
         if value is not None and usable([value], unit):
             yield Aggregate(
                 benchmark=benchmark or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
-                better=better, count=count, sd=sd if statistic == "mean" else None, execution=execution,
+                better=better, count=count, sd=sd if statistic == "mean" else None,
                 labels={key: text for key, text in (labels or {}).items() if text},
             )  # fmt: skip
 
@@ -113,13 +112,11 @@ def are_no_times(found: Mapping[str, float | None]) -> bool:
 
 
 def error_rate(
-    benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None, *, execution: int = 0
+    benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None
 ) -> Iterator[Aggregate]:
     """Yield the share of requests that failed, where there were any requests."""
     if total > 0:
-        yield from aggregates(
-            benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels, execution=execution
-        )
+        yield from aggregates(benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels)
 
 
 def percentile(text: str | float) -> str:
