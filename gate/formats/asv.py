@@ -76,7 +76,7 @@ def read(source: Source) -> Iterator[Result]:
         return
     folders = _machines(source.path)
     paths = (path for folder in folders for path in sorted(folder.glob("*.json")) if path.name not in _OTHERS)
-    files = [source.inside(path).document(_File, f"asv's results {path.name}") for path in paths]
+    files = [Source(str(path), path).document(_File, f"asv's results {path.name}") for path in paths]
     files.sort(key=lambda file: file.date or 0.0)
     known = _known(*{folder.parent for folder in folders})
     if files:

@@ -24,7 +24,6 @@ _GROUP_SEPARATOR = b","
 """Between the groups of a path; names have none."""
 _GLOBAL = {"numberOfRequests", "minResponseTime", "percentiles1"}
 """Of js/global_stats.json: all requests in one."""
-_FIRST = ("RUN\t", "ASSERTION\t")
 _STATISTICS = {
     "meanResponseTime": "mean", "minResponseTime": "min", "maxResponseTime": "max", "percentiles1": "p50",
     "percentiles2": "p75", "percentiles3": "p95", "percentiles4": "p99",
@@ -99,7 +98,7 @@ def read(source: Source) -> Iterator[Result]:
         own = _inside(source.path) if source.path is not None else None
         if own is None:
             raise OutputError("the folder has neither simulation.log nor js/stats.json")
-        yield from read(source.inside(own))
+        yield from read(Source(str(own), own))
     elif _is_statistics(source.head.json):
         yield About(tool="Gatling")
         document = source.document(dict[str, Any], "js/stats.json")

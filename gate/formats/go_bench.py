@@ -163,12 +163,6 @@ class _Stream:
             self.unread.setdefault(self.pending, f"line {self.began}: what it prints hides its results")
         self.pending = ""
 
-    def new_process(self) -> None:
-        """Begin another process with the next result."""
-        self.ended, self.lines, self.named, self.passed, self.crash = True, None, False, False, ""
-        self.announced = self.pending = ""
-        self.unread, self.torn = {}, {}
-
 
 @dataclass(slots=True)
 class _File:
@@ -219,11 +213,6 @@ class _File:
         """Keep something that is left out or read in part; wrong: a strict reader refuses it."""
         self.left_out.append(why)
         self.wrong = self.wrong or (why if wrong else "")
-
-    def read_partly(self, stream: _Stream, name: str, why: str) -> None:
-        """Keep what cannot be read of a benchmark that has results."""
-        self.left_out.append(f"{name}: {why}")
-        self.partly.setdefault((name, *self.lines_of(stream)), why)
 
 
 def recognises(source: Source) -> bool:
@@ -516,8 +505,13 @@ def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
             if not any(_is_of(each, name) for each in names):
                 file.fail(stream, name, why)
             elif name in stream.unread:
-                file.read_partly(stream, name, why)
-    stream.new_process()
+                # it has results, and others that cannot be read
+                file.left_out.append(f"{name}: {why}")
+                file.partly.setdefault((name, *file.lines_of(stream)), why)
+    # another process begins with the next result
+    stream.ended, stream.lines, stream.named, stream.passed, stream.crash = True, None, False, False, ""
+    stream.announced = stream.pending = ""
+    stream.unread, stream.torn = {}, {}
 
 
 def _apart(line: str, pending: str) -> list[str]:

@@ -131,14 +131,14 @@ def _files(root: Path) -> Iterator[Path]:
 
 def _of_file(file: Path, source: Source) -> list[_Side]:
     if file.name == _SUMMARY:
-        sides = [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
+        sides = [side for each in _summaries(Source(str(file), file)) for side in _of_summary(each)]
         if not sides:
             raise OutputError(f"no counts that perfgate can read in {_SUMMARY}")
         return sides
     matched = _PROFILE.fullmatch(file.name)
     baseline = (matched["name"] or matched["old"] or "new") if matched else "new"
     counts: dict[str, float] = {}
-    for process in callgrind.profiles(source.inside(file))[1]:
+    for process in callgrind.profiles(Source(str(file), file))[1]:
         for event, count in process.counts.items():
             counts[event] = counts.get(event, 0.0) + count
     if not counts:

@@ -79,10 +79,9 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each fork, and means where the values are not there."""
     separator = _CSV.match(source.head.text.lstrip())
-    yield from _read_json(source) if separator is None else numbered(_read_csv(source, separator[1]))
-
-
-def _read_json(source: Source) -> Iterator[Result]:
+    if separator is not None:
+        yield from numbered(_read_csv(source, separator[1]))
+        return
     about: About | None = None
     for place, each in enumerate(source.document(list[Any], "JMH's JSON"), 1):
         result = entry(each, _Result, f"result {place}", "benchmark")

@@ -81,23 +81,19 @@ def read(source: Source) -> Iterator[Result]:
                 tool=f"pyperf {metadata.get('perf_version', '')}".rstrip(),
             )
             yield about
-        yield from _results(benchmark, metadata)
-
-
-def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result]:
-    # pyperf's own reader calls it so, too
-    name = str(metadata.get("name", "<no name>"))
-    unit = str(metadata.get("unit", "second"))
-    if unit not in _METRICS:
-        yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
-        return
-    metric, base = _METRICS[unit]
-    # a run without values found the number of loops
-    runs = [run for run in benchmark.runs if run.values]
-    if not runs:
-        yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
-    tags = metadata.get("tags")
-    labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
-    for execution, run in enumerate(runs):
-        metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
-        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+        # pyperf's own reader calls it so, too
+        name = str(metadata.get("name", "<no name>"))
+        unit = str(metadata.get("unit", "second"))
+        if unit not in _METRICS:
+            yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
+            continue
+        metric, base = _METRICS[unit]
+        # a run without values found the number of loops
+        runs = [run for run in benchmark.runs if run.values]
+        if not runs:
+            yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
+        tags = metadata.get("tags")
+        labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
+        for execution, run in enumerate(runs):
+            metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
+            yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)

@@ -94,8 +94,13 @@ def documents(text: str) -> list[Document]:
         try:
             _, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = _end(text, start)
-            why = _why_invalid(text[start:end], line) if end is not None else ""
+            end, why = _end(text, start), ""
+            try:
+                parse_json("{}" if end is None else text[start:end])
+            except json.JSONDecodeError as error:
+                why = f"line {line + error.lineno - 1}: {error.msg} in the JSON that begins at line {line}"
+            except (ValueError, RecursionError):
+                why = f"line {line}: the JSON that begins here is too deep"
             if why and "\n" not in text[start:end]:
                 at = end or at
                 continue
@@ -106,17 +111,6 @@ def documents(text: str) -> list[Document]:
         if len(found) > _MOST_DOCUMENTS:
             return []
     return found
-
-
-def _why_invalid(text: str, begins: int) -> str:
-    """Say why a document that begins at some line is not valid; "" where it is."""
-    try:
-        parse_json(text)
-    except json.JSONDecodeError as error:
-        return f"line {begins + error.lineno - 1}: {error.msg} in the JSON that begins at line {begins}"
-    except (ValueError, RecursionError):
-        return f"line {begins}: the JSON that begins here is too deep"
-    return ""
 
 
 def closed(text: str) -> Any:

@@ -148,10 +148,6 @@ class Source:
             data = file.read(self._beginning + 1)
         return Head(data[: self._beginning], whole=len(data) <= self._beginning)
 
-    def inside(self, path: Path) -> Source:
-        """Give a file of this folder."""
-        return Source(str(path), path)
-
     def whole(self) -> bytes:
         """Read all of its bytes, unpacked."""
         with self._open() as file:
