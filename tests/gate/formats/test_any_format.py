@@ -167,3 +167,13 @@ def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> 
     found = read(Source("x", None, text.encode()), "pyperf")
     assert [measured.benchmark for measured in found.measured] == ["\\ud800\\u202e"]
     assert found.about.host == {"cpu": "\\udc00"}
+
+
+@pytest.mark.parametrize(
+    "file", ["oha/summary.txt", "wrk/two-runs.txt", "divan/tree.txt", "vegeta/report.txt", "callgrind/plain.txt"]
+)
+def test_what_is_printed_again_is_of_another_process(file: str) -> None:
+    text = f"{(DATA / file).read_text().rstrip()}\n"
+    once, twice = (read(Source("x", None, own.encode())).results for own in (text, text + text))
+    assert {each.execution for each in once} == {0}
+    assert sorted(each.execution for each in twice) == [0] * len(once) + [1] * len(once)

@@ -37,10 +37,6 @@ def test_other_events_and_trailing_zeros() -> None:
     assert counts(of("cachegrind.out"))["instructions"] == 6006
 
 
-def test_processes_of_one_log_are_executions() -> None:
-    assert [(each.benchmark, each.execution) for each in of("twice.txt").measured] == [("tiny", 0), ("tiny", 1)]
-
-
 def test_a_fork_counts_to_its_parent() -> None:
     text = "==1== Command: a\n==2== Events    : Ir\n==2== Collected : 5\n==1== Events    : Ir\n==1== Collected : 7\n"
     assert counts(read(Source("x", None, text.encode()))) == {"instructions": 12}

@@ -34,11 +34,6 @@ def test_summary_in_any_unit() -> None:
     assert told(reading, "requests", "error_rate") == {"value": 0.2}
 
 
-def test_summaries_behind_each_other_are_executions() -> None:
-    text = (DATA / "oha" / "summary.txt").read_text()
-    assert {a.execution for a in of_text(text + text).aggregates} == {0, 1}
-
-
 def test_requests_without_a_response_count_as_failed() -> None:
     text = (DATA / "oha" / "summary.txt").read_text().rstrip() + "\n\nError distribution:\n  [20] timeout\n"
     assert told(of_text(text), "requests", "error_rate") == {"value": 26 / 50}

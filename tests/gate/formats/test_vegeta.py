@@ -52,13 +52,6 @@ def test_old_reports_and_failures_only() -> None:
     assert failed(down) == [("requests", "all 3 requests failed")]
 
 
-@pytest.mark.parametrize("file", ["report.json", "report.txt"])
-def test_reports_behind_each_other_are_executions(file: str) -> None:
-    text = (DATA / "vegeta" / file).read_text().rstrip()
-    reading = of_text(f"{text}\n{text}\n")
-    assert told(reading, "requests", execution=0) == told(reading, "requests", execution=1) != {}
-
-
 @pytest.mark.parametrize("file", ["encoded.jsonl", "report.json"])
 def test_lines_around_objects_change_nothing(file: str) -> None:
     text = (DATA / "vegeta" / file).read_text()

@@ -39,11 +39,6 @@ def test_units_of_times() -> None:
     assert told(reading, "/x") == {"mean": 1.3, "max": 63.0}
 
 
-def test_the_same_run_again_is_another_execution() -> None:
-    text = RUN.format(url="http://h/x", done=100, timeout=0)
-    assert [a.execution for a in of_text(text + text).aggregates if a.metric == "throughput"] == [0, 1]
-
-
 def test_nothing_was_answered() -> None:
     assert failed(of_text(RUN.format(url="http://h/x", done=0, timeout=0))) == [("/x", "no request was answered")]
     assert failed(of_text(RUN.format(url="http://h/x", done=0, timeout=5))) == [("/x", "all 5 requests failed")]
