@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,13 +81,11 @@ def usage(program: str, parameters: Iterable[Parameter]) -> str:
 def entries() -> list[Entry]:
     """Return all commands in the order of `perfgate --help`, each followed by its parts; imports every command."""
     loaded = sorted(((command_of(name), name) for name in command_names()), key=lambda each: (each[0].place, each[1]))
-    return [entry for command, name in loaded for entry in _with_parts(name, command)]
-
-
-def _with_parts(name: str, command: Command) -> Iterator[Entry]:
-    yield Entry(name, command, headings(command))
-    for part, own in command.parts.items():
-        yield Entry(f"{name} {part}", own, headings(own))
+    return [
+        Entry(f"{name} {part}".rstrip(), own, headings(own))
+        for command, name in loaded
+        for part, own in {"": command, **command.parts}.items()
+    ]
 
 
 def headings(command: Command) -> tuple[Heading, ...]:

@@ -21,8 +21,8 @@ from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import BEHIND, WORDS, add_options, options_of
 from gate.codes import Exit, of_signal
-from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
-from gate.writing.phrases import listed, most_alike
+from gate.words.streams import ASCII_ONLY, is_terminal, prefix
+from gate.writing.phrases import most_alike
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -31,8 +31,6 @@ _WIDEST = 100
 """Columns of a help."""
 _CHOICES = 12
 """Of an option that are named."""
-_OWNERS = 4
-"""Commands that are named as those with an option."""
 
 
 class _EndError(Exception):
@@ -58,13 +56,6 @@ class _Parser(argparse.ArgumentParser):
         groups = [group for group in self._action_groups if group._group_actions and group is not self._positionals]
         group = groups[-1] if groups and self._optionals not in groups else self._optionals
         group.add_argument("-h", "--help", action="help", help="show this help and exit")
-
-    def format_help(self) -> str:
-        """Write the help, its headings bold where there is colour."""
-        text = super().format_help()
-        if not colored(self.out):
-            return text
-        return re.sub(r"^(?:usage:|[a-z][^\n]*:$)", lambda found: paint(found[0], "1"), text, flags=re.MULTILINE)
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         (self.err if file is sys.stderr else self.out).write(message)
@@ -168,7 +159,10 @@ def run() -> NoReturn:
     """Run the process's command line and exit."""
     # a stream that the caller closed is none at all in Python
     null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
-    out, err = sys.stdout or null, _forgiving() if sys.stderr else null
+    out, err = sys.stdout or null, null
+    if sys.stderr:
+        raw = io.BufferedWriter(_Forgiving(sys.stderr.fileno(), "w", closefd=False))
+        err = io.TextIOWrapper(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
     if isinstance(out, io.TextIOWrapper):
         # a table without its glyphs is better than none
         out.reconfigure(errors=ASCII_ONLY)
@@ -200,16 +194,8 @@ class _Forgiving(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _forgiving() -> TextIO:
-    raw = io.BufferedWriter(_Forgiving(sys.stderr.fileno(), "w", closefd=False))
-    return io.TextIOWrapper(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Lays help out for the terminal, and no wider than one reads well."""
-
-    def __init__(self, prog: str, max_help_position: int = 24) -> None:
-        super().__init__(prog, max_help_position=max_help_position, width=_width())
+def _formatter(*, prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, width=_width())
 
 
 def _width() -> int:
@@ -238,7 +224,7 @@ def _invocation(words: list[str]) -> _Invocation:
             ),
             # the help lines cost an import each
             epilog=f"{_overview(names)}\n{_codes(list(Exit))}" if wants_help else "",
-            formatter_class=_Formatter,
+            formatter_class=_formatter,
             usage="perfgate COMMAND [OPTIONS]",
         )
         parser.add_argument(
@@ -247,9 +233,7 @@ def _invocation(words: list[str]) -> _Invocation:
         parser.add_help_option()
         _refuse_unknown(parser, words[:1])
         if words and not words[0].startswith("-"):
-            known = _MEANT.get(words[0])
-            meant = f" (did you mean {known}?)" if known else _meant(words[0], names)
-            parser.error(f"{words[0]!r} is not a command{meant}")
+            parser.error(f"{words[0]!r} is not a command{_meant(words[0], names)}")
         parser.parse_known_args(words or ["--help"])
         parser.error(f"{words[0]} is not an option")
     found = _Invocation(words[0], command_of(words[0]), words[1:])
@@ -259,20 +243,7 @@ def _invocation(words: list[str]) -> _Invocation:
     return found
 
 
-_MEANT = {
-    "run": "check",
-    "test": "check",
-    "bench": "check",
-    "diff": "compare",
-    "profile": "explain",
-    "trend": "history trend",
-    "version": "--version",
-}
-"""What other tools call a command."""
-
-
 def _overview(names: Sequence[str]) -> str:
-    """List the commands that a gate needs, and behind them all others."""
     found = sorted(((command_of(name), name) for name in names), key=lambda each: (each[0].place, each[1]))
     first = [(command, name) for command, name in found if command.place != LAST]
     lists = (("commands", first), ("more", found[len(first) :]))
@@ -294,7 +265,7 @@ def _parser(named: _Invocation) -> _Parser:
         + "example:\n"
         + "".join(f"  {line}\n" for line in command.example.splitlines())
         + (f"\n{_codes(command.codes, command)}" if command.codes else ""),
-        formatter_class=_Formatter,
+        formatter_class=_formatter,
     )
     add_options(parser, command.options)
     parser.add_help_option()
@@ -335,11 +306,11 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
         known = ", ".join(named.command.parts)
         parser.error(f"{rest[0]!r} is not one of {known}{_meant(rest[0], list(named.command.parts))}")
     if rest:
+        ways = [f"--head {rest[0]}"] if "--head" in _option_names(parser) else []
+        ways += [f"-- {shlex.join(rest)}"] if behind is not None else []
+        meant = f" (did you mean {' or '.join(ways)}?)" if ways else ""
         option = rest[0].startswith("-")
-        runs = behind is not None and (rest[0].startswith(("./", "../", "/")) or shutil.which(rest[0]) is not None)
-        meant = f"-- {shlex.join(rest)}" if runs else f"--head {rest[0]}"
-        ref = f" (did you mean {meant}?)" if runs or "--head" in _option_names(parser) else ""
-        parser.error(f"{rest[0]} is not an option" if option else f"unexpected argument {rest[0]!r}{ref}")
+        parser.error(f"{rest[0]} is not an option" if option else f"unexpected argument {rest[0]!r}{meant}")
     return parsed
 
 
@@ -355,8 +326,7 @@ def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> No
         if name.startswith("--") and name not in known:
             following = words[index + 1] if index + 1 < len(words) else "-"
             value = value if given else "..." if following.startswith("-") else following
-            of_study = parser.prog.split()[1:2] == ["study"]
-            parser.error(f"{name} is not an option{_advice(name, value, known, of_study=of_study)}")
+            parser.error(f"{name} is not an option{_advice(parser, name, value)}")
 
 
 def _option_names(parser: argparse.ArgumentParser) -> list[str]:
@@ -373,23 +343,24 @@ _GONE = {
 """Options that there were, and what to do instead."""
 
 
-def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> str:
-    """Say what an option that there is not was probably meant to be: an option, a key of the config, another command's.
+def _advice(parser: argparse.ArgumentParser, name: str, value: str) -> str:
+    """Say what an option that there is not was probably meant to be: another option, or a key that --set takes.
 
-    Args:
-        name: with its dashes.
-        value: that it was given, or dots.
-        known: the options that there are.
-        of_study: whether the keys of [study] come before those of [plan].
+    value: that it was given, or dots.
     """
     if name in _GONE:
         return f"; {_GONE[name]}"
-    if name == "--verbose":
-        return " (did you mean --all?)" if "--all" in known else "; `perfgate report --all` shows all of a report"
-    keys = _config_keys(of_study=of_study) if "--set" in known else {}
-    owners = _owners(name) if name not in keys else []
-    if owners:
-        return f"; {name} belongs to {listed([f'`perfgate {owner}`' for owner in owners], _OWNERS)}"
+    known, keys = _option_names(parser), dict[str, str]()
+    if "--set" in known:
+        from gate.cli.catalogue import setting_keys  # late: only a mistake needs it
+
+        # of a command with a table of its own that counts
+        tables = ["plan", "gate", parser.prog.split()[1]]
+        found = sorted(
+            (each.split(".", 1) for each in setting_keys() if each.split(".")[0] in tables),
+            key=lambda e: tables.index(e[0]),
+        )
+        keys = {f"--{key.replace('_', '-')}": f"{table}.{key}" for table, key in found}
     # of a key it must be a mere slip: --color is no gate.floor
     key, option = _near(name, list(keys), 0.85), _near(name, known, 0.7)
     if key is not None:
@@ -397,28 +368,6 @@ def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> s
         sign = "%" if keys[key] == "gate.threshold" and value.isdigit() else ""
         return f" (did you mean --set {keys[key]}={value}{sign}?)"
     return f" (did you mean {option}?)" if option is not None else ""
-
-
-def _owners(name: str) -> list[str]:
-    """Name the commands that have an option."""
-    found = []
-    for each in command_names():
-        command = command_of(each)
-        for part, owner in {each: command, **{f"{each} {part}": own for part, own in command.parts.items()}}.items():
-            parser = argparse.ArgumentParser(allow_abbrev=False)
-            add_options(parser, owner.options)
-            found += [part] if name in _option_names(parser) else []
-    return found
-
-
-def _config_keys(*, of_study: bool) -> dict[str, str]:
-    """Return the keys that --set takes most often, by what an option would be: "--min-builds" is gate.min_builds."""
-    from gate.cli.catalogue import setting_keys  # late: only a mistake needs it
-
-    tables = ("plan", "gate", *(("study",) if of_study else ()))
-    found = [each.partition(".") for each in setting_keys()]
-    kept = sorted((each for each in found if each[0] in tables), key=lambda each: tables.index(each[0]))
-    return {f"--{key.replace('_', '-')}": f"{table}.{key}" for table, _, key in kept}
 
 
 def _meant(word: str, known: Sequence[str]) -> str:

@@ -209,7 +209,6 @@ class _Collect(argparse.Action):
     """Keeps the values of several options under their names; the last of one name counts."""
 
     def __call__(self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, __: Any = None) -> None:
-        """Keep one value."""
         found = getattr(namespace, self.dest) or {}
         setattr(namespace, self.dest, found | {self.option_strings[0].removeprefix("--"): values})
 

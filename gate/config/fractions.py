@@ -72,25 +72,24 @@ def fraction_runs(factors: int, generators: Sequence[Generator]) -> list[Run]:
     runs = []
     for number in range(2 ** len(basic)):
         bits = {place: number >> (len(basic) - 1 - at) & 1 for at, place in enumerate(basic)}
-        runs.append(tuple(bits[p] if p in bits else _product(made[p], bits) for p in range(factors)))
+        for place, word in made.items():
+            low = sum(1 - bits[own] for own in word.places) + (word.sign < 0)
+            bits[place] = 1 - low % 2
+        runs.append(tuple(bits[place] for place in range(factors)))
     return sorted(runs)
 
 
-def _product(word: Word, bits: dict[int, int]) -> int:
-    low = sum(1 - bits[place] for place in word.places) + (word.sign < 0)
-    return 1 - low % 2
-
-
 def burman_size(factors: int) -> int:
-    """Return the runs of the Plackett-Burman design for so many factors: the next multiple of 4."""
-    return 4 * (factors // 4 + 1)
+    """Return the runs of the Plackett-Burman design for so many factors: the next multiple of 4, but not 28 and 36."""
+    size = 4 * (factors // 4 + 1)
+    return size + 4 if size in (28, 36) else size
 
 
 def burman_runs(factors: int) -> list[Run]:
     """Return the runs of the Plackett-Burman design for up to 47 factors: the first columns of a Hadamard matrix.
 
-    4, 8, 12, 20, 24, 44 and 48 runs are cyclic by quadratic residues, as Plackett and Burman print them; 16, 32 and 40
-    double a smaller design, as theirs do; 28 and 36 are Paley's second construction, where theirs are others.
+    4, 8, 12, 20, 24, 32, 44 and 48 runs are cyclic by quadratic residues, as Plackett and Burman print them; 16 and 40
+    double a smaller design, as theirs do. There are none of 28 and 36 runs, which no prime gives so.
     """
     size = burman_size(factors)
     signs = _hadamard(size)
@@ -99,43 +98,16 @@ def burman_runs(factors: int) -> list[Run]:
 
 
 def _hadamard(size: int) -> list[list[int]]:
-    """Return a Hadamard matrix whose first column is 1."""
+    """Return a Hadamard matrix whose first column is 1; size: one of those of burman_size."""
     prime = size - 1
-    if size % 4 == 0 and _is_prime(prime):
-        first = [1 if j == 0 or j in _residues(prime) else -1 for j in range(prime)]
+    if all(prime % divisor for divisor in range(2, int(prime**0.5) + 1)):
+        residues = {j * j % prime for j in range(prime)}
+        first = [1 if j in residues else -1 for j in range(prime)]
         # each row is the one before it, moved on by one
         rows = [[first[(j - i) % prime] for j in range(prime)] for i in range(prime)]
         return [[1, *row] for row in [*rows, [-1] * prime]]
-    prime = size // 2 - 1
-    if _is_prime(prime) and prime % 4 == 1:
-        return _second(prime)
     half = _hadamard(size // 2)
     return [[*row, *row] for row in half] + [[*row, *(-sign for sign in row)] for row in half]
-
-
-def _second(prime: int) -> list[list[int]]:
-    """Return Paley's second matrix: 0 and signs of the symmetric conference matrix become blocks of two by two."""
-    squares = _residues(prime)
-    count = prime + 1
-    core = [
-        [0 if i == j else 1 if 0 in (i, j) or (i - j) % prime in squares else -1 for j in range(count)]
-        for i in range(count)
-    ]
-    zero, plus = ((1, -1), (-1, -1)), ((1, 1), (1, -1))
-    matrix = [
-        [sign * block[k] if sign else zero[r][k] for sign in row for block in [plus[r]] for k in (0, 1)]
-        for row in core
-        for r in (0, 1)
-    ]
-    return [[sign * row[0] for sign in row] for row in matrix]
-
-
-def _residues(prime: int) -> set[int]:
-    return {j * j % prime for j in range(1, prime)}
-
-
-def _is_prime(number: int) -> bool:
-    return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
 
 
 BURMAN = "plackett-burman"
@@ -175,10 +147,10 @@ class Fraction:
 
     @property
     def resolution(self) -> int | None:
-        """The length of the shortest word; of a Plackett-Burman design 3, folded over 4."""
+        """The length of the shortest word, None without any; of a Plackett-Burman design 3, folded over 4."""
         if self.burman:
             return 4 if len(self.fold) == len(self.factors) else 3
-        return resolution(self.words)
+        return min(map(len, self.words), default=None)
 
     def _own(self) -> tuple[Word, ...]:
         return subgroup(own.word for own in self.generators)
@@ -259,8 +231,11 @@ def check_fraction(study: Study) -> Iterator[Fault]:
         why = f"needs {least} or more factors of two settings, and there {'is' if len(names) == 1 else 'are'}"
         yield Fault(path, f"{why} {len(names) or 'none'}: measure all combinations, or split settings into factors")
         return
-    checks = {"fraction": _check_fraction, "generators": _check_generators, "design": _check_burman}
-    wrong = list(checks[keys[0]](study, names))
+    if keys[0] == "design":
+        why = f"has {len(names)} factors of two settings: Plackett-Burman designs have up to {LARGEST_BURMAN} here"
+        wrong = [Fault(path, why)] if len(names) > LARGEST_BURMAN else []
+    else:
+        wrong = list((_check_fraction if keys[0] == "fraction" else _check_generators)(study, names))
     yield from wrong or _check_foldover(study, names)
 
 
@@ -279,12 +254,6 @@ def _check_fraction(study: Study, names: tuple[str, ...]) -> Iterator[Fault]:
     elif minimum_aberration(count, generated) is None:
         held = f"the table has up to {MOST_TABLED} factors in 4 to 128 runs, and every 1/2"
         yield Fault(path, f"{text} of 2^{count} is not in the table: {held}; write study.generators instead")
-
-
-def _check_burman(_: Study, names: tuple[str, ...]) -> Iterator[Fault]:
-    if len(names) > LARGEST_BURMAN:
-        why = f"has {len(names)} factors of two settings: Plackett-Burman designs have up to {LARGEST_BURMAN} here"
-        yield Fault(("study", "design"), why)
 
 
 def _check_generators(study: Study, names: tuple[str, ...]) -> Iterator[Fault]:
@@ -431,11 +400,6 @@ def subgroup(words: Iterable[Word]) -> tuple[Word, ...]:
     for word in words:
         found += [word * other for other in found]
     return tuple(sorted(found[1:], key=lambda word: (len(word), word.places)))
-
-
-def resolution(words: Sequence[Word]) -> int | None:
-    """Return the length of the shortest word; None: there is none, the design is full."""
-    return min(map(len, words), default=None)
 
 
 def roman(number: int) -> str:

@@ -116,7 +116,10 @@ class Study(Table, frozen=True, kw_only=True):
     ] = []
     design: Annotated[
         Literal["plackett-burman"] | None,
-        Meta(description="Screen up to 47 two-setting factors in the next multiple of 4 runs, without interactions."),
+        Meta(
+            description="Screen up to 47 two-setting factors in the next multiple of 4 runs (not 28, 36), without "
+            "interactions."
+        ),
     ] = None
     foldover: Annotated[
         bool | str,

@@ -12,8 +12,7 @@ import msgspec
 
 from gate.config.commands import extended as with_words
 from gate.config.commands import filled, mentions, replaced
-from gate.config.fractions import Fraction, fraction_of
-from gate.config.shared_tables import Load, Service
+from gate.config.fractions import fraction_of
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.types import Benchmark, BuildTable, Config
 from gate.model import Side
@@ -65,7 +64,11 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
     """
     built = _built(study, (build, *others))
     fraction = fraction_of(study)
-    second = second_block(study, fraction) if fraction else frozenset()
+    second: set[tuple[Setting, ...]] = set()
+    if fraction is not None and fraction.fold:
+        lists = [settings_of(study.factor[name]) for name in fraction.factors]
+        runs = fraction.blocks()[1]
+        second = {tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs}
     return tuple(
         Planned(
             number=number,
@@ -83,7 +86,17 @@ def combinations(study: Study) -> list[dict[str, Setting]]:
     factors = {name: settings_of(table) for name, table in study.factor.items()}
     fraction = fraction_of(study)
     if fraction is not None:
-        found: Iterable[tuple[Setting, ...]] = _of_fraction(study, fraction)
+        place = {name: number for number, name in enumerate(fraction.factors)}
+        # a factor of the fraction has one setting in a run, any other all of them
+        choices = (
+            [[run[place[name]]] if name in place else range(len(own)) for name, own in factors.items()]
+            for block in fraction.blocks()
+            for run in block
+        )
+        codes = sorted(each for own in choices for each in itertools.product(*own))
+        found: Iterable[tuple[Setting, ...]] = (
+            tuple(own[code] for own, code in zip(factors.values(), each, strict=True)) for each in codes
+        )
     elif study.treatments is None:
         found = itertools.product(*factors.values())
     else:
@@ -93,30 +106,6 @@ def combinations(study: Study) -> list[dict[str, Setting]]:
         )
     named = (dict(zip(factors, settings, strict=True)) for settings in found)
     return [each for each in named if not any(partial.items() <= each.items() for partial in study.exclude)]
-
-
-def _of_fraction(study: Study, fraction: Fraction) -> list[tuple[Setting, ...]]:
-    """Return the treatments of a fraction, with all settings of the factors that it is not of."""
-    lists = [settings_of(table) for table in study.factor.values()]
-    place = {name: number for number, name in enumerate(fraction.factors)}
-    runs = [run for block in fraction.blocks() for run in block]
-    # a factor of the fraction has one setting in a run, any other all of them
-    choices = [
-        [
-            [run[place[name]]] if name in place else range(len(own))
-            for name, own in zip(study.factor, lists, strict=True)
-        ]
-        for run in runs
-    ]
-    codes = sorted(each for own in choices for each in itertools.product(*own))
-    return [tuple(own[code] for own, code in zip(lists, each, strict=True)) for each in codes]
-
-
-def second_block(study: Study, fraction: Fraction) -> frozenset[tuple[Setting, ...]]:
-    """Return the settings of a fraction's factors in its second block."""
-    lists = [settings_of(study.factor[name]) for name in fraction.factors]
-    runs = fraction.blocks()[1] if fraction.fold else ()
-    return frozenset(tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs)
 
 
 def settings_of(table: FactorTable) -> list[Setting]:
@@ -251,30 +240,21 @@ def _built_with(build: BuildTable, values: Mapping[str, str]) -> BuildTable:
 
 
 def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
+    service, load = benchmark.service, benchmark.load
+    if service is not None:
+        ready = service.ready
+        if ready is not None:
+            # the command of "command:..." goes to a shell, the others are no commands
+            ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
+        service = msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
     return msgspec.structs.replace(
         benchmark,
         command=filled(benchmark.command, values),
         prepare=filled(benchmark.prepare, values) if benchmark.prepare else None,
         cleanup=filled(benchmark.cleanup, values) if benchmark.cleanup else None,
-        service=_service(benchmark.service, values),
-        load=_load(benchmark.load, values),
+        service=service,
+        load=msgspec.structs.replace(load, command=filled(load.command, values)) if load is not None else None,
     )
-
-
-def _service(service: Service | None, values: Mapping[str, str]) -> Service | None:
-    if service is None:
-        return None
-    ready = service.ready
-    if ready is not None:
-        # the command of "command:..." goes to a shell, the others are no commands
-        ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
-    return msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
-
-
-def _load(load: Load | None, values: Mapping[str, str]) -> Load | None:
-    if load is None:
-        return None
-    return msgspec.structs.replace(load, command=filled(load.command, values))
 
 
 def measured_by(
@@ -286,13 +266,12 @@ def measured_by(
     is known, so what is bound to one is not measured.
     """
     labels = None if runner is None else labels_of(runner)
-    return tuple(each for each in planned if _is_measured(study, each, session or 0, labels))
 
+    def here(table: SettingTable) -> bool:
+        bound = sessions_of(table)
+        return (table.runner is None or labels_of(table.runner) == labels) and (not bound or (session or 0) in bound)
 
-def _is_measured(study: Study, planned: Planned, session: int, labels: tuple[str, ...] | None) -> bool:
-    tables = [setting_table(study, name, setting) for name, setting in planned.settings.items()]
-    here = all(table.runner is None or labels_of(table.runner) == labels for table in tables)
-    return here and all(not (bound := sessions_of(table)) or session in bound for table in tables)
+    return tuple(each for each in planned if all(here(setting_table(study, *own)) for own in each.settings.items()))
 
 
 def labels_of(runner: Runner) -> tuple[str, ...]:

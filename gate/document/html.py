@@ -85,19 +85,19 @@ def render(document: Document) -> str:
         "folds": folds,
         "id_of": lambda part: ids[id(part)],
         "links": links if len(links) > 1 else [],
-        **_own(document.tool.split()[-1]),
     }
+    # the style and the script that the pages of a command have besides
+    tool = document.tool.split()[-1]
+    values["style"], js = (n if (templates() / n).is_file() else "" for n in (f"{tool}.css", f"{tool}.js"))
+    values |= {"script": js, "script_hash": hash_of(js)} if js else {}
     return render_template("document.html.j2", values, html=True, finalize=shown).lstrip()
 
 
 @functools.cache
-def _own(tool: str) -> dict[str, str]:
-    """Name the style and the script that the pages of a command have besides, and the script's hash."""
-    css, js = (name if (templates() / name).is_file() else "" for name in (f"{tool}.css", f"{tool}.js"))
-    if not js:
-        return {"style": css}
-    digest = hashlib.sha256(render_template(js, {}, html=True).encode()).digest()
-    return {"style": css, "script": js, "script_hash": f"sha256-{base64.b64encode(digest).decode()}"}
+def hash_of(script: str) -> str:
+    """Return the hash of a script among the templates, for the Content-Security-Policy that lets it run."""
+    digest = hashlib.sha256(render_template(script, {}, html=True).encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def shown(value: Any) -> Any:

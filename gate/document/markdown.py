@@ -94,20 +94,13 @@ def code(text: object, width: int = NAME) -> Md:
     return Md(f"{span}&lrm;" if any(unicodedata.bidirectional(c) in ("R", "AL") for c in plain) else span)
 
 
-def prose(text: str) -> Md:
-    """Escape a text of ours, in which what stands between backticks is code."""
-    pieces = enumerate(text.split("`"))
-    return Md("".join(code(text) if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces))
-
-
-def html_prose(text: str) -> Md:
-    """Escape a text of ours for a line of HTML, in which what stands between backticks is code."""
-    pieces = enumerate(text.split("`"))
-    return Md(
-        "".join(
-            f"<code>{escape(text)}</code>" if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces
-        )
-    )
+def prose(text: str, *, in_html: bool = False) -> Md:
+    """Escape a text of ours, in which what stands between backticks is code; in_html: for a line of HTML."""
+    found = []
+    for place, piece in enumerate(text.split("`")):
+        said = f"<code>{escape(piece)}</code>" if in_html else code(piece)
+        found.append(said if place % 2 else _PATTERN.sub(_escaped, visible(piece)))
+    return Md("".join(found))
 
 
 def block(text: str, language: str = "text") -> Md:
@@ -197,13 +190,12 @@ def _table(table: Table, notes: Notes) -> Iterator[str]:
     for each in table.rows[: table.most]:
         name, *cells = each.cells
         shown = f"**{brief(name.text, _MEAN)}**" if each.is_mean else code(name.text, len(name.text))
-        yield row(shown + _marks(name, notes), *(_cell(cell, notes) for cell in cells))
-
-
-def _cell(cell: Cell, notes: Notes) -> str:
-    text = brief(cell.text, _CELL)
-    strong = f"**{text}**" if cell.tone else text
-    return f"{strong}{f' {cell.spread}' if cell.spread else ''}{_marks(cell, notes)}"
+        texts = []
+        for cell in cells:
+            text = brief(cell.text, _CELL)
+            spread = f" {cell.spread}" if cell.spread else ""
+            texts.append(f"{f'**{text}**' if cell.tone else text}{spread}{_marks(cell, notes)}")
+        yield row(shown + _marks(name, notes), *texts)
 
 
 def _marks(cell: Cell, notes: Notes) -> str:

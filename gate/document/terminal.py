@@ -60,7 +60,6 @@ class Notes:
     """Texts numbered from 1 in the order of use; what is over the limit (None: there is none) is counted."""
 
     def __init__(self, limit: int | None) -> None:
-        """Begin without any."""
         self.texts: dict[str, int] = {}
         self._left: set[str] = set()
         self._limit = limit
@@ -72,7 +71,13 @@ class Notes:
 
     def numbers(self, texts: Iterable[str]) -> list[int]:
         """Give the numbers of texts, without those that are over the limit."""
-        return [number for number in map(self._number, texts) if number]
+        found = []
+        for text in texts:
+            if text not in self.texts and self._limit is not None and len(self.texts) >= self._limit:
+                self._left.add(text)
+            else:
+                found.append(self.texts.setdefault(text, len(self.texts) + 1))
+        return found
 
     def marks(self, texts: Iterable[str]) -> str:
         """Give the marks of texts as they stand behind a cell: " ¹ ²"."""
@@ -86,12 +91,6 @@ class Notes:
             lines += wrap(text, width, first=f"{mark} ", rest=" " * (len(mark) + 1))
         more = f"{more_are(self.left_out, 'note')} {elsewhere or 'left out'}."
         return lines + (wrap(more, width) if self.left_out else [])
-
-    def _number(self, text: str) -> int:
-        if text not in self.texts and self._limit is not None and len(self.texts) >= self._limit:
-            self._left.add(text)
-            return 0
-        return self.texts.setdefault(text, len(self.texts) + 1)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------

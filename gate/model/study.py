@@ -22,7 +22,6 @@ Block = Literal["replicate", "build", "session"]
 """Within what executions are compared: an iteration of the design, a round of builds, a session."""
 Error = Literal["session", "build", "build x treatment", "execution"]
 """An error stratum: what its terms are tested against (Montgomery, Design and Analysis of Experiments, chapter 14)."""
-Axis = Literal["setting", "log2"]
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,18 +141,16 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
     statistic: "mean", "p50", "p90", "p99" or another quantile, "spread". weight: its share of alpha, 1 being that of a
     factor's effect on the mean. p_adjusted: by Holm's procedure with weights (Holm 1979, section 3) over all claims of
-    the response; claimed: p_adjusted is below alpha. low, high: of a claimed change of a quantile between two settings,
-    those that the same test does not reject. by: what it is tested against, an error or Lenth's pseudo standard error.
+    the response, None before alpha is shared; claimed: p_adjusted is below alpha. by: what it is tested against, an
+    error or Lenth's pseudo standard error.
     """
 
     term: str
     statistic: str
     weight: float
     p: float | None
-    p_adjusted: float | None
-    claimed: bool
-    low: float | None = None
-    high: float | None = None
+    p_adjusted: float | None = None
+    claimed: bool = False
     by: Literal["error", "lenth"] = "error"
 
 
@@ -315,34 +312,6 @@ class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[PairwiseDifference]
 
 
-class Slope(msgspec.Struct, frozen=True, kw_only=True):
-    """A sum of effects with its interval; low, high, p: None where nothing is known of the error."""
-
-    estimate: float
-    low: float | None
-    high: float | None
-    p: float | None
-
-
-class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """The trend of a factor whose settings are numbers, through its means of the linear model.
-
-    On the axis "log2" a step is a doubling of the setting. fitted: the line, of three settings and more the parabola,
-    at each setting, as distances from the mean.
-    """
-
-    factor: str
-    axis: Axis
-    settings: list[float]
-    slope: Slope
-    """For one step of the axis."""
-    per_unit: Slope | None
-    """For one unit of the setting: of two settings on the axis "log2"."""
-    curvature: Slope | None
-    """By how much the slope changes with each step of the axis; None: two settings."""
-    fitted: list[float]
-
-
 class PercentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of SCHED's result tables: two settings, their difference, "2.3% faster"."""
 
@@ -388,8 +357,7 @@ class Blocks(msgspec.Struct, frozen=True, kw_only=True):
 
     order: its settings from lowest to highest mean where every box has the same order; None: they differ. chance: that
     all boxes have one same order by chance, 1/(k!)^(boxes-1), for two settings NIST's 1/2^(boxes-1); of boxes with all
-    settings only. same: how many boxes have the commonest order. tail: chance of so many boxes or more agreeing with
-    some order, of three settings and more at most that.
+    settings only. same: how many boxes have the commonest order.
     """
 
     factor: str
@@ -398,7 +366,6 @@ class Blocks(msgspec.Struct, frozen=True, kw_only=True):
     order: list[Setting] | None
     same: int
     chance: float | None
-    tail: float | None
 
 
 class SampleSize(msgspec.Struct, frozen=True, kw_only=True):
@@ -500,7 +467,6 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     means: list[MeanInterval]
     spreads: list[Spread]
     one_ways: list[OneWay]
-    trends: list[Trend]
     percents: list[PercentRow]
     mains: list[MainEffect]
     interactions: list[MainEffect]

@@ -125,14 +125,7 @@ def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Poin
     return [(x, ys[0]), *outline, (x, ys[-1])]
 
 
-class Drawn(msgspec.Struct, frozen=True, eq=False):
-    """How many values were drawn, and whether some were drawn for being extremes."""
-
-    count: int
-    extremes: bool
-
-
-def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> Drawn:
+def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> None:
     """Mark values of a side: circles of base, triangles of head.
 
     Extremes beyond an even choice are hollow: filled ones would look like more than they are. Few values are all drawn,
@@ -154,8 +147,7 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
             sheet.marks(f"{mark}-{side}{faint}", shape, points, size)
             if mark == "ring":
                 sheet.marks("hole", shape, points)
-    edges(sheet, y, f"edge-{side}", xs, numbers)
-    return Drawn(int(kept.indices.size), bool(kept.extreme.any()))
+    edges(sheet, y.axis, y.range, f"edge-{side}", xs, numbers)
 
 
 def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs: Sequence[float], at: Places) -> None:
@@ -184,25 +176,25 @@ def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
         sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
-def edges(sheet: Sheet, y: Vertical, classes: str, at: Sequence[float], numbers: Array) -> None:
-    """Mark at the edge where one of some numbers lies beyond it."""
+def edges(sheet: Sheet, y: Axis, ends: Range, classes: str, at: Sequence[float], numbers: Array) -> None:
+    """Mark at the edge of an axis where one of some numbers lies beyond its ends; at: pixels."""
     places = np.array(at)
     out: tuple[tuple[Shape, Flags, float], ...] = (
-        ("chevron-up", numbers > y.range.high, y.axis.end + 4),
-        ("chevron-down", numbers < y.range.low, y.axis.start - 4),
+        ("chevron-up", numbers > ends.high, y.end + 4),
+        ("chevron-down", numbers < ends.low, y.start - 4),
     )
     for shape, beyond, pixel in out:
         # marks closer than a pixel tell no more than one
         sheet.marks(classes, shape, [(float(x), pixel) for x in np.unique(np.round(places[beyond]))], 4)
 
 
-def thinned_words(drawn: Sequence[Drawn], total: int) -> str:
+def thinned_words(drawn: Sequence[Kept], total: int) -> str:
     """Say how many values are drawn of how many; empty where all are."""
-    count = sum(d.count for d in drawn)
+    count = sum(kept.indices.size for kept in drawn)
     if count == total:
         return ""
     words = f" {count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen"
-    return words + (" beside the extremes." if any(d.extremes for d in drawn) else ".")
+    return words + (" beside the extremes." if any(kept.extreme.any() for kept in drawn) else ".")
 
 
 def used_words(case: Case, finding: Finding) -> str:

@@ -133,11 +133,11 @@ def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
         sheet.marks(f"hollow-{colour}", "diamond", [(x.at(estimate), y)], 5)
     elif x.low <= estimate <= x.high:
         _mark(sheet, place, x.at(estimate), y)
-    text = minus(amounts.drawn(change.estimate))
+    text = minus(amounts.changed(change.estimate))
     sheet.text(_CHANGE, y, text, f"{f'say-{colour}' if change.shows else 'soft'} middle", "end")
     interval = "no interval"
     if ends[0] is not None and ends[1] is not None:
-        interval = f"{minus(amounts.drawn(ends[0]))} to {minus(amounts.drawn(ends[1]))}"
+        interval = f"{minus(amounts.changed(ends[0]))} to {minus(amounts.changed(ends[1]))}"
     sheet.text(_WIDTH - 6, y, interval, "soft small middle", "end")
 
 

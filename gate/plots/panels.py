@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gate.plots.axes import grid, tick_room
+from gate.plots.axes import edges, grid, tick_room
 from gate.plots.picture import SETTINGS, Point, Shape, Sheet
 from gate.plots.scales import Axis, Range, Tick, limits, log_ticks, minus, ticks
 
@@ -183,13 +183,7 @@ class Panel:
 
     def edges(self, look: Look, xs: Sequence[float] | Array, ys: Array) -> None:
         """Mark at the edge where numbers lie beyond it."""
-        at = self.x.all(np.asarray(xs))
-        for shape, beyond, y in (
-            ("chevron-up", ys > self.span.range.high, self.y.end + 4),
-            ("chevron-down", ys < self.span.range.low, self.y.start - 4),
-        ):
-            points = [(at[k], y) for k in np.flatnonzero(beyond).tolist()]
-            self.sheet.marks(f"edge-{look.colour}", cast("Shape", shape), points, 4)
+        edges(self.sheet, self.y, self.span.range, f"edge-{look.colour}", self.x.all(np.asarray(xs)), ys)
 
     def beyond(self, look: Look, x: float, ys: Array) -> None:
         """Mark at the edge of a column where its largest or smallest number lies beyond it."""

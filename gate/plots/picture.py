@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice, pairwise, starmap
 from typing import Literal
@@ -98,11 +98,18 @@ def style(root: str, classes: Iterable[str], width: float, *, phone: bool = True
     "narrow" texts in place of "wide" ones; phone False: it does not, and the page lets the picture scroll.
     """
     used = dict.fromkeys(classes)
+
+    def rule(name: str) -> str:
+        kind, _, colour = name.partition("-")
+        if colour in _COLOURS:
+            return _PER_COLOUR[kind].replace("{}", f"var(--{colour})")
+        return _RULES.get(name, "")
+
     small = "(max-width:640px),print" if width <= _HALF_WIDTH else "(max-width:640px)"
     rules = [
         f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}",
         f"#{root} .p-narrow{{display:none}}" if phone else "",
-        *(f"#{root} .p-{name}{{{rule}}}" for name in used if (rule := _rule(name))),
+        *(f"#{root} .p-{name}{{{own}}}" for name in used if (own := rule(name))),
     ]
     if phone:
         rules += [
@@ -113,13 +120,6 @@ def style(root: str, classes: Iterable[str], width: float, *, phone: bool = True
     return "".join(rules)
 
 
-def _rule(name: str) -> str:
-    kind, _, colour = name.partition("-")
-    if colour in _COLOURS:
-        return _PER_COLOUR[kind].replace("{}", f"var(--{colour})")
-    return _RULES.get(name, "")
-
-
 Anchor = Literal["start", "middle", "end"]
 Shape = Literal[
     "circle", "triangle", "diamond", "square", "cross", "star", "chevron-up", "chevron-down", "left", "right"
@@ -127,7 +127,6 @@ Shape = Literal[
 Point = tuple[float, float]
 
 _TIP = 240
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _STEADY = 6
 """Digits of a place that may choose its tenth: the last bits differ between processors."""
@@ -171,20 +170,6 @@ class Picture(msgspec.Struct, frozen=True):
         return Figure(kind, name, Markup(self.svg), self.caption, self.reading)  # noqa: S704
 
 
-class _Shape(msgspec.Struct, frozen=True):
-    classes: str
-    lines: list[Sequence[Point]]
-    closed: bool
-
-
-class _Text(msgspec.Struct, frozen=True):
-    at: Point
-    text: str
-    classes: str
-    anchor: Anchor
-    full: str
-
-
 class Tip(msgspec.Struct, frozen=True):
     """A vertical stretch that shows a text on hovering."""
 
@@ -204,8 +189,8 @@ class Sheet:
         self.width = width
         self.height = height
         self._phone = phone
-        self._shapes: list[_Shape] = []
-        self._texts: list[_Text] = []
+        self._shapes: list[tuple[str, str]] = []
+        self._texts: list[tuple[str, str]] = []
         self._tips: dict[str, list[Tip]] = {}
         self._data: dict[str, str] = {}
 
@@ -213,7 +198,7 @@ class Sheet:
         """Draw lines, or areas where they are closed, as one element."""
         kept = list(lines)
         if kept:
-            self._shapes.append(_Shape(classes, kept, closed))
+            self._shapes.append((classes, f'<path{marked(classes)} d="{_path(kept, closed=closed)}"/>'))
 
     def marks(self, classes: str, shape: Shape, points: Iterable[Point], size: float = 3.0) -> None:
         """Draw marks of a shape as one element; a circle is a line without length, whose width the style gives."""
@@ -225,8 +210,10 @@ class Sheet:
         self, x: float, y: float, text: str, classes: str = "", anchor: Anchor = "start", full: str | None = None
     ) -> None:
         """Write any text with its baseline at y, above all shapes; full: what to show on hovering, if it is not all."""
-        more = clip(full, _TIP) if full is not None and full != text else ""
-        self._texts.append(_Text((x, y), text, classes, anchor, more))
+        more = f"<title>{legal(clip(full, _TIP))}</title>" if full is not None and full != text else ""
+        at = f'x="{round(x, _STEADY):.1f}" y="{round(y, _STEADY):.1f}"'
+        at += "" if anchor == "start" else f' text-anchor="{anchor}"'
+        self._texts.append((classes, f"<text{marked(classes)} {at}>{legal(text)}{more}</text>"))
 
     def tips(self, classes: str, tips: Iterable[Tip]) -> None:
         """Lay stretches above everything that show a text on hovering; the style gives their width."""
@@ -252,41 +239,25 @@ class Sheet:
                 self.text(x, y, text, f"{classes}{layout}", "middle")
 
     def picture(self, prefix: str, title: str, description: str, caption: str, reading: Sequence[str] = ()) -> Picture:
-        """Finish the sheet; all ids begin with the prefix. Raises ValueError: the prefix is no name for an id."""
-        if not _PREFIX.fullmatch(prefix):
-            raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
-        body = "\n".join(self._elements())
-        classes = (*(s.classes for s in self._shapes), *(t.classes for t in self._texts), *self._tips)
-        used = [name for each in classes for name in each.split()]
+        """Finish the sheet; all ids begin with the prefix, of letters, digits, - and _."""
+        drawn = [*self._shapes, *self._texts]
+        body = [element for _, element in drawn]
+        for classes, tips in self._tips.items():
+            paths = ((_path([[(t.x, t.top), (t.x, t.bottom)]], closed=False), legal(t.text)) for t in tips)
+            each = (f'<path d="{path}"><title>{text}</title></path>' for path, text in paths)
+            body += [f"<g{marked(classes)}>", *each, "</g>"]
+        used = [name for each in (*(classes for classes, _ in drawn), *self._tips) for name in each.split()]
+        lines = "\n".join(body)
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
         data = "".join(f" data-{name}={quoteattr(_legal(text))}" for name, text in self._data.items())
         return Picture(
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
-            f"<style>{style(ids[0], used, self.width, phone=self._phone)}</style>\n{body}\n</svg>",
+            f"<style>{style(ids[0], used, self.width, phone=self._phone)}</style>\n{lines}\n</svg>",
             caption.strip(),
             tuple(reading),
         )
-
-    def _elements(self) -> Iterator[str]:
-        for shape in self._shapes:
-            yield f'<path{marked(shape.classes)} d="{_path(shape)}"/>'
-        for text in self._texts:
-            x, y = text.at
-            anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
-            full = f"<title>{legal(text.full)}</title>" if text.full else ""
-            at = f'x="{round(x, _STEADY):.1f}" y="{round(y, _STEADY):.1f}"{anchor}'
-            yield f"<text{marked(text.classes)} {at}>{legal(text.text)}{full}</text>"
-        for classes, tips in self._tips.items():
-            yield f"<g{marked(classes)}>"
-            yield from map(_tip, tips)
-            yield "</g>"
-
-
-def _tip(tip: Tip) -> str:
-    path = f'<path d="{_path(_Shape("", [[(tip.x, tip.top), (tip.x, tip.bottom)]], False))}">'
-    return f"{path}<title>{legal(tip.text)}</title></path>"
 
 
 def legal(text: str) -> str:
@@ -313,12 +284,12 @@ def _stride(labels: Sequence[tuple[float, str]], letters: float) -> int:
     return next((n for n in strides if not any(meet(*pair) for pair in pairwise(labels[::n]))), len(labels) or 1)
 
 
-def _path(shape: _Shape) -> str:
+def _path(lines: Sequence[Sequence[Point]], *, closed: bool) -> str:
     """Write straight lines in whole tenths of a pixel, each point from the one before."""
-    lengths = [len(line) for line in shape.lines]
-    tenths = np.rint(np.round([point for line in shape.lines for point in line], _STEADY) * 10)
+    lengths = [len(line) for line in lines]
+    tenths = np.rint(np.round([point for line in lines for point in line], _STEADY) * 10)
     before = np.vstack((np.zeros(2), tenths[:-1]))
-    if shape.closed:
+    if closed:
         # z leads back to where a line began
         begins = np.cumsum([0, *lengths[:-1]])
         before[begins[1:]] = tenths[begins[:-1]]
@@ -328,7 +299,7 @@ def _path(shape: _Shape) -> str:
         dx, dy = next(steps)
         parts.append(f"m{_tenths(dx)}{_joined(dy)}")
         parts += starmap(_step, islice(steps, length - 1))
-        if shape.closed:
+        if closed:
             parts.append("z")
     return "".join(parts)
 

@@ -167,15 +167,14 @@ def log_ticks(low: float, high: float, count: int) -> list[Tick]:
         if len(places) <= count:
             break
     every = math.ceil(len(places) / count) if places else 1
-    return [Tick(p, _power(p)) for p in places[::every]]
 
+    def label(place: float) -> str:
+        whole = math.floor(place)
+        if -4 <= whole < 6:
+            return f"{10.0**place:.3g}" if whole < 3 else f"{10.0**place:.0f}"
+        return f"{10.0 ** (place - whole):.2g}e{whole}"
 
-def _power(place: float) -> str:
-    number = 10.0 ** (place - math.floor(place))
-    whole = math.floor(place)
-    if -4 <= whole < 6:
-        return f"{10.0**place:.3g}" if whole < 3 else f"{10.0**place:.0f}"
-    return f"{number:.2g}e{whole}"
+    return [Tick(p, label(p)) for p in places[::every]]
 
 
 # --- changes, as logarithms of ratios ---------------------------------------------------------------------------------
@@ -262,8 +261,8 @@ def build_sizes(sample: Sample) -> Indices:
     return sizes
 
 
-def used_builds(sample: Sample, count: int | None) -> Flags:
-    """Tell which builds a finding over so many of them rests on: those of the first rounds; None: all."""
+def used_builds(sample: Sample, count: int) -> Flags:
+    """Tell which builds a finding over so many of them rests on: those of the first rounds."""
     used = np.zeros(len(sample.builds), dtype=np.bool_)
     rounds = sorted(range(used.size), key=lambda index: sample.builds[index][::-1])
     used[rounds[:count]] = True

@@ -1,17 +1,19 @@
-"""All values of a case by build and start: a hybrid violin-scatter plot (NIST TN 1855, Fig. 6)."""
+"""All values of a case: by build and start (NIST TN 1855, Fig. 6), and in the order of the run (Fig. 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from gate.model import Case, Finding, Sample, Side, SideSummary
+from gate.model import SIDES, Case, Finding, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
 from gate.plots import axes
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
-from gate.plots.scales import Flags, build_sizes, density, places, thinned, used_builds
+from gate.plots.scales import Axis, Flags, Kept, build_sizes, density, places, thinned, ticks, used_builds
 from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 352
@@ -26,8 +28,6 @@ _FEW = 8
 _SESSION_GAP = 0.8
 
 Key = tuple[int, int]
-Slots = tuple[dict[Key, float], float]
-"""Where the builds of both sides stand: the middle of each (session, build), and half the width of one."""
 
 
 class _Sided(msgspec.Struct, frozen=True, eq=False):
@@ -51,79 +51,65 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         return None
     sheet = Sheet(_WIDTH, _HEIGHT)
     right = _WIDTH - _PANEL
-    slots = _slots(case, y.left, right - 14)
     axes.frame(sheet, y, case, _WIDTH - 8)
-    _builds(sheet, slots, finding.top)
+    middles, half = _builds(sheet, case, y.left, right - 14, finding.top)
     sides = [
         _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
         _Sided("head", case.head, finding.head, used_builds(case.head, finding.head.counts.build)),
     ]
-    if len(slots[0]) <= _VIOLINS:
-        for side in sides:
-            _build_violins(sheet, y, slots, side)
-    drawn = [_points(sheet, y, slots, side) for side in sides]
-    shapes = _panel(sheet, y, right, sides, finding.top)
+    # more builds leave no room for a violin each; few are broad enough for finer ones
+    for of in sides if len(middles) <= _VIOLINS else ():
+        sign = -1 if of.side == "base" else 1
+        ends = np.cumsum(build_sizes(of.sample))
+        shapes: dict[bool, list[list[Point]]] = {True: [], False: []}
+        for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
+            numbers = y.numbers[of.side][begin:end]
+            found = density(numbers, y.range.low, y.range.high, 32 if len(middles) <= _FEW else 18)
+            if found is not None:
+                shapes[used].append(axes.half_violin(y.axis, found, middles[name] + sign, sign * (half - 1)))
+        sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
+        sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
+    drawn = []
+    for of in sides:
+        kept = thinned(of.sample, _DRAWN)
+        where = places(of.sample, kept.indices)
+        # an execution is a thin column within its build, and its iterations go from left to right within it
+        share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
+        share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
+        xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
+        axes.hover(sheet, y, of.side, of.sample, kept, xs, where)
+        axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
+        drawn.append(kept)
+    whole = _panel(sheet, y, right, sides, finding.top)
     caption = _caption(case, finding, y, drawn) + axes.beyond_words(y, case)
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
-    reading = [*_READING, *([_SHAPES] if shapes else [])]
+    reading = [*_READING, *([_SHAPES] if whole else [])]
     both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
     builds = f"{plural(len(case.base.builds), finding.top)} of base and {len(case.head.builds)} of head"
     described = f"{builds}; {_own(finding)}: {both} {y.measure.unit}".rstrip()
     return sheet.picture(prefix, title, f"{described}.", caption, reading)
 
 
-def _slots(case: Case, left: float, right: float) -> Slots:
+def _builds(sheet: Sheet, case: Case, left: float, right: float, top: str) -> tuple[dict[Key, float], float]:
+    """Name the builds of both sides below the axis; return the middle of each, and half the width of one."""
     keys = sorted({*case.base.builds, *case.head.builds})
-    at, place, session = {}, 0.0, keys[0][0]
-    for name in keys:
-        place += _SESSION_GAP if name[0] != session else 0
-        session = name[0]
-        at[name] = place
-        place += 1
-    # few builds do not make broad ones
-    width = min((right - left) / place, 170.0)
-    start = (left + right - width * place) / 2
-    return ({name: start + (p + 0.5) * width for name, p in at.items()}, width * 0.44)
-
-
-def _builds(sheet: Sheet, slots: Slots, top: str) -> None:
-    keys = list(slots[0])
-    sheet.row(_BOTTOM + 24, [(middle, str(name[1])) for name, middle in slots[0].items()], "soft")
-    if 2.27 * slots[1] > 8:
-        sheet.lines("axis", [[(slots[0][k], _BOTTOM + 2), (slots[0][k], _BOTTOM + 6)] for k in keys])
     sessions = sorted({session for session, _ in keys})
-    middle = (slots[0][keys[0]] + slots[0][keys[-1]]) / 2
+    # a gap before each further session; few builds do not make broad ones
+    at = [index + _SESSION_GAP * sessions.index(key[0]) + 0.5 for index, key in enumerate(keys)]
+    width = min((right - left) / (at[-1] + 0.5), 170.0)
+    start = (left + right - width * (at[-1] + 0.5)) / 2
+    found = {key: start + place * width for key, place in zip(keys, at, strict=True)}
+    sheet.row(_BOTTOM + 24, [(middle, str(name[1])) for name, middle in found.items()], "soft")
+    if width > 8:
+        sheet.lines("axis", [[(x, _BOTTOM + 2), (x, _BOTTOM + 6)] for x in found.values()])
+    middle = (found[keys[0]] + found[keys[-1]]) / 2
     sheet.text(middle, _HEIGHT - 8, f"{top}: base on the left, head on the right", "soft wide", "middle")
     sheet.text(middle, _HEIGHT - 8, f"{top} (base | head)", "soft narrow", "middle")
     if len(sessions) > 1:
-        own = [[slots[0][k] for k in keys if k[0] == session] for session in sessions]
+        own = [[found[k] for k in keys if k[0] == session] for session in sessions]
         names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
         sheet.row(_TOP - 8, [((o[0] + o[-1]) / 2, name) for o, name in zip(own, names, strict=True)], "soft")
-
-
-def _build_violins(sheet: Sheet, y: axes.Vertical, slots: Slots, of: _Sided) -> None:
-    sign = -1 if of.side == "base" else 1
-    ends = np.cumsum(build_sizes(of.sample))
-    points = 32 if len(slots[0]) <= _FEW else 18
-    shapes: dict[bool, list[list[Point]]] = {True: [], False: []}
-    for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
-        found = density(y.numbers[of.side][begin:end], y.range.low, y.range.high, points)
-        if found is not None:
-            shapes[used].append(axes.half_violin(y.axis, found, slots[0][name] + sign, sign * (slots[1] - 1)))
-    sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
-    sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
-
-
-def _points(sheet: Sheet, y: axes.Vertical, slots: Slots, of: _Sided) -> axes.Drawn:
-    kept = thinned(of.sample, _DRAWN)
-    where = places(of.sample, kept.indices)
-    middles = np.array([slots[0][name] for name in of.sample.builds])[where.build]
-    # an execution is a thin column within its build, and its iterations go from left to right within it
-    share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
-    share = share if of.side == "head" else share - 1
-    xs = (middles + (share * 0.9 + (0.05 if of.side == "head" else -0.05)) * slots[1]).tolist()
-    axes.hover(sheet, y, of.side, of.sample, kept, xs, where)
-    return axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
+    return found, width * 0.44
 
 
 def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
@@ -153,7 +139,7 @@ def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided],
         if value is not None and y.holds(value):
             axes.own_mark(sheet, of.side, (middle, y.axis.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
-        axes.edges(sheet, y, f"arrow-{of.side}", [middle] * len(marked), marked)
+        axes.edges(sheet, y.axis, y.range, f"arrow-{of.side}", [middle] * len(marked), marked)
         axes.key(sheet, of.side, middle, _BOTTOM + 24)
         said = y.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
@@ -171,7 +157,7 @@ _READING = (
 _SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
 
 
-def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[axes.Drawn]) -> str:
+def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[Kept]) -> str:
     words = axes.thinned_words(drawn, case.base.values.size + case.head.values.size) + axes.used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
         words += f" The {_own(finding)} of a side has no interval."
@@ -186,3 +172,140 @@ def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[axe
 
 def _own(finding: Finding) -> str:
     return "typical value" if finding.statistic == TYPICAL else finding.statistic
+
+
+_TALL, _FLOOR, _RIGHT = 298, 244, 622
+_SPOTS = 220
+"""Values of a side that are drawn at most in the order of the run."""
+_MEANS = 150
+"""More executions than this leave no room for a mean each."""
+
+_ROUNDS = 100
+"""More rounds than this leave no room to shade them."""
+
+Order = dict[Side, npt.NDArray[np.float64]]
+"""Where the executions of each side stand in time."""
+
+
+def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
+    """Draw the values of both sides over the run; None where there is no spread, or only one execution a side.
+
+    Args:
+        finding: builds that it does not rest on are faint.
+    """
+    y = axes.vertical(case, [], _TOP, _FLOOR)
+    samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
+    if y is None or all(len(s.counts[0]) < 2 for s in samples.values()):
+        return None
+    order, known = _order(samples)
+    last = max(float(at.max()) for at in order.values())
+    x = Axis(-0.5, last + 0.5, y.left, _RIGHT)
+    sheet = Sheet(_WIDTH, _TALL)
+    shaded = _rounds(sheet, x, samples, order, known=known)
+    axes.frame(sheet, y, case, _RIGHT)
+    for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
+        axes.key(sheet, side, at, 20)
+    drawn = []
+    for side in SIDES:
+        kept = thinned(samples[side], _SPOTS)
+        where = places(samples[side], kept.indices)
+        xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
+        axes.hover(sheet, y, side, samples[side], kept, xs, where)
+        used = used_builds(samples[side], (finding.base if side == "base" else finding.head).counts.build)
+        axes.spots(sheet, y, side, kept, xs, used[where.build])
+        drawn.append(kept)
+    counts = [sample.counts[0] for sample in samples.values()]
+    means = max(int(own.max()) for own in counts) > 2 and sum(own.size for own in counts) <= _MEANS
+    for side in SIDES if means else ():
+        sizes, numbers = samples[side].counts[0], samples[side].values
+        sums = np.add.reduceat(numbers / sizes.max(), np.cumsum(sizes) - sizes) * (sizes.max() / sizes)
+        own = y.measure.of(sums)
+        bars = zip(order[side].tolist(), y.axis.all(own), own.tolist(), strict=True)
+        inside = [(at, pixel) for at, pixel, number in bars if y.holds(number)]
+        sheet.lines(f"bar-{side}", [[(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)] for at, pixel in inside])
+    whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
+    sheet.row(_FLOOR + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
+    label, short = "start, in the order of the run", "start, in order of the run"
+    if not known:
+        label, short = "start, by build (the order is not known)", "start, by build"
+    sheet.text((x.start + x.end) / 2, _TALL - 8, label, "soft wide", "middle")
+    sheet.text((x.start + x.end) / 2, _TALL - 8, short, "soft narrow", "middle")
+    title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
+    executions = sum(len(s.counts[0]) for s in samples.values())
+    total = case.base.values.size + case.head.values.size
+    caption = axes.thinned_words(drawn, total) + axes.used_words(case, finding) + axes.beyond_words(y, case)
+    described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
+    reading = [
+        "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
+        "A bar is the mean of a start." if means else "",
+        "Shading separates the rounds." if shaded else "",
+        "" if known else "Where the files do not give the order of the starts, they are sorted by build.",
+    ]
+    return sheet.picture(prefix, title, described, caption, [*filter(None, reading)])
+
+
+def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
+    """Place each execution: as the files say, sessions after each other; else by round, base before head.
+
+    The last says whether the files do.
+    """
+    sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
+    own = {
+        side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
+        for side, sample in samples.items()
+    }
+    # the files give each execution of a session its own place
+    given = {
+        place
+        for side, sample in samples.items()
+        if sample.orders is not None
+        for place in zip(own[side].tolist(), sample.orders.tolist(), strict=True)
+    }
+    if len(given) < sum(len(sample.counts[0]) for sample in samples.values()):
+        keys = sorted(
+            (*key, nth, side == "head", side, index)
+            for side, sample in samples.items()
+            for index, (key, nth) in enumerate(_executions(sample))
+        )
+        of = {side: np.zeros(len(sample.counts[0])) for side, sample in samples.items()}
+        for place, (*_, side, index) in enumerate(keys):
+            of[side][index] = place
+        return of, False
+    of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
+    begin = 0.0
+    for session in sessions:
+        inside = {side: own[side] == session for side in samples}
+        found = np.concatenate([of[side][inside[side]] for side in samples])
+        # a case is a part of the run: places are counted within the case, so that others leave no holes
+        ranks = np.unique(found)
+        for side in samples:
+            of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
+        begin += ranks.size
+    return of, True
+
+
+def _executions(sample: Sample) -> list[tuple[Key, int]]:
+    return [(key, n) for key, count in zip(sample.builds, sample.counts[1].tolist(), strict=True) for n in range(count)]
+
+
+def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *, known: bool) -> bool:
+    """Shade every other round, where they follow each other and have room; tell whether they do."""
+    ends: dict[Key, list[float]] = {}
+    for side, sample in samples.items():
+        for (build, _), at in zip(_executions(sample), order[side].tolist(), strict=True):
+            ends.setdefault(build, []).append(at)
+    rounds = sorted((min(at), max(at), build) for build, at in ends.items())
+    if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
+        return False
+    stripes = [
+        [(x.at(low - 0.5), _TOP), (x.at(high + 0.5), _TOP), (x.at(high + 0.5), _FLOOR), (x.at(low - 0.5), _FLOOR)]
+        for low, high, _ in rounds[1::2]
+    ]
+    sheet.lines("stripe", stripes, closed=True)
+    many = len({session for session, _ in ends}) > 1
+    labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
+    # the first one tells what the numbers are
+    noun = "round" if known else "build"
+    named = [(x.at(at), text if index else f"{noun} {text}") for index, (at, text) in enumerate(labels)]
+    sheet.row(_TOP - 8, named, "soft small")
+    return True

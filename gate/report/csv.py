@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -43,7 +43,12 @@ def render(executions: Sequence[Execution]) -> str:
             first = benchmarks.setdefault(each.benchmark, len(benchmarks)), metrics.setdefault(name, len(metrics))
             last = (SIDES.index(each.side), each.session, each.build, each.execution)
             parts.append(((*first, numbers[key], *last), each, name, metric))
-    columns = factor_columns(settings)
+    columns: dict[str, str] = {}
+    for factor in dict.fromkeys(name for each in settings for name in each):
+        columns[factor] = factor
+        # a name that another column has gets a prefix
+        while columns[factor] in (*_FIRST, *_LAST, *list(columns.values())[:-1]):
+            columns[factor] = f"factor_{columns[factor]}"
     cells = list(zip(*(_cells([own.get(factor) for own in settings]) for factor in columns), strict=True))
     lines = [",".join(map(cell, (*_FIRST, *columns.values(), *_LAST)))]
     for place, each, name, metric in sorted(parts, key=lambda part: part[0]):
@@ -63,20 +68,6 @@ def cell(text: object) -> str:
         return repr(text)
     plain = text if text.isprintable() else _BREAKS.sub(lambda found: visible(found[0]), text)
     return '"' + plain.replace('"', '""') + '"' if _QUOTED.search(plain) else plain
-
-
-def factor_columns(settings: Iterable[Mapping[str, object]]) -> dict[str, str]:
-    """Name the column of each factor: the factor's own name, with "factor_" before it where that is taken."""
-    factors = list(dict.fromkeys(name for each in settings for name in each))
-    taken = {*_FIRST, *_LAST, *factors}
-    columns = {}
-    for factor in factors:
-        column = factor
-        while column in taken and (column != factor or column in (*_FIRST, *_LAST)):
-            column = f"factor_{column}"
-        taken.add(column)
-        columns[factor] = column
-    return columns
 
 
 def _cells(settings: Sequence[object]) -> list[str]:

@@ -49,7 +49,8 @@ def render(report: Report) -> str:
         *(_identical(f, names) for f in report.identical),
         *(_failure(group, report, names) for group in groups),
     ]
-    found = _apart([*found, *_whole(report, found)])
+    found += _whole(report, found)
+    seen: Counter[tuple[str, str]] = Counter()
     totals = {
         "name": _SUITE,
         "tests": str(len(found)),
@@ -71,7 +72,16 @@ def render(report: Report) -> str:
     for name, value in told.items():
         ET.SubElement(properties, "property", {"name": name, "value": clip(visible(value), _TEXT)})
     for case in found:
-        _write(suite, case)
+        seen[case.classname, case.name] += 1
+        number = seen[case.classname, case.name]
+        # CI systems would take those of one name for one test that ran twice
+        name = f"{case.name} ({number})" if number > 1 else case.name
+        attributes = {"classname": case.classname, "name": name, "time": f"{case.seconds:.3f}"}
+        element = ET.SubElement(suite, "testcase", attributes)
+        marks = {} if case.outcome == "passed" else {"message": case.message}
+        marks |= {"type": case.kind} if case.outcome in ("failure", "error") else {}
+        element = ET.SubElement(element, "system-out" if case.outcome == "passed" else case.outcome, marks)
+        element.text = "\n".join(filter(None, (case.message, case.text)))
     said = [
         verdict_line.text(report),
         reports.counts(report),
@@ -87,19 +97,6 @@ def render(report: Report) -> str:
 
 
 _COUNTED: dict[str, Outcome] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-
-
-def _write(suite: ET.Element, case: _Case) -> None:
-    attributes = {"classname": case.classname, "name": case.name, "time": f"{case.seconds:.3f}"}
-    element = ET.SubElement(suite, "testcase", attributes)
-    text = "\n".join(filter(None, (case.message, case.text)))
-    if case.outcome == "passed":
-        ET.SubElement(element, "system-out").text = text
-    elif case.outcome == "skipped":
-        ET.SubElement(element, "skipped", {"message": case.message}).text = text
-    else:
-        marks = {"message": case.message, "type": case.kind}
-        ET.SubElement(element, case.outcome, marks).text = text
 
 
 # --- test cases -----------------------------------------------------------------------------------------------------
@@ -173,14 +170,3 @@ def _whole(report: Report, found: list[_Case]) -> list[_Case]:
     if not report.exit_code or any(case.outcome in ("failure", "error") for case in found):
         return []
     return [_Case(_SUITE, "measured", "error", verdict_line.text(report), kind=report.verdict)]
-
-
-def _apart(found: list[_Case]) -> list[_Case]:
-    """Number those of one name: CI systems would take them for one test that ran twice."""
-    seen: Counter[tuple[str, str]] = Counter()
-    apart = []
-    for case in found:
-        seen[case.classname, case.name] += 1
-        number = seen[case.classname, case.name]
-        apart.append(case if number == 1 else msgspec.structs.replace(case, name=f"{case.name} ({number})"))
-    return apart

@@ -57,9 +57,15 @@ def material_of(shown: Subject) -> Material:
 
     Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.
     """
-    decided = _decided_again(shown) if isinstance(shown, Kept) else shown
-    if decided is None:
-        return Material()
+    if isinstance(shown, Kept):
+        try:
+            decided = decide_inputs(read_inputs([str(shown.measurements)]), RulesOptions())
+        except UserError:
+            return Material()
+        if _identity(decided.report) != _identity(shown.report):
+            return Material()
+    else:
+        decided = shown
     inputs, options, evidence = decided.inputs, decided.options, decided.evidence
     apart = evidence.run is not None and evidence.run.apart
     named = [("--config", str(options.config) if options.config else None), ("--rules", options.rules)]
@@ -76,16 +82,6 @@ def material_of(shown: Subject) -> Material:
         ],
         options=(words + [word for value in options.benchmarks for word in ("--benchmark", value)]),
     )
-
-
-def _decided_again(kept: Kept) -> Decided | None:
-    if not kept.measurements.is_file():
-        return None
-    try:
-        found = decide_inputs(read_inputs([str(kept.measurements)]), RulesOptions())
-    except UserError:
-        return None
-    return found if _identity(found.report) == _identity(kept.report) else None
 
 
 def _identity(report: Report) -> tuple[str | None, ...]:

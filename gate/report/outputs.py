@@ -62,15 +62,12 @@ def require_writable(options: OutputOptions) -> None:
         file = Path(target)
         if target != "-" and (not target or file.is_dir()):
             raise UserError(f"--{name} {target}: is a folder, not a file")
-        if target != "-" and not _can_be_made(file):
+        near = next(path for path in (file.absolute(), *file.absolute().parents) if path.exists())
+        can = os.access(near, os.W_OK | os.X_OK if near.is_dir() else os.W_OK) and (
+            near.is_dir() or near == file.absolute()
+        )
+        if target != "-" and not can:
             raise UserError(f"--{name} {target}: cannot be written there")
-
-
-def _can_be_made(file: Path) -> bool:
-    if file.exists():
-        return os.access(file, os.W_OK)
-    parent = next(parent for parent in file.absolute().parents if parent.exists())
-    return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
 
 
 def write_asked(decided: Subject, options: OutputOptions) -> None:
@@ -149,9 +146,8 @@ def fill(folder: Path, decided: Subject, links: Links | None = None) -> None:
         UserError: a file cannot be written.
     """
     make_folder(folder)
-    write(folder / REPORT, rendered(decided, "json"))
-    write(folder / "comment.md", rendered(decided, "markdown", links))
-    write(folder / "report.html", rendered(decided, "html"))
+    for file, form in zip(filled(folder), ("json", "markdown", "html"), strict=True):
+        write(file, rendered(decided, form, links))
 
 
 def make_folder(folder: Path, *, own: bool = False) -> None:
@@ -210,19 +206,13 @@ def _remove_unfinished(file: Path) -> None:
     start = _unfinished(file)
     for beside in file.parent.glob(f"{glob.escape(start)}*"):
         number = beside.name.removeprefix(start)
-        if re.fullmatch("[1-9][0-9]{0,8}", number) and _is_dead(int(number)):
+        if re.fullmatch("[1-9][0-9]{0,8}", number):
+            # another user's process, or a file that is gone by now
             with contextlib.suppress(OSError):
-                beside.unlink()
-
-
-def _is_dead(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # another user's
-        return False
-    return False
+                try:
+                    os.kill(int(number), 0)
+                except ProcessLookupError:
+                    beside.unlink()
 
 
 def refuse_inputs(inputs: Sequence[Path], targets: Sequence[Path]) -> None:

@@ -51,7 +51,11 @@ def scale(findings: Iterable[Finding]) -> Scale:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
     found = list(map(extent, findings))
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
-    reached = [end / limit for of in found for end in _reached(of)]
+    reached = []
+    for of in found:
+        own = [end / limit for end in (of.low, of.high, of.estimate) if end is not None]
+        # of an interval without an end, a little beyond the change
+        reached += [*own, _BEYOND * of.estimate / limit] if len(own) < 3 and of.estimate is not None else own
     far = [1.05 * max([0.0, *(sign * end for end in reached)]) for sign in (-1, 1)]
     # what half of the changes reach is no outlier
     changes = sorted((_BEYOND * of.estimate / limit for of in found if of.estimate is not None), key=abs)
@@ -74,59 +78,44 @@ def _rounded(end: float) -> float:
     return end if end < 0 and change >= 1 else math.log1p(math.copysign(change, end))
 
 
-def _reached(of: Extent) -> list[float]:
-    """Return how far a bar goes; of an interval without an end, a little beyond the change."""
-    found = [end for end in (of.low, of.high, of.estimate) if end is not None]
-    return [*found, _BEYOND * of.estimate] if len(found) < 3 and of.estimate is not None else found
-
-
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
     ratio, of = finding.ratio, extent(finding)
-    place = _Place(of.threshold, on, width)
+    zero = _cell(0.0, on, width)
+    # as wide on both sides, and the zone of a small threshold is seen too
+    reach = max(zero - _cell(-of.threshold, on, width), _cell(of.threshold, on, width) - zero, 1)
+    begin, end = max(0, zero - reach), min(width - 1, zero + reach)
+
+    def place(at: float) -> int:
+        # beyond the threshold is always beyond its zone
+        cell = _cell(at, on, width)
+        if at > of.threshold:
+            return min(max(cell, end + 1), width - 1)
+        if at < -of.threshold:
+            return max(min(cell, begin - 1), 0)
+        return min(max(cell, begin), end)
+
     cells = [blank] * width
-    cells[place.first : place.last + 1] = _ZONE * (place.last + 1 - place.first)
-    cells[place.zero] = _ZERO
+    cells[begin : end + 1] = _ZONE * (end + 1 - begin)
+    cells[zero] = _ZERO
     if ratio.kind != "withheld" and ratio.method != "exact":
-        low = of.low
-        high = of.high
-        first = 0 if low is None else place.of(low)
-        last = place.width - 1 if high is None else place.of(high)
-        for at in range(first, last + 1):
-            cells[at] = _CROSSED if at == place.zero else _LINE
+        first = 0 if of.low is None else place(of.low)
+        last = width - 1 if of.high is None else place(of.high)
+        cells[first : last + 1] = [_CROSSED if at == zero else _LINE for at in range(first, last + 1)]
         if first < last:
             cells[first], cells[last] = _LOW, _HIGH
-        if low is None or low < place.on.low:
+        if of.low is None or of.low < on.low:
             cells[first] = _LEFT
-        if high is None or high > place.on.high:
+        if of.high is None or of.high > on.high:
             cells[last] = _RIGHT
     if of.estimate is not None:
-        cells[place.of(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
+        cells[place(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
     return "".join(cells)
-
-
-class _Place:
-    """Where a change stands in the bar of a finding; beyond the threshold is always beyond its zone."""
-
-    def __init__(self, threshold: float, on: Scale, width: int) -> None:
-        self.on, self.width, self.limit = on, width, threshold
-        self.zero = _cell(0.0, on, width)
-        # as wide on both sides, and the zone of a small threshold is seen too
-        reach = max(self.zero - _cell(-self.limit, on, width), _cell(self.limit, on, width) - self.zero, 1)
-        self.first, self.last = max(0, self.zero - reach), min(width - 1, self.zero + reach)
-
-    def of(self, at: float) -> int:
-        cell = _cell(at, self.on, self.width)
-        if at > self.limit:
-            return min(max(cell, self.last + 1), self.width - 1)
-        if at < -self.limit:
-            return max(min(cell, self.first - 1), 0)
-        return min(max(cell, self.first), self.last)
 
 
 def ends(on: Scale, width: int, blank: str = " ") -> str:
     """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3%   │     +26%"."""
-    low, high = (amounts.drawn(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
+    low, high = (amounts.changed(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
     zero = _cell(0.0, on, width)
     left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
     return f"{left}{blank * (width - len(left) - len(high))}{high}"

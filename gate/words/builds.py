@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from gate.evidence.sameness import both, shuffled
 from gate.model import Build, Side
 from gate.model.records import FullBuilds
 from gate.units import format_duration, plural
@@ -23,11 +22,6 @@ _WHY = {
     "outside": "it links {path}, which is outside the tree",
     "go": "Go links by itself",
     "failed": "linking {path} again failed",
-}
-_ORDERED = {
-    "objects": "object files",
-    "functions": "functions",
-    "objects+functions": "object files and functions",
 }
 
 
@@ -50,30 +44,3 @@ def say_why(full: FullBuilds) -> str:
     """Say why a build is a full one."""
     path = clip(visible(full.path), _PATH) or ("the build command" if full.kind == "seed-used" else "a program")
     return _WHY.get(full.kind, "").format(path=path)
-
-
-def say_shuffle(builds: Sequence[Build]) -> str:
-    """Say whether Go's linker shuffled the functions of both sides alike; "": it shuffled none, or that is unknown."""
-    alike = shuffled(builds)
-    if alike is None:
-        return ""
-    if alike == "common":
-        return "Go's linker shuffles the functions: both sides of a round have one order"
-    text = "Go's linker shuffles the functions, and drew another order for each side of a round"
-    if any(base.seed == head.seed for base, head in both(builds)):
-        return f"{text}: base and head do not have the same functions, so what a layout costs does not cancel"
-    return f'{text}: layouts = "independent" under [build]'
-
-
-def say_order(side: Side, builds: Sequence[Build]) -> str:
-    """Say what the links of a side's builds are ordered by; "": unknown."""
-    ordered = next((build.ordered for build in builds if build.ordered is not None), None)
-    if ordered is None:
-        return ""
-    if ordered in _ORDERED:
-        return f"{side}: each seed orders {_ORDERED[ordered]} by name, so what is added or removed moves only itself"
-    if ordered == "shuffled":
-        return f"{side}: mold shuffles the functions, so what is added or removed moves all of them"
-    if ordered == "nothing":
-        return f"{side}: the linker has nothing to put in another order (one object file, no sections for functions)"
-    return ""

@@ -19,24 +19,21 @@ _UNNAMED = (
 _NOBODY = "The history of commits names no suspect: no measured merge between them stands out"
 
 
-def against(creep: CreepFacts) -> str:
-    """Name the pin: "v1.2 1a2b3c4d5e, 14 commits before head"."""
-    pin = creep.pin
-    name = visible(pin.name)
+def line(report: Report) -> str:
+    """Say that a report is that of a creep check, against what, and on how many nights it rests; "" where it is none.
+
+    "against v1.2 1a2b3c4d5e, 14 commits before head; 21 nights against it are known on this machine; ...".
+    """
+    creep = report.creep
+    if creep is None:
+        return ""
+    pin, name = creep.pin, visible(creep.pin.name)
     sha = "" if pin.sha.startswith(name) else f" {pin.sha[:10]}"
-    return f"{name}{sha}" + ("" if pin.commits is None else f", {plural(pin.commits, 'commit')} before head")
-
-
-def known(creep: CreepFacts) -> str:
-    """Say how many nights the verdict rests on, and its error; no full stop."""
+    ahead = "" if pin.commits is None else f", {plural(pin.commits, 'commit')} before head"
     nights = f"{plural(creep.nights, 'night')} against it {'is' if creep.nights == 1 else 'are'} known on this machine"
     lost = f" (earlier ones are not: {visible(creep.unused)})" if creep.unused else ""
-    return f"{nights}{lost}; false alarms: at most {amounts.format_percent(creep.error)} in a year of nights"
-
-
-def line(report: Report) -> str:
-    """Say that a report is that of a creep check, and against what; "" where it is none."""
-    return "" if report.creep is None else f"against {against(report.creep)}; {known(report.creep)}"
+    alarms = f"false alarms: at most {amounts.format_percent(creep.error)} in a year of nights"
+    return f"against {name}{sha}{ahead}; {nights}{lost}; {alarms}"
 
 
 def crept(creep: CreepFacts) -> list[CreepCase]:

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.model.study import Effect, Factor, LinearModel, Response, Setting, Trend
+from gate.model.study import Effect, Factor, LinearModel, Response, Setting
 from gate.units import format_confidence, format_number, shown_unit
 from gate.writing import amounts
 
 _NAMED = 2
 """Aliases that are named where there are many."""
-_SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 5: "a fifth"}
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -74,20 +73,6 @@ def size(value: float, response: Response) -> str:
     return f"{format_number(abs(value) / unit.factor, 3)} {unit.name}".rstrip()
 
 
-def say_trend(trend: Trend, response: Response) -> str:
-    """Write a trend: "+2.3 ms per doubling, less at the high end (curvature -0.4 ms)".
-
-    The curvature is said where its interval leaves out 0.
-    """
-    step = "doubling" if trend.axis == "log2" else f"unit of {trend.factor}"
-    text = f"{signed(trend.slope.estimate, response)} per {step}"
-    bend = trend.curvature
-    if bend is None or bend.low is None or bend.high is None or bend.low <= 0 <= bend.high:
-        return text
-    more = "more" if (bend.estimate > 0) == (trend.slope.estimate > 0) else "less"
-    return f"{text}, {more} at the high end (curvature {signed(bend.estimate, response)})"
-
-
 def named(term: str, aliases: Sequence[str]) -> str:
     """Name a term with those that it cannot be told from: "C, or A:B", "C, or one of A:B, D:E and 3 more"."""
     if len(aliases) < 2:
@@ -115,29 +100,14 @@ def alias_sets(response: Response, model: LinearModel | None = None) -> dict[str
 def partial_aliases(model: LinearModel) -> str:
     """Say which interactions the effects of a model hold a part of; "" where there are none."""
     biased = [t for t in model.terms if t.partial_aliases]
-    if not biased:
-        return ""
-    sizes = {round(abs(part), 6) for t in biased for part in t.partial_aliases.values()}
-    listed = [_partial(t.term, t.partial_aliases) for t in biased[:_NAMED]]
+    listed = []
+    for term in biased[:_NAMED]:
+        largest = sorted(term.partial_aliases.items(), key=lambda own: -round(abs(own[1]), 6))
+        shown = ", ".join(f"{part:+.2g} of {name}" for name, part in largest[:_NAMED])
+        left = len(largest) - _NAMED
+        listed.append(f"{term.term} {shown}{f' and {left} more' if left > 0 else ''}")
     more = f"; {len(biased) - _NAMED} more alike" if len(biased) > _NAMED else ""
-    if len(sizes) == 1 and len(biased) > 1 and all(len(t.factors) == 1 for t in biased):
-        share = next((word for size, word in _SHARES.items() if round(size, 6) in sizes), f"{max(sizes):.2g}")
-        what = "of the two-factor interactions without its factor" if _all_without(model) else "of some interactions"
-        return f"each main effect also holds {share} {what}: {'; '.join(listed)}{more}"
-    return f"effects also hold a part of interactions: {'; '.join(listed)}{more}"
-
-
-def _all_without(model: LinearModel) -> bool:
-    names = [t.term for t in model.terms if len(t.factors) == 1]
-    count = (len(names) - 1) * (len(names) - 2) // 2
-    return all(len(t.partial_aliases) == count for t in model.terms)
-
-
-def _partial(term: str, parts: Mapping[str, float]) -> str:
-    largest = sorted(parts.items(), key=lambda own: -round(abs(own[1]), 6))
-    shown = ", ".join(f"{part:+.2g} of {name}" for name, part in largest[:_NAMED])
-    more = len(largest) - _NAMED
-    return f"{term} {shown}{f' and {more} more' if more > 0 else ''}"
+    return f"effects also hold a part of interactions: {'; '.join(listed)}{more}" if biased else ""
 
 
 def percentile(tau: float) -> str:

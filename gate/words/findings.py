@@ -15,33 +15,11 @@ from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
-_METHODS = {
-    "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
-    "fieller-kj": "Fieller's interval of a ratio of means as Kalibera and Jones (2012), eq. 12",
-    "fieller-paired": "Fieller's interval of a ratio of means, base and head of each round as a pair",
-    "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from earlier runs",
-    "paired": "t interval of the mean logarithm of head/base over rounds",
-    "paired-shared": "t interval of the mean logarithm of head/base over rounds, with the variance of all cases",
-    "bootstrap": "percentile interval of the hierarchical bootstrap",
-    "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
-    "fixed-sessions": "t interval of the mean logarithm of head/base over these machines, from the rounds of each",
-    "fixed-sessions-shared": (
-        "t interval of the mean logarithm of head/base over these machines, with the variance of all cases on each"
-    ),
-    "nights": "t of the mean logarithm of head/base over the latest nights, without the slowest of them",
-    "exact": "compared as numbers: neither side has any spread",
-}
-
-
 _OVER_ROUNDS = ("paired", "paired-shared")
 """Methods whose change is a mean over rounds."""
 _SEEN = math.log(1.05)
 """How far the change may be from that of the values beside it before a reader asks why."""
 _OVER_MACHINES = ("fixed-sessions", "fixed-sessions-shared")
-_NOT_SHARED = (
-    "Builds differ by little that both sides share: by the noise of the host, where more starts or a quieter host "
-    "help, or because the change moves the layout of one side"
-)
 
 
 def quantity(case: Finding | Recorded) -> str:
@@ -61,13 +39,6 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
 def overall_name(item: Overall) -> str:
     """Name a group of cases: "overall, time", "overall, time of parsers"."""
     return visible(f"overall, {views.metric_name(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
-
-
-def overall_brief(item: Overall) -> str:
-    """Write the change of all cases in a line: "-0.093% (-0.50% to +0.31%), geometric mean of 400 results"."""
-    metric = "" if item.metric == "time" else f"{visible(views.metric_name(item.metric))} "
-    of = plural(item.cases, "result")
-    return f"{metric}{numbers.change(item.ratio)} ({numbers.interval(item.ratio)}), geometric mean of {of}"
 
 
 def overall(item: Overall) -> str:
@@ -147,7 +118,18 @@ def in_row(finding: Finding) -> bool:
 
 def basis(finding: Finding) -> str:
     """Say what the interval rests on: "95% confidence, over 5 builds of each"."""
-    return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"
+    if finding.shown is None:
+        return ""
+    base, head = finding.base.counts, finding.head.counts
+    noun, pair = (
+        ("session", (base.session, head.session)) if base.session > 1 else (finding.top, (base.build, head.build))
+    )
+    over = f"{plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"{pair[0]} and {pair[1]} {noun}s"
+    if isinstance(finding.reason, reasons.Crept):
+        over = plural(finding.reason.nights, "night")
+    elif finding.ratio.method in _OVER_MACHINES:
+        over = f"{plural(base.build, 'round')} on {plural(base.session, 'machine')}"
+    return f"{corrected(finding.ratio.confidence, None)}, over {over}"
 
 
 def decided(finding: Finding) -> str:
@@ -273,69 +255,7 @@ def _more(finding: Finding) -> str:
     return "".join(f"; {each}" for each in told)
 
 
-def _over(case: Finding | Recorded) -> str:
-    base, head = case.base.counts, case.head.counts
-    if isinstance(case, Finding) and isinstance(case.reason, reasons.Crept):
-        return f"over {plural(case.reason.nights, 'night')}"
-    if case.ratio.method in _OVER_MACHINES:
-        return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
-    top = case.top if isinstance(case, Finding) else "build"
-    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else (top, (base.build, head.build))
-    return f"over {plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
-
-
 # --- details ----------------------------------------------------------------------------------------------------------
-
-
-def method(name: str) -> str:
-    """Name the method of an interval in words."""
-    return _METHODS.get(name, visible(name))
-
-
-def finding_method(finding: Finding) -> str:
-    """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
-    if finding.statistic == TYPICAL:
-        return "t interval over rounds; the value of a round is the 20% trimmed mean of the log ratios of neighbours"
-    if finding.statistic == MEAN or finding.ratio.method in ("exact", *_OVER_MACHINES):
-        return method(finding.ratio.method)
-    extra = {
-        "fieller-paired": ", base and head of each round as a pair",
-        "paired": ", base and head of each round as a pair",
-        "paired-shared": ", base and head of each round as a pair, with the variance of all cases",
-        "fieller-moderated": ", with the variance remembered from earlier runs",
-    }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
-    return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
-
-
-def in_common(finding: Finding) -> str:
-    """Say what base and head of a round have in common, and what that gains; nothing where that is not known."""
-    found = finding.pairing
-    if found is None or found.correlation is None:
-        return ""
-    together, apart = format_share(found.together), format_share(found.apart)
-    text = f"correlation of base and head {found.correlation:.2f}"
-    if found.gains:
-        return f"{text}: the ratio varies by {together} from round to round, and would by {apart} without it"
-    text += f": the ratio varies by {together} from round to round"
-    if found.layouts != "common":
-        return text
-    return f"{text}. {_NOT_SHARED}"
-
-
-def control(finding: Finding) -> str:
-    """Say what base's odd starts against its even ones show; nothing where there is no control."""
-    found = finding.control
-    if found is None:
-        return ""
-    low, high = (numbers.in_points(finding, amounts.changed(end)) for end in (found.low, found.high))
-    shows = "a regression, as 2.5% of controls by chance" if found.alarmed else "no regression"
-    return f"base's even starts against its odd ones: {low} to {high}, {shows}"
-
-
-def without_memory(finding: Finding) -> str:
-    """Write the interval as it would be without what is remembered; nothing where nothing is."""
-    memory = finding.memory
-    return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
 def from_columns(case: Finding | Recorded) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from operator import attrgetter
 
 import msgspec
 
@@ -90,14 +90,16 @@ def once(warnings: Iterable[Sentence]) -> list[str]:
     for each in warnings:
         of_one = getattr(each, "benchmark", None) is not None
         found.setdefault(kind(each, but="benchmark") if of_one else each.sentence(), []).append(each)
-    groups = found.values()
-    return [said for own in groups for said in (_of_all(own) if len(own) >= MANY else [w.sentence() for w in own])]
-
-
-def _of_all(found: Sequence[Any]) -> list[str]:
-    if getattr(found[0], "benchmark", None) is None:
-        # one text many times
-        return [found[0].sentence()]
-    others = named([each.benchmark for each in found[1:]], _NAMED)
-    alike = {msgspec.structs.replace(each, benchmark=found[0].benchmark).sentence() for each in found}
-    return [f"{found[0].sentence()}; likewise{'' if len(alike) == 1 else ', with other figures,'} {others}"]
+    told = []
+    for own in found.values():
+        said = [each.sentence() for each in own]
+        if len(own) >= MANY:
+            # one text many times is said once
+            del said[1:]
+            if getattr(own[0], "benchmark", None) is not None:
+                first, *more = map(attrgetter("benchmark"), own)
+                alike = {msgspec.structs.replace(each, benchmark=first).sentence() for each in own}
+                other = "" if len(alike) == 1 else ", with other figures,"
+                said = [f"{said[0]}; likewise{other} {named(more, _NAMED)}"]
+        told += said
+    return told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec import structs
 
@@ -14,7 +14,6 @@ from gate.writing.amounts import (
     as_configured,
     changed,
     format_percent,
-    format_ratio,
     known,
     size,
 )
@@ -72,7 +71,12 @@ def change(ratio: RatioInterval) -> str:
 
 def interval(ratio: RatioInterval) -> str:
     """Write the interval as a change: "+3.2% to +7.1%", "+3.2% or more", "exact", "no interval", "unbounded"."""
-    return _limits(ratio, changed)
+    low, high = (changed(end) if end is not None else None for end in ends(ratio.low, ratio.high))
+    if ratio.kind == "bounded" and low and high:
+        return "exact" if ratio.method == "exact" else f"{low} to {high}"
+    if ratio.kind == "half-line" and (low or high):
+        return f"{low} or more" if low else f"{high} or less"
+    return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
 
 
 def interval_in(ratio: RatioInterval, column: float | None) -> str:
@@ -85,11 +89,6 @@ def has_ends(ratio: RatioInterval) -> bool:
     """Return whether an interval has an end that can be written, and so a confidence."""
     ended = ratio.kind in ("bounded", "half-line") and (known(ratio.low) or known(ratio.high))
     return ended and ratio.method != "exact"
-
-
-def ratio_interval(ratio: RatioInterval) -> str:
-    """Write the interval as a ratio: "1.0320 to 1.0710", "no interval"."""
-    return _limits(ratio, format_ratio)
 
 
 def is_called(case: Finding) -> bool:
@@ -110,17 +109,6 @@ def decided(case: Finding) -> RatioInterval | None:
 def ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Give the ends that exist. No measured quantity is below 0, so a set that goes on below it ends there in words."""
     return (max(low, 0.0) if known(low) else None), (max(high, 0.0) if known(high) else None)
-
-
-def _limits(ratio: RatioInterval, write: Callable[[float], str]) -> str:
-    low, high = (write(end) if end is not None else None for end in ends(ratio.low, ratio.high))
-    if ratio.kind == "bounded" and low and high:
-        if ratio.method == "exact":
-            return "exact"
-        return f"{low} to {high}"
-    if ratio.kind == "half-line" and (low or high):
-        return f"{low} or more" if low else f"{high} or less"
-    return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
 
 
 _WORDS: dict[str, str] = {

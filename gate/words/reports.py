@@ -8,13 +8,26 @@ from typing import Any
 
 import msgspec
 
-from gate.model import Commit, Counts, Finding, Identical, Recorded, Report, Turn, Verdict, outcomes, reasons
+from gate.model import (
+    PARTS,
+    Commit,
+    Cost,
+    Counts,
+    Finding,
+    Identical,
+    Recorded,
+    Report,
+    Turn,
+    Verdict,
+    outcomes,
+    reasons,
+)
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
-from gate.words import cost, numbers, views
+from gate.words import numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
@@ -167,8 +180,12 @@ def moved(report: Report) -> list[Recorded]:
 
 def measured(report: Report) -> str:
     """How much was measured: "5 builds x 5 starts x 10 values of each, 3 min 20 s"."""
-    done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
-    builds = _plan(report).get("builds")
+    done, planned = report.run.rounds.done, report.run.rounds.planned
+    plan = (report.run.settings or {}).get("plan")
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    if report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None:
+        # as many rounds as the budget holds
+        planned = None
     wanted = builds.get("max") if isinstance(builds, Mapping) else builds
     cut = planned is not None and isinstance(wanted, int) and planned < wanted
     # of what decides: what is only recorded may have more. A build is no start
@@ -202,11 +219,6 @@ def measured(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _plan(report: Report) -> Mapping[str, Any]:
-    plan = (report.run.settings or {}).get("plan")
-    return plan if isinstance(plan, Mapping) else {}
-
-
 def turns(found: Sequence[Turn]) -> str:
     """Say how short turns are, and why they may be: "by turns of 2 values (starting takes 3% of the time)"."""
     low, high = min(each.iterations for each in found), max(each.iterations for each in found)
@@ -214,12 +226,6 @@ def turns(found: Sequence[Turn]) -> str:
     most = max(each.starting for each in found)
     share = f"{'at most ' if len(found) > 1 else ''}{most:.0%}" if most >= _LEAST else f"less than {_LEAST:.0%}"
     return f"by turns of {count} (starting takes {share} of the time)"
-
-
-def _fills(report: Report) -> bool:
-    """Return whether there were to be as many rounds as the budget holds."""
-    builds = _plan(report).get("builds")
-    return report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None
 
 
 def looks(report: Report) -> str:
@@ -304,7 +310,7 @@ def behind(report: Report) -> list[tuple[str, str]]:
     run, policy = report.run, report.policy
     found = [
         ("chosen", visible(run.chosen or "")),
-        ("time", cost.where(run.cost)),
+        ("time", spent(run.cost)),
         ("checks", looks(report)),
         ("memory", memory(report)),
         ("sandbox", str(run.sandbox or "")),
@@ -315,6 +321,40 @@ def behind(report: Report) -> list[tuple[str, str]]:
         ("controls", report.controls.sentence() if report.controls else ""),
     ]
     return [(name, text) for name, text in found if text]
+
+
+_SMALL = 0.005
+"""The share of the time below which a part is not named."""
+_PARTS = {
+    "setup": "set-up",
+    "compile": "builds",
+    "link": "checking links",
+    "again": "builds tried again",
+    "keep": "copying kept builds",
+    "trees": "comparing trees",
+    "start": "first starts",
+    "probe": "probe",
+    "outside": "files outside",
+    "measure": "measuring",
+    "decide": "interim checks",
+    "profile": "profiling",
+    "other": "other",
+}
+
+
+def spent(cost: Cost | None) -> str:
+    """Say where the time went: "11 min: 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min"; "": not known."""
+    if cost is None:
+        return ""
+    counted = {"compile": (cost.compiled, "build"), "link": (cost.linked, "link")}
+    found = {key: seconds for key in PARTS if known(seconds := getattr(cost, key)) and seconds > 0}
+    told = []
+    for key, seconds in found.items():
+        count, noun = counted.get(key, (0, ""))
+        if seconds >= _SMALL * sum(found.values()):
+            told.append(f"{plural(count, noun) if count else _PARTS[key]} {format_duration(seconds)}")
+    whole = f"{format_duration(cost.total)}: " if told and known(cost.total) else ""
+    return f"{whole}{', '.join(told)}"
 
 
 def next_step(report: Report, *, pull: bool = False) -> str:

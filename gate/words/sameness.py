@@ -54,12 +54,6 @@ def proof(report: Report) -> list[str]:
     return [f"{said}{f': {names}' if names else ''}", read]
 
 
-def hashes(report: Report) -> list[tuple[str, str]]:
-    """Give the hash of each side's tree, shortened."""
-    found = benchmarks(report)
-    return [(side, visible(value)[:19]) for side, value in found[0].identical.hash.items()] if found else []
-
-
 def each(report: Report) -> list[tuple[str, str]]:
     """Give each identical benchmark with how much it read: "120 paths read"."""
     return [(visible(own.benchmark), f"{plural(own.identical.read_count, 'path')} read") for own in benchmarks(report)]

@@ -20,7 +20,6 @@ class NameSet:
     """Names that stay different where they are shortened, to any width."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Take all of them."""
         self._names = list(dict.fromkeys(map(visible, names)))
         self._shown: dict[int, dict[str, str]] = {}
 
@@ -43,14 +42,12 @@ def _prefix(names: Iterable[str]) -> str:
 
 
 _SAVED = 6
-_GROUPS = 40
 
 
 class Names:
     """The names of benchmarks, of what is compared, and of settings in a report."""
 
     def __init__(self, report: Report) -> None:
-        """Take all that a format may show."""
         findings, recorded, why = report.findings, report.recorded, report.explanations
         creep = report.creep.cases if report.creep is not None else []
         self._benchmarks = NameSet(
@@ -75,14 +72,6 @@ class Names:
     def tail(self, name: str) -> str:
         """Write the name of a benchmark whole, but for what all begin with; only endless ones are shortened."""
         return self._tails.short(visible(name).removeprefix(self.prefix), WHOLE)
-
-    def grouped(self, found: Iterable[Finding]) -> dict[str, list[Finding]]:
-        """Sort findings by the part of their names before the last slash; one group "" where that tells nothing."""
-        groups: dict[str, list[Finding]] = {}
-        for each in found:
-            group, slash, _ = self.tail(each.benchmark).rpartition("/")
-            groups.setdefault(f"{group}{slash}", []).append(each)
-        return groups if 1 < len(groups) <= _GROUPS else {"": [each for own in groups.values() for each in own]}
 
     def quantity(self, case: Finding | Recorded, width: int = _QUANTITY) -> str:
         """Name what is compared, within a width: "latency p99"."""

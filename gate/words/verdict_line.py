@@ -33,11 +33,16 @@ def verdict_line(report: Report) -> VerdictLine:
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
         word = reports.capitalized(numbers.word(worst))
-        said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *_limits(report), *beside])
+        # what else there is of the verdict, what failed beside it, and whether an open question blocks
+        alike = [f for f in _first(report, worst.verdict) if not f.not_worse and f is not worst]
+        more = numbers.counted(map(numbers.word, alike), more=[numbers.word(worst)])
+        more += [plural(len(report.failures), "failure")] if report.failures else []
+        more += ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
+        said = "; ".join([_changed(worst), *more, *_hidden(report, worst), *_limits(report), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
     if isinstance(report.summary, outcomes.Failed):
-        first, *more = report.failures
-        others = [plural(len(more), "more failure")] if more else []
+        first, *rest = report.failures
+        others = [plural(len(rest), "more failure")] if rest else []
         summary = [clip(visible(sentence(first)), _SAID), *others, report.summary.measured]
     else:
         summary = [clip(visible(report.summary.sentence()), _SAID)]
@@ -86,15 +91,6 @@ def _changed(finding: Finding) -> str:
     return clip(visible("".join([finding_words.sized(finding), *why])), _SAID)
 
 
-def _more(report: Report, worst: Finding) -> list[str]:
-    """Count what else there is of the verdict, and what failed beside it; say whether an open question blocks."""
-    alike = [f for f in _first(report, worst.verdict) if not f.not_worse and f is not worst]
-    more = numbers.counted(map(numbers.word, alike), more=[numbers.word(worst)])
-    failed = [plural(len(report.failures), "failure")] if report.failures else []
-    gate = ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
-    return [*more, *failed, *gate]
-
-
 def _hidden(report: Report, worst: Finding | None) -> list[str]:
     """Count the changes beyond the threshold that a floor hides; the line's own subject says it of itself."""
     found = [each for each in report.findings if each.is_hidden]
@@ -116,7 +112,6 @@ def _limits(report: Report) -> list[str]:
 
 
 def _improved(report: Report) -> list[str]:
-    """Name the largest improvement of a report that passes."""
     found = _first(report, "improvement") if isinstance(report.summary, outcomes.NothingRegressed) else []
     if not found:
         return []

@@ -19,22 +19,6 @@ def format_percent(share: float) -> str:
     return format_confidence(share) if known(share) else "unknown"
 
 
-_TIMES = 100
-"""Ratios from this on are multiples: nobody reads "+8190790%"."""
-
-
-def _multiple(ratio: float) -> str | None:
-    """Write a large ratio as a multiple, in two digits: "82,000"; None: it is none."""
-    if ratio < _TIMES:
-        return None
-    return f"{float(f'{ratio:.2g}'):,.0f}" if ratio < 1e9 else f"{ratio:.2g}"
-
-
-def format_ratio(ratio: float | None) -> str:
-    """Write a ratio: "1.0510"."""
-    return f"{ratio:.4f}" if known(ratio) else "unknown"
-
-
 def format_p(p: float | None) -> str:
     """Write a p value: "0.0048", "< 0.0001", "none"."""
     if not known(p):
@@ -91,33 +75,14 @@ def direction(case: Measured, ratio: float) -> str:
 
 
 def changed(ratio: float) -> str:
-    """Write a ratio as a change: "+5.1%", "82,000 times"."""
-    multiple = _multiple(ratio)
-    return f"{multiple} times" if multiple else _signed(ratio)
-
-
-def _signed(ratio: float) -> str:
+    """Write a ratio as a change: "+5.1%"."""
     # what is left of it is not nothing, which "-100%" would say
     return f"-{format_confidence(1 - ratio)}" if 0 < ratio < 0.0005 else format_share(ratio - 1, sign=True)
 
 
-def drawn(ratio: float) -> str:
-    """Write a ratio as a change where there is little room: "+5.1%", "82,000 ×"."""
-    multiple = _multiple(ratio)
-    return f"{multiple} ×" if multiple else _signed(ratio)
-
-
 def size(ratio: float, limit: float = math.nan) -> str:
-    """Write a change without its direction: "5.1%", "82,000 times".
-
-    limit: a change that it must not read like, if it is another.
-    """
-    multiple = _multiple(ratio)
-    return f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
-
-
-def apart(share: float, limit: float) -> str:
-    """Write a share, with more digits where it would read like a limit that it is not."""
+    """Write a change without its direction: "5.1%"; with more digits where it would read like a limit it is not."""
+    share = abs(ratio - 1)
     text = format_share(share)
     if text != format_share(limit) or math.isclose(share, limit, rel_tol=1e-9):
         return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gate.units import agree, plural
 from gate.writing.plain import clip, distinct, visible
@@ -68,9 +68,16 @@ def more_are(count: int, noun: str = "") -> str:
     return f"{what} {agree(count, 'is', 'are')}"
 
 
-def toml_text(text: str) -> str:
-    """Write text as perfgate.toml has it, in quotes."""
-    return json.dumps(text, ensure_ascii=False)
+def toml_text(value: object) -> str:
+    """Write a text, a number, a list or a table as perfgate.toml has it, on one line; None: "(none)"."""
+    if value is None:
+        return "(none)"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{dotted([str(key)])} = {toml_text(own)}' for key, own in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml_text, value))}]"
+    # JSON's strings, numbers and words are TOML's, but JSON leaves DEL as it is
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _HOST, _NAME = 40, 60

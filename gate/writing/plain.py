@@ -119,7 +119,6 @@ def _in_common(names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _alike(names: Sequence[str]) -> int:
-    """Count the characters that all names begin with."""
     first, last = min(names), max(names)
     return next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
 

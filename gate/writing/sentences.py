@@ -64,7 +64,8 @@ def filled(template: str, of: object) -> str:
         value, spec = attrgetter(name)(of), form or ""
         if choice := _CHOICE.fullmatch(spec):
             told = choice["text"]
-            holds = _there(value) if told is None else value == told
+            there = value is not None and (isinstance(value, float) or bool(value))
+            holds = there if told is None else value == told
             parts.append(filled(_alternative(choice["parts"], first=holds), of))
         elif conversion == "r":
             parts.append(repr(value))
@@ -74,10 +75,6 @@ def filled(template: str, of: object) -> str:
 
 
 _CHOICE = re.compile(r"(?:=(?P<text>[^?]*))?\?(?P<parts>.*)")
-
-
-def _there(value: Any) -> bool:
-    return value is not None and (isinstance(value, float) or bool(value))
 
 
 def _alternative(parts: str, *, first: bool) -> str:
@@ -118,7 +115,6 @@ class Options(NamedTuple):
     argv: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Write them as they are typed."""
         return f"`{shlex.join(self.argv)}`"
 
     @property
@@ -163,7 +159,6 @@ class Command(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Write it as it is typed."""
         return f"`{self.text}`"
 
 
@@ -177,7 +172,6 @@ class Lines(NamedTuple):
     """Names of the entries, of a table that there may be several of."""
 
     def __str__(self) -> str:
-        """Write them so that they can be copied."""
         keys = joined([f"`{key} = {value}`" for key, value in self.keys.items()])
         if self.table == _OVERRIDE:
             return f"an `[[override]]` entry with {keys}"

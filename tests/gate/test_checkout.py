@@ -11,8 +11,7 @@ import pytest
 
 from gate.checkout import refuse_tracked, text_of
 from gate.cli.main import main
-from gate.commands.import_.importing import write as write_import
-from gate.evidence.records import Appender, Inputs
+from gate.evidence.records import Appender
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
 from gate.run.run_folder import make_room
@@ -89,7 +88,6 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
         lambda: write(Path(".perfgate/x"), "x"),
         lambda: make_room(Path("real")),
         lambda: Appender(Path("real/measurements.jsonl")),
-        lambda: write_import(Path("real/out.jsonl"), Inputs([], [], []), ()),
         lambda: write(Path("real/page.html"), "x"),
         lambda: write_new(Path("real/runs/x.json"), b"x"),
     ]

@@ -14,7 +14,6 @@ import pytest
 from gate.commands.study.analysis.analysis import Method, family, lie_of
 from gate.commands.study.analysis.observations import Observed
 from gate.model.study import Claim, Varies
-from gate.stats.design.claims import change_of_quantile
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import spreads
 from gate.stats.design.strata import aligned
@@ -113,19 +112,3 @@ def test_few_null_files_claim_nothing() -> None:
 
 def test_builds_that_differ_hide_no_effect() -> None:
     assert share(Shape(effect=two, builds=3.0), 5, "a", trials=15) >= 0.8
-
-
-def test_the_interval_of_a_claimed_quantile_is_what_its_test_leaves() -> None:
-    held = 0
-    widths = []
-    rng = np.random.default_rng(8)
-    for _ in range(15):
-        observed = drawn(rng, Shape(effect=two, builds=3.0))
-        units, factors, lie = observed.units, observed.factors, lie_of(observed)
-        ends = change_of_quantile(observed.values, units, factors, 2, 0.5, lie, 0, 0.95)
-        if ends is not None:
-            held += ends[0] <= 2.0 <= ends[1]
-            widths.append(ends[1] - ends[0])
-    assert len(widths) >= 13
-    assert float(np.median(widths)) < 5  # without blocks the builds, which differ by 3 sd, would be in it
-    assert held / len(widths) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 15)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from gate.stats.design import tukey
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.sample_size import sample_sizes
 from tests.support.units_frame import crossed, factors, frame
@@ -15,10 +14,8 @@ pytestmark = pytest.mark.promise
 
 @pytest.mark.parametrize("skewed", [False, True])
 def test_of_settings_that_do_not_differ_some_pair_is_told_apart_as_often_as_promised(
-    skewed: bool, monkeypatch: pytest.MonkeyPatch
+    skewed: bool,
 ) -> None:
-    # p takes most of the time; that it agrees with the interval is tested where it is compared with R
-    monkeypatch.setattr(tukey, "_p", lambda q, k, df: np.ones(len(q)))
     rng = np.random.default_rng(1)
     reports = 1500
     wrong = {"one": 0, "all": 0}

@@ -143,4 +143,4 @@ def _measure(source: Source, wanted: str | None) -> None:
     for _, column in columns(reading):
         files: list[Placed] = [("base", column), ("head", column)]
         records = [Located(record, "x", 1) for part in lines(files) for record in part]
-        read_lines("x", b"".join(encoded(Inputs(records, [], []))))
+        read_lines("x", "".join(encoded(Inputs(records, [], []))).encode())

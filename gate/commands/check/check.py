@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +15,7 @@ from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.evidence.records import Inputs
-from gate.model import Report, UserError
+from gate.model import UserError
 from gate.model.records import Failure, Same
 from gate.planning.deciding import decide_by
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, whole, write_asked
@@ -48,7 +47,12 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         err.writelines(f"perfgate: warning: {warning}\n" for warning in _unmatched(rules.benchmarks, job, inputs))
         decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions())
         # first what cannot fail: a disk that is full by now must not cost the verdict
-        unprinted = _print(decided, job.out, outputs, out)
+        unprinted = None
+        try:
+            show(decided, outputs, out, whole=whole(job.out))
+            out.flush()
+        except OSError as error:
+            unprinted = error
         code = _keep(decided, job, options.history, outputs, err)
     if unprinted is None:
         return code
@@ -78,16 +82,6 @@ def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
     return [f"--benchmark {glob}: no case that ran has such a name" for glob in unmatched]
 
 
-def _print(decided: Decided, folder: Path, outputs: OutputOptions, out: TextIO) -> OSError | None:
-    """Print the report; return why it cannot be."""
-    try:
-        show(decided, outputs, out, whole=whole(folder))
-        out.flush()
-    except OSError as error:
-        return error
-    return None
-
-
 def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptions, err: TextIO) -> int:
     """Write the report into the folder of the run and where it was asked for, and remember the run."""
     try:
@@ -107,16 +101,4 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")
-        # of the usual folder the report itself names the command
-        if _unexplained(decided.report) and job.out != Path(DEFAULT_FOLDER) and job.project.folder is None:
-            err.write(
-                f"perfgate: `perfgate explain {shlex.quote(str(job.out))}` names the functions behind it: both sides "
-                "are built again and run once under a profiler\n"
-            )
     return decided.report.exit_code
-
-
-def _unexplained(report: Report) -> bool:
-    """Return whether something regressed that no profile was made of."""
-    asked = report.explanations or report.unprofiled
-    return not asked and any(finding.verdict == "regression" for finding in report.findings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import shlex
 import shutil
@@ -22,6 +21,7 @@ from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
 from gate.model import SIDES, UserError
+from gate.writing.phrases import toml_text
 from gate.writing.plain import clip, visible
 
 FILE = "perfgate.toml"
@@ -73,7 +73,9 @@ def _of_command(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]], err:
     if "/" not in command[0] and _is_nowhere(command):
         # any other may be one that git or the build has
         raise MisuseError(f"-- {command[0]}: there is no such program on PATH")
-    return _written(_over(_building(given.build, err), kept), {"command": command})
+    built = _building(given.build, err)
+    tables = {name: {**built.get(name, {}), **kept.get(name, {})} for name in dict.fromkeys([*built, *kept])}
+    return _written(tables, {"command": command})
 
 
 def _of_programs(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]]) -> str:
@@ -127,10 +129,6 @@ def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]
     return {name: found[name] for name in ("build", "env") if name in found}
 
 
-def _over(tables: Mapping[str, Mapping[str, Any]], more: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {name: {**tables.get(name, {}), **more.get(name, {})} for name in dict.fromkeys([*tables, *more])}
-
-
 def _written(tables: Mapping[str, Mapping[str, Any]], benchmark: Mapping[str, str | list[str]]) -> str:
     programs = [next((word for word in _words(each) if "=" not in word), "") for each in benchmark.values()]
     # FOO=1 ./sum is sum; what others of the system run too, or base's program with other arguments, needs all its words
@@ -138,16 +136,10 @@ def _written(tables: Mapping[str, Mapping[str, Any]], benchmark: Mapping[str, st
     name = PurePath(programs[0]).name if own else clip(visible(" ".join(_words(benchmark["command"]))), _NAME)
     blocks = [*((f"[{each}]", table) for each, table in tables.items()), ("[[benchmark]]", {"name": name, **benchmark})]
     return "\n".join(
-        f"{title}\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in table.items()) for title, table in blocks
+        f"{title}\n" + "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
+        for title, table in blocks
     )
 
 
 def _words(command: str | list[str]) -> list[str]:
     return command.split() if isinstance(command, str) else command
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{json.dumps(key)} = {_toml(own)}' for key, own in value.items())} }}"
-    # JSON's strings, numbers, lists and words are TOML's, but JSON leaves DEL as it is
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -67,18 +67,16 @@ class Columns(msgspec.Struct, frozen=True, eq=False):
         """Return the number of the column that a label names; None: the first.
 
         Raises:
-            UserError: no column, or several.
+            UserError: no column.
         """
-        titles = [chosen.title for chosen in self.found]
         if label is None:
             return 0
-        if label in titles:
-            return titles.index(label)
-        begun = [place for place, title in enumerate(titles) if label and label.startswith(title)]
-        named = [place for place, chosen in enumerate(self.found) if chosen.name == label]
-        found = named or begun
-        if len(found) != 1:
-            raise UserError(f"--base {label}: no column has this label; there are {', '.join(titles)}")
+        found = [place for place, chosen in enumerate(self.found) if label in (chosen.title, chosen.name)]
+        # a commit may be given in full
+        found = found or [place for place, chosen in enumerate(self.found) if label.startswith(chosen.title)]
+        if not found:
+            titles = ", ".join(chosen.title for chosen in self.found)
+            raise UserError(f"--base {label}: no column has this label; there are {titles}")
         return found[0]
 
 

@@ -85,8 +85,9 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
+    from importlib import import_module
+
     from gate.commands.compare.columns import columns_of
-    from gate.commands.compare.formats import renderer
     from gate.commands.compare.keys import filter_of, keys_of
     from gate.commands.compare.pieces import pieces
     from gate.commands.compare.projection import Projection
@@ -111,9 +112,13 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return Exit.PASS
     table = tabulated(columns, base, options.rules, options.statistics, keys_of(options.group))
     table = sorted_rows(hidden_below(table, options.min_change), options.sort)
-    out.write(renderer(options.form)(table, screen(out)))
+
+    def written(form: str) -> str:
+        return str(import_module(f"gate.commands.compare.formats.{form}").render(table, screen(out)))
+
+    out.write(written(options.form))
     if options.html is not None:
-        write(Path(options.html), renderer("html")(table, screen(out)))
+        write(Path(options.html), written("html"))
     return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -119,6 +119,13 @@ class _Scaled(msgspec.Struct, frozen=True):
     whole: bool
     """All values are whole numbers, written in full."""
 
+    def amount(self, value: float) -> str:
+        """Write a value without its unit."""
+        number = value / self.scale
+        if not known(value):
+            return "unknown"
+        return f"{number:,.0f}" if self.whole and float(number).is_integer() else format_number(number)
+
 
 def _common(block: Block) -> _Scaled | None:
     """Choose one unit for a block; None where its values are too far apart for one."""
@@ -143,18 +150,11 @@ def _row(row: Row, unit: str, scaled: _Scaled | None, base: int) -> doc.Row:
         if cell is None:
             cells.append(doc.Cell(""))
         else:
-            text = _amount(cell.value, scaled) if scaled else amounts.amount(cell.value, unit, like)
+            text = scaled.amount(cell.value) if scaled else amounts.amount(cell.value, unit, like)
             cells.append(doc.Cell(text, _spread(cell), tuple(map(visible, cell.notes))))
         if place != base:
             cells.append(doc.Cell("") if change is None else _changed(change))
     return doc.Row(cells, row.kind == "geomean")
-
-
-def _amount(value: float, scaled: _Scaled) -> str:
-    if not known(value):
-        return "unknown"
-    number = value / scaled.scale
-    return f"{number:,.0f}" if scaled.whole and float(number).is_integer() else format_number(number)
 
 
 def _spread(cell: Cell) -> str:
@@ -217,7 +217,14 @@ def legend(table: Table) -> str:
     cells = [cell for row in rows for cell in row.cells if cell is not None]
     marks = {_spread(cell)[:1] for cell in cells}
     with_intervals = [c for c in changes if c.shown and c.method != "exact"]
-    parts = list(_marks(marks, with_intervals, changes, table))
+    confidence = reports.uniform(amounts.format_percent(c.confidence) for c in (with_intervals or changes))
+    own = "a side's own interval" if table.alone or not confidence else f"the {confidence} interval"
+    means = {
+        "±": f"half-width of {own}",
+        "σ": "standard deviation of the values of the one build, which says nothing of other builds",
+        "~": "no change is shown",
+    }
+    parts = [f"{mark}: {text}" for mark, text in means.items() if mark in marks or (mark == "~" and with_intervals)]
     if not parts:
         return ""
     text = "; ".join(parts)
@@ -229,14 +236,3 @@ def legend(table: Table) -> str:
         return f"{text}."
     once = round(1 / (1 - with_intervals[0].confidence))
     return f"{text}. No correction for multiple comparisons: about 1 of {once} rows that did not change shows a change."
-
-
-def _marks(marks: set[str], with_intervals: Sequence[Change], changes: Sequence[Change], table: Table) -> Iterator[str]:
-    confidence = reports.uniform(amounts.format_percent(c.confidence) for c in (with_intervals or changes))
-    if "±" in marks:
-        own = "a side's own interval" if table.alone or not confidence else f"the {confidence} interval"
-        yield f"±: half-width of {own}"
-    if "σ" in marks:
-        yield "σ: standard deviation of the values of the one build, which says nothing of other builds"
-    if with_intervals:
-        yield "~: no change is shown"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 import msgspec
 
-from gate.cli.groups import RulesOptions
 from gate.commands.compare.pairs import Pair
 from gate.commands.compare.table import Cell
 from gate.config.rules import Policy
 from gate.decide.design import Design, design_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval
 from gate.decide.looks import Walk, walk
-from gate.decide.overall import overall_of, without_case
-from gate.decide.policy import policy_of
 from gate.decide.reasons import trouble_of
 from gate.decide.sides import side_summary
 from gate.decide.views import questions_of, statistics_of
@@ -24,7 +21,6 @@ from gate.model import (
     Case,
     Evidence,
     Finding,
-    Overall,
     RatioInterval,
     Recorded,
     Report,
@@ -35,7 +31,6 @@ from gate.model import (
 )
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
-from gate.planning.deciding import decide_by
 from gate.stats.quantile import type8
 from gate.writing.amounts import known
 
@@ -79,7 +74,7 @@ def estimates(
         shown |= {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
         shown |= {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     for statistic in statistics or (None,):
-        walked, design = _walked(evidence, policy, statistic)
+        walked, design = walk_of(evidence, policy, statistic)
         # what has no interval needs none of the diagnostics, which take most of the time and memory
         able = [each for each in walked.judged if not each.estimated.reduced.trouble]
         findings = iter(findings_of(able, design, len(walked.judged)))
@@ -98,7 +93,11 @@ def estimates(
                 reason, warnings = finding.reason, finding.warnings
             own = shown.get(case_id(case, name))
             if own is not None and own.ratio.method != "exact":
-                base, head, ratio, verdict = own.base, own.head, own.ratio, _verdict(own)
+                base, head, ratio = own.base, own.head, own.ratio
+                low, high, verdict = ratio.low or 1.0, ratio.high or 1.0, "inconclusive"
+                if ratio.kind == "bounded" and not low <= 1 <= high:
+                    worse = (low > 1) == ((own.better or "lower") == "lower")
+                    verdict = "regression" if worse else "improvement"
                 if isinstance(own, Finding):
                     finding, reason, warnings = own, own.reason, own.warnings
                 elif finding is not None:
@@ -106,13 +105,6 @@ def estimates(
             cells = _cell(base, case.base, name), _cell(head, case.head, name)
             made.append(Estimate(case, name, *cells, ratio, verdict, reason, warnings, finding))
     return made
-
-
-def _verdict(own: Finding | Recorded) -> Verdict:
-    low, high = own.ratio.low or 1.0, own.ratio.high or 1.0
-    if own.ratio.kind != "bounded" or low <= 1 <= high:
-        return "inconclusive"
-    return "regression" if (low > 1) == ((own.better or "lower") == "lower") else "improvement"
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
@@ -138,13 +130,8 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
     )
 
 
-def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str | None]) -> list[Overall]:
-    """Estimate the geometric means of the means, over all cases and over groups of them."""
-    walked, design = _walked(evidence, policy, MEAN)
-    return overall_of(walked.judged, without_case(evidence), design, group_of)
-
-
-def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
+def walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
+    """Judge every case by a statistic; None: by those that the rules name."""
     asked: dict[int, list[str]] = defaultdict(list)
     for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):
         asked[id(case)].append(name)
@@ -164,8 +151,3 @@ def is_one_run(pair: Pair) -> bool:
     """Return whether a pair is what a gate decides: base and head of one run, each as itself."""
     ours = pair.base.ours and pair.head.ours and len(pair.base.pieces) == 1
     return ours and not (pair.apart or pair.twice) and (pair.base.side, pair.head.side) == ("base", "head")
-
-
-def gate_of(pair: Pair, rules: RulesOptions) -> Report:
-    """Decide a run as `perfgate decide` does. Raises UserError: rules that cannot be read."""
-    return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report

@@ -186,10 +186,10 @@ def _sub_names(benchmark: str) -> dict[str, str]:
 
 
 Test = Callable[[Item], bool]
-_TOKEN = re.compile(
-    r'\s*(?:(?P<mark>[()*]|-(?=[^\s-])|:)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<word>[^\s()":*][^\s()":]*))'
-)
-_REGEXP = re.compile(r"/((?:[^/\\]|\\.)*)/")
+_ENDS = r'(?![^\s()":])'
+_AND, _OR = rf"AND{_ENDS}", rf"OR{_ENDS}"
+_KEY = rf'(?!(?:AND|OR){_ENDS})(?P<word>[^\s()":*][^\s()":]*)'
+_VALUE = r'"(?P<quoted>(?:[^"\\]|\\.)*)"|/(?P<regexp>(?:[^/\\]|\\.)*)/|(?P<word>[^\s()":*][^\s()":]*)'
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -205,7 +205,7 @@ def filter_of(text: str) -> Filter:
     """Read an expression. Raises UserError: it cannot be read; the message says at which character."""
     reader = _Reader(text)
     test = reader.either()
-    if reader.peek():
+    if text[reader.at :].strip():
         reader.fail("a key or the end")
     return Filter(text, tuple(reader.keys), test)
 
@@ -220,82 +220,64 @@ class _Reader:
 
     def either(self) -> Test:
         tests = [self.all_of()]
-        while self.peek() == "OR":
-            self.next()
+        while self.take(_OR):
             tests.append(self.all_of())
         return lambda item: any(test(item) for test in tests)
 
     def all_of(self) -> Test:
         tests = [self.one()]
-        while (sign := self.peek()) not in ("", ")", "OR"):
-            if sign == "AND":
-                self.next()
+        while self.text[self.at :].strip() and not self.take(rf"(?=\)|{_OR})"):
+            self.take(_AND)
             tests.append(self.one())
         return lambda item: all(test(item) for test in tests)
 
     def one(self) -> Test:
-        sign, name = self.next("a key")
-        if sign == "-":
+        if self.take(r"-(?=[^\s-])"):
             test = self.one()
             return lambda item: not test(item)
-        if sign == "*":
+        if self.take(r"\*"):
             return lambda _: True
-        if sign == "(":
+        if self.take(r"\("):
             inner = self.either()
-            self.next('")"', ")")
+            self.need(r"\)", '")"')
             return inner
-        if sign != "word":
-            self.fail("a key")
+        name = self.need(_KEY, "a key")["word"]
         key = key_of(name)
-        self.next('":" after the key', ":")
+        self.need(":", '":" after the key')
         self.keys.append(key)
-        several = self.peek() == "("
-        if several:
-            self.next()
+        several = self.take(r"\(")
         tests = [self.value()]
-        while several and (sign := self.next('"OR" or ")"')[0]) != ")":
-            if sign != "OR":
+        while several and not self.take(r"\)"):
+            if not self.take(_OR):
+                self.need(_VALUE, '"OR" or ")"')
                 raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {name}:(A OR B)')
             tests.append(self.value())
         # what nobody says is the empty word
         return lambda item: any(test(value) for value in key.values(item) or ("",) for test in tests)
 
     def value(self) -> Callable[[str], bool]:
-        match = _REGEXP.match(self.text, self.at)
-        if match:
-            self.at = match.end()
-            try:
-                pattern = re.compile(match[1].replace(r"\/", "/"))
-            except re.error as error:
-                raise UserError(f"--filter {self.text}: /{match[1]}/ is not a regular expression: {error}") from None
-            # from the beginning to the end of the value, as benchstat has it
-            return lambda text: pattern.fullmatch(text) is not None
-        sign, wanted = self.next("a value")
-        if sign not in ("word", "AND", "OR"):
-            self.fail("a value")
-        return lambda text: text == wanted
+        match = self.need(_VALUE, "a value")
+        if match["regexp"] is None:
+            wanted = match["word"] if match["quoted"] is None else re.sub(r"\\(.)", r"\1", match["quoted"])
+            return lambda text: text == wanted
+        try:
+            pattern = re.compile(match["regexp"].replace(r"\/", "/"))
+        except re.error as error:
+            raise UserError(f"--filter {self.text}: {match[0]} is not a regular expression: {error}") from None
+        # from the beginning to the end of the value, as benchstat has it
+        return lambda text: pattern.fullmatch(text) is not None
 
-    def peek(self) -> str:
-        """Return the sign that comes next; "" at the end."""
-        before = self.at
-        found = self.next()[0] if self.text[self.at :].strip() else ""
-        self.at = before
-        return found
+    def take(self, pattern: str) -> re.Match[str] | None:
+        """Go over a pattern, and the blanks before it, if it stands here."""
+        match = re.compile(rf"\s*(?:{pattern})").match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return match
 
-    def next(self, wanted: str = "a key", sign: str = "") -> tuple[str, str]:
-        """Take a sign, AND and OR among them, or "word" with a word; wanted: says which, where sign is not there."""
-        match = _TOKEN.match(self.text, self.at)
+    def need(self, pattern: str, wanted: str) -> re.Match[str]:
+        match = self.take(pattern)
         if match is None and self.text[self.at :].lstrip().startswith('"'):
-            self.at = len(self.text)
-            self.fail("a closing quote")
-        if match is None:
-            self.fail(wanted)
-        self.at = match.end()
-        quoted, word = match["quoted"], match["word"]
-        found = "word" if quoted is not None else match["mark"] or (word if word in ("AND", "OR") else "word")
-        if sign and found != sign:
-            self.fail(wanted)
-        return found, re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else word or ""
+            self.at, wanted = len(self.text), "a closing quote"
+        return match or self.fail(wanted)
 
     def fail(self, wanted: str) -> NoReturn:
         raise UserError(f"--filter {self.text}: expected {wanted} at character {self.at + 1}")

@@ -216,9 +216,13 @@ def compared(
     sides = [{e.benchmark for e in executions if e.side == side} for side in SIDES]
     # what one side never had is no failure of a comparison, but what both were to measure and one lacks is
     absent = {*expected.get("base", ())}.intersection(expected.get("head", ())) - sides[0].intersection(sides[1])
+    lacking: list[Failure] = []
+    for side, chosen in pair.sides:
+        found = missing_parts(parts_of(chosen.inputs.records))
+        lacking += [msgspec.structs.replace(f, side=side) for f in found if f.side in (chosen.side, None)]
     failures = [
         failure
-        for failure in (*gathered.failures, *_missing_parts(pair))
+        for failure in (*gathered.failures, *lacking)
         if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
         and failure != one_measurement()
     ]
@@ -251,12 +255,6 @@ def compared(
         alike=same or pair.twice or bool(doubtful),
         same=same,
     )
-
-
-def _missing_parts(pair: Pair) -> Iterator[Failure]:
-    for side, chosen in pair.sides:
-        found = missing_parts(parts_of(chosen.inputs.records))
-        yield from (msgspec.structs.replace(each, side=side) for each in found if each.side in (chosen.side, None))
 
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:

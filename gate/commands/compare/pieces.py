@@ -46,15 +46,6 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
-    files = [place for _, place in places if place != "-"]
-    commits = [f for f in files if is_plain(f) and not Path(f).exists() and not Path(f).suffix[1:2].isalpha()]
-    if commits and commits == files:
-        # names of branches and tags have no values yet
-        base, *rest = commits
-        head = f" --head {rest[0]}" if rest else ""
-        raise UserError(
-            f"{base}: neither a file nor a run; `perfgate check --base {base}{head}` measures and compares commits"
-        )
     known: dict[str, tuple[str, Inputs | Reading]] = {}
     found: list[tuple[str | None, str, Inputs | Reading]] = []
     for argument, (label, place) in zip(arguments, places, strict=True):
@@ -70,12 +61,22 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
         if len(own) == 1:
             known[place] = own[0][1:]
     alike = iter(named_alike([held for _, _, held in found if isinstance(held, Reading)]))
-    return [
-        _of_tool(label, next(alike))
-        if isinstance(held, Reading)
-        else Piece(name, label, True, held, run_of(held.records))
-        for label, name, held in found
-    ]
+    read_in = []
+    for label, name, held in found:
+        if not isinstance(held, Reading):
+            read_in.append(Piece(name, label, True, held, run_of(held.records)))
+            continue
+        reading = next(alike)
+        about = reading.about
+        (records,) = lines([("head", reading)])
+        located = [Located(record, reading.name, place) for place, record in enumerate(records, 1)]
+        run = Run(
+            created=about.created, head=Commit(ref=reading.name, sha=about.commit), host=about.host or None, apart=True,
+            tools=[about.tool or reading.format.title],
+        )  # fmt: skip
+        inputs = Inputs(located, [*left_out([reading])], [])
+        read_in.append(Piece(reading.name, label, False, inputs, run, reading.format.column))
+    return read_in
 
 
 def _holds_run(place: str) -> bool:
@@ -97,14 +98,3 @@ def _read(file: Source, wanted: str | None) -> Inputs | Reading:
             reading = measurements.read(file.name, file.whole())
             return Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
     return read(file, name)
-
-
-def _of_tool(label: str | None, held: Reading) -> Piece:
-    (records,) = lines([("head", held)])
-    own = [Located(record, held.name, place) for place, record in enumerate(records, 1)]
-    about = held.about
-    run = Run(
-        created=about.created, head=Commit(ref=held.name, sha=about.commit), host=about.host or None, apart=True,
-        tools=[about.tool or held.format.title],
-    )  # fmt: skip
-    return Piece(held.name, label, False, Inputs(own, [*left_out([held])], []), run, held.format.column)

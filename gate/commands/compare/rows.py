@@ -47,23 +47,21 @@ def _aggregates(records: Sequence[Execution | Unsampled]) -> dict[RowKey, tuple[
             better = told_or_known(one.better, one.metric, unit)
             name = "p50" if one.statistic == "median" else one.statistic
             found[RowKey(one.benchmark, canonical(one.factors), one.metric, name, unit, better)].append(one)
-    return {key: (_aggregate(own), dict(own[0].factors)) for key, own in found.items()}
-
-
-def _aggregate(lines: Sequence[Unsampled]) -> Cell:
-    first, side, sd = lines[0], side_of(lines), None
-    note = f"the mean of {len(lines)} aggregates of another tool, without the values behind them"
-    low, high = (None, None) if side.low is None or side.high is None else (side.low, side.high)
-    if len(lines) == 1:
-        note = "an aggregate of another tool, without the values behind it"
-        sd = None if first.sd is None else first.sd * to_base(first.unit)[1]
-        if low is not None:
-            own = f"{format_confidence(first.confidence)} interval" if first.confidence else "interval"
-            note = f"an aggregate of another tool with its own {own}, without the values behind it"
-    return Cell(
-        value=side.value, low=low, high=high, sd=sd, builds=side.counts.build, executions=len(lines),
-        values=side.counts.iteration, aggregate=True, notes=(note,),
-    )  # fmt: skip
+    cells = {}
+    for key, lines in found.items():
+        first, side, sd = lines[0], side_of(lines), None
+        note = f"the mean of {len(lines)} aggregates of another tool, without the values behind them"
+        if len(lines) == 1:
+            sd = None if first.sd is None else first.sd * to_base(first.unit)[1]
+            confidence = f"{format_confidence(first.confidence)} " if first.confidence else ""
+            own = "" if side.low is None or side.high is None else f" with its own {confidence}interval"
+            note = f"an aggregate of another tool{own}, without the values behind it"
+        cell = Cell(
+            value=side.value, low=side.low, high=side.high, sd=sd, builds=side.counts.build, executions=len(lines),
+            values=side.counts.iteration, aggregate=True, notes=(note,),
+        )  # fmt: skip
+        cells[key] = cell, dict(first.factors)
+    return cells
 
 
 _SHOWN: dict[Verdict, Shown] = {
@@ -80,7 +78,6 @@ Lines = dict[RowKey, Row]
 
 
 def _row(lines: Lines, key: RowKey, factors: Mapping[str, Any], columns: int) -> Row:
-    """Return the row of a key, a new one where there is none yet."""
     if key not in lines:
         cells, changes = list[Cell | None]([None] * columns), list[Change | None]([None] * columns)
         lines[key] = Row(kind="benchmark", benchmark=key.benchmark, factors=dict(factors), cells=cells, changes=changes)
@@ -227,7 +224,12 @@ def means_of(rows: Sequence[Row], key: RowKey, base: int, means: Means, group_of
 
 def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, means: Means) -> Row | None:
     places = range(len(rows[0].cells))
-    wanted = [_mean(group, key, place, means) for place in places]
+    wanted: list[Overall | None] = []
+    for place in places:
+        # of other statistics there are none
+        found = means.get(place, ((), None))[0] if key.statistic == MEAN else ()
+        own = (o for o in found if (o.group, o.metric) == (group, key.metric) and o.ratio.kind == "bounded")
+        wanted.append(next(own, None))
     dropped = {name for own in wanted if own is not None for name in own.dropped}
     everywhere = [
         [cell.value for cell in row.cells if cell is not None and known(cell.value) and cell.value > 0]
@@ -257,13 +259,6 @@ def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, means: Me
     ]
     notes = (*notes, _APART) if any(apart) else notes
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
-
-
-def _mean(group: str, key: RowKey, place: int, means: Means) -> Overall | None:
-    if key.statistic != MEAN:
-        return None
-    found = (o for o in means.get(place, ((), None))[0] if (o.group, o.metric) == (group, key.metric))
-    return next((o for o in found if o.ratio.kind == "bounded"), None)
 
 
 def _named(row: Row) -> str:

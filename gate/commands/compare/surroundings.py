@@ -12,7 +12,6 @@ from gate.commands.compare.estimate import is_one_run
 from gate.commands.compare.pairs import Compared
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.table import Table
-from gate.evidence.facts import is_fact
 from gate.evidence.repeated import one_measurement
 from gate.model import Execution, Failure
 from gate.model.case import canonical
@@ -22,8 +21,6 @@ from gate.words import failures
 from gate.writing.phrases import listed, named
 from gate.writing.plain import clip, visible
 
-_EXPECTED = {"commit", "baseline", "benchmark", "date", "branch"}
-"""Labels by which columns usually differ."""
 _KEYS = 4
 _RowOf = tuple[str, str]
 
@@ -46,31 +43,6 @@ def varied(columns: Sequence[Chosen], projection: Projection) -> tuple[list[str]
     notes = {row: [visible(key) for key in keys if key not in common] for row, keys in found.items()}
     everywhere = [f"values vary in {listed(named, _KEYS)} in every row"] if named else []
     return everywhere, {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys}
-
-
-def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
-    """Name the keys that have one value in each column, and not the same one, but for what tells of machines."""
-    if len(columns) < 2 or any(column.ours for column in columns):
-        return []
-    away = projection.named | _EXPECTED
-    values: list[dict[str, set[str]]] = []
-    for column in columns:
-        own: dict[str, set[str]] = defaultdict(set)
-        settings = {key for record in column.values for key in record.factors}
-        for record in column.values:
-            for key, value in record.labels.items():
-                own[key].add(str(value))
-        values.append({key: found for key, found in own.items() if key not in settings})
-    common = [key for key in values[0] if all(key in own for own in values)]
-    single = [
-        key for key in common if key not in away and not is_fact(key) and all(len(own[key]) == 1 for own in values)
-    ]
-    told = {key: [next(iter(own[key])) for own in values] for key in single}
-    found = {key: own for key, own in told.items() if len(set(own)) > 1}
-    if not found:
-        return []
-    said = [f"{visible(key)} ({', '.join(clip(visible(v), 40) for v in own)})" for key, own in found.items()]
-    return [f"the columns differ in {listed(said, _KEYS)}"]
 
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"

@@ -9,22 +9,24 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import estimates, gate_of, is_one_run, overall
+from gate.commands.compare.estimate import estimates, is_one_run, walk_of
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
-from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
+from gate.commands.compare.surroundings import cautions, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
 from gate.config.types import Config, Detectable, Interval
+from gate.decide.overall import overall_of, without_case
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import Better, Finding, Overall, Report, Run, UserError
-from gate.model.case import CaseId, canonical
+from gate.model.case import MEAN, CaseId, canonical
 from gate.model.names import BUILD_TIME
+from gate.planning.deciding import decide_by
 from gate.units import Quantity, Share
 from gate.words import reports
 
@@ -82,14 +84,21 @@ def tabulated(
     everywhere, mixed = varied(chosen, columns.projection)
     for key, row in made.lines.items():
         row.notes = tuple(mixed.get((key.benchmark, key.factors), ()))
+    nowhere, identical = [None] * (len(chosen) - 1), []
+    for each in made.gate.identical if made.gate else ():
+        why = (each.reason.sentence(),)
+        same = Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=why)
+        row = Row(
+            kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None, *nowhere], changes=[*nowhere, same]
+        )
+        identical.append(row)
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
         blocks=_blocks(made, chosen, base),
-        identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
+        identical=identical,
         told=[
             *columns.told,
-            *differing(chosen, columns.projection),
             *everywhere,
             *(each.sentence() for each in figure_warnings(figures)),
         ],
@@ -126,14 +135,19 @@ def _add(made: _Made, place: int) -> None:
     policy = rules_of(base.run, own.run, made.rules, apart=pair.apart or pair.twice)
     projection = made.columns.projection
     found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, away=projection.named)
-    gate = gate_of(pair, made.rules) if is_one_run(pair) else None
+    # base and head of one run, each as itself: as `perfgate decide` decides it
+    gate = None
+    if is_one_run(pair):
+        gate = decide_by(pair.base.inputs, policy_of(base.run, made.rules), made.rules).report
     made.gate = gate or made.gate
     estimated = estimates(found.evidence, policy, made.statistics, gate)
     # with one build on a side no geometric mean has an interval
     builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
     means: list[Overall] = []
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
-        means = overall(found.whole, policy, lambda case: made.group_of(case.benchmark, case.factors))
+        walked, design = walk_of(found.whole, policy, MEAN)
+        whole = without_case(found.whole)
+        means = overall_of(walked.judged, whole, design, lambda case: made.group_of(case.benchmark, case.factors))
     rounds = pair.rounds
     if gate is not None:
         decided = {(o.group, o.metric): o for o in gate.overall}
@@ -150,25 +164,20 @@ def _add(made: _Made, place: int) -> None:
 def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:
     """Put rows in the order of the files; those of runs of perfgate as they are declared, else by name, 9 before 10."""
     order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
-    if all(own.ours for own in chosen):
-        declared = (benchmark.name for benchmark in config.benchmark)
-        names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
-        place = {name: number for number, name in enumerate(names)}
+    ours = all(own.ours for own in chosen)
+    named: list[tuple[str, str]] = []
+    for own in order:
+        named += [(n, "") for n in names_of(own)] if ours else [(r.benchmark, canonical(r.factors)) for r in own.values]
+    declared = [(benchmark.name, "") for benchmark in config.benchmark] if ours else []
+    place = {each: number for number, each in enumerate(dict.fromkeys([*named, *declared]))}
 
-        def key(row: RowKey) -> tuple[object, ...]:
-            parts = row.benchmark.split("/")
-            owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-            first = next((place[name] for name in owners if name in place), len(place))
-            return first, natural(row.benchmark), natural(row.factors)
-
-    else:
-        places: dict[tuple[str, str], int] = {}
-        for own in order:
-            for record in own.values:
-                places.setdefault((record.benchmark, canonical(record.factors)), len(places))
-
-        def key(row: RowKey) -> tuple[object, ...]:
-            return (places.get((row.benchmark, row.factors), len(places)),)
+    def key(row: RowKey) -> tuple[object, ...]:
+        if not ours:
+            return (place.get((row.benchmark, row.factors), len(place)),)
+        parts = row.benchmark.split("/")
+        owners = (("/".join(parts[:length]), "") for length in range(len(parts), 0, -1))
+        first = next((place[name] for name in owners if name in place), len(place))
+        return first, natural(row.benchmark), natural(row.factors)
 
     made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[0])))
 
@@ -191,13 +200,6 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
             )
         )  # fmt: skip
     return sorted(blocks, key=lambda block: block.recorded)
-
-
-def _identical(each: Any, columns: int) -> Row:
-    why = (each.reason.sentence(),)
-    change = Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=why)
-    changes = [*[None] * (columns - 1), change]
-    return Row(kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None] * columns, changes=changes)
 
 
 def _column(own: Chosen, place: int, made: _Made) -> Column:
@@ -240,24 +242,16 @@ def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart
         key = each.partition("=")[0].strip()
         if key in {f"gate.{name}" for name in _OF_GATES} or key.partition(".")[0] in ("override", "accept"):
             raise UserError(f"--set {key}: compare has no gate and shows every change; use `perfgate decide`")
-    policy = policy_of(_together(base, head), options)
-    return Policy(_opened(policy.config, apart=apart), f"{policy.source}, to compare by", policy.today)
-
-
-def _together(base: Run | None, head: Run | None) -> Run | None:
-    """Give a run with head's rules, and the benchmarks of both."""
+    # head's rules, and the benchmarks of both
     configs = [run.config for run in (head, base) if run is not None and run.config is not None]
-    if not configs:
-        return None
-    config: dict[str, Any] = dict(configs[0])
-    benchmarks = {_name(b): b for each in reversed(configs) for b in each.get("benchmark") or ()}
-    names = dict.fromkeys(_name(b) for each in configs for b in each.get("benchmark") or ())
-    config["benchmark"] = [benchmarks[name] for name in names]
-    return Run(config=config)
-
-
-def _name(benchmark: object) -> str:
-    return str(benchmark.get("name")) if isinstance(benchmark, dict) else ""
+    named = [
+        {str(b.get("name")) if isinstance(b, dict) else "": b for b in each.get("benchmark") or ()} for each in configs
+    ]
+    together = None
+    if configs:
+        together = Run(config={**configs[0], "benchmark": [*{**named[0], **named[-1], **named[0]}.values()]})
+    policy = policy_of(together, options)
+    return Policy(_opened(policy.config, apart=apart), f"{policy.source}, to compare by", policy.today)
 
 
 def _opened(config: Config, *, apart: bool) -> Config:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import BASE, HEAD, RulesOptions
@@ -30,26 +30,16 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     from gate.config.resolve import effective
     from gate.run.project import look_at_project
+    from gate.writing.phrases import toml_text
 
     project = look_at_project(options.base, options.head, options.rules)
     settings = effective(project.settings)
-    lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
+    lines = [f"{setting.key} = {toml_text(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)
     out.write(f"# {project.sources.choice!s}\n# rules: {project.whose}\n")
     out.writelines(f"# {warning.sentence()}\n" for warning in project.settings.warnings)
     out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
     return 0
-
-
-def _toml(value: Any) -> str:
-    if value is None:
-        return "(none)"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    # JSON's strings, numbers and booleans are TOML's
-    return json.dumps(value, ensure_ascii=False)
 
 
 COMMAND = Command(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TextIO
+from typing import Literal
 
-from gate.cli.command import Command
+from gate.cli.command import Command, late
 from gate.cli.listing import result_formats
 from gate.cli.options import argument, option
-from gate.codes import Exit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,32 +30,10 @@ class Options:
     )  # fmt: skip
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Write result files as measurements, and say what each side has.
-
-    Raises:
-        UserError: a file that cannot be read or written, or one of measurements that would be lost.
-    """
-    from gate.commands.import_.importing import counts, lines, write
-    from gate.evidence.foreign.arguments import named
-    from gate.evidence.foreign.records import imported
-    from gate.model import SIDES
-    from gate.writing.plain import visible
-
-    found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
-    if options.out == "-":
-        out.writelines(text.decode() for text in lines(found))
-    else:
-        write(Path(options.out), found, options.files)
-    err.writelines(f"{visible(each.sentence())}\n" for each in found.warnings)
-    err.writelines(counts(found, side) for side in SIDES)
-    return Exit.PASS
-
-
 COMMAND = Command(
     help="turn result files of other tools into measurements",
     example="perfgate import base=before.json head=after.json --out m.jsonl\n"
     "perfgate import 'base=runs/main-*.json' 'head=runs/pr-*.json' --out m.jsonl",
     options=Options,
-    run=run,
+    run=late("gate.commands.import_.importing:run"),
 )

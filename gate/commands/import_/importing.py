@@ -1,45 +1,44 @@
-"""What is imported -> lines of measurements, their file, and what each side has."""
+"""perfgate import: result files -> lines of measurements, their file, and what each side has."""
 
 from __future__ import annotations
 
-import os
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 import msgspec
 
-from gate.checkout import refuse_tracked
+from gate.codes import Exit
+from gate.commands.import_.command import Options
+from gate.evidence.foreign.arguments import named
+from gate.evidence.foreign.records import imported
 from gate.evidence.inputs import is_ours
 from gate.evidence.records import Inputs
-from gate.model import Execution, Failure, Run, Unsampled, UserError
+from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError
+from gate.report.outputs import write
 from gate.units import plural
 from gate.writing.plain import visible
 
 
-def write(path: Path, found: Inputs, inputs: Sequence[str]) -> None:
-    """Write the measurements to a file.
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Write result files as measurements, and say what each side has.
 
     Raises:
-        UserError: it is one of the inputs, holds something else, or cannot be written.
+        UserError: a file that cannot be read or written, or one of measurements that would be lost.
     """
-    if path.exists() and any(Path(name.rpartition("=")[2]).resolve() == path.resolve() for name in inputs):
+    found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
+    path, text = Path(options.out), "".join(lines(found))
+    if options.out == "-":
+        out.write(text)
+    elif path.exists() and any(Path(name.rpartition("=")[2]).resolve() == path.resolve() for name in options.files):
         raise UserError(f"{path} is read: name another file", option="out")
-    if path.exists() and not _is_import(path):
+    elif path.exists() and not _is_import(path):
         raise UserError(f"{path} exists and was not written by `perfgate import`: name another file", option="out")
-    partial = path.with_name(f"{path.name}.partial")
-    refuse_tracked(partial)
-    try:
-        with partial.open("wb") as file:
-            for line in lines(found):
-                file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise UserError(f"{path} cannot be written: {error.strerror}", option="out") from None
+    else:
+        write(path, text)
+    err.writelines(f"{visible(each.sentence())}\n" for each in found.warnings)
+    err.writelines(_counts(found, side) for side in SIDES)
+    return Exit.PASS
 
 
 def _is_import(path: Path) -> bool:
@@ -52,20 +51,14 @@ def _is_import(path: Path) -> bool:
     return not first.strip() or (is_ours(first) and b'"apart":true' in first)
 
 
-def lines(found: Inputs) -> Iterator[bytes]:
+def lines(found: Inputs) -> Iterator[str]:
     """Encode the records, one a line."""
-    encoder = msgspec.json.Encoder(enc_hook=_listed)
+    encoder = msgspec.json.Encoder(enc_hook=list)
     for located in found.records:
-        yield encoder.encode(located.record) + b"\n"
+        yield encoder.encode(located.record).decode() + "\n"
 
 
-def _listed(values: Any) -> list[float]:
-    if isinstance(values, array):
-        return values.tolist()
-    raise NotImplementedError(type(values))
-
-
-def counts(found: Inputs, side: str) -> str:
+def _counts(found: Inputs, side: str) -> str:
     """Say what a side has, in a line; "" where it has nothing."""
     own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
     executions = [r for r in own if isinstance(r, Execution)]

@@ -10,7 +10,6 @@ from gate.commands.measure.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, Same
 from gate.run.failure_line import ended_before_a_round, say_why
-from gate.run.job import Job, treatment_name
 from gate.run.measuring import opened
 from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
@@ -28,21 +27,11 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
             write_preview(job, out, explains=True)
             return 0
         run.begin(job, introduction(job))
-        return _conclude(run.measure(job, explains=True).job, out, err)
-
-
-def _failed(failure: Failure) -> str:
-    if failure.kind in ("lock", "tree", "outside"):
-        return title(failure)
-    what = treatment_name(failure.benchmark or "the build", failure.factors)
-    return f"{what} failed on {failure.side}: {failure.status}"
-
-
-def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
+        job = run.measure(job, explains=True).job
     records = records_of(job.out)
     failures = [r for r in records if isinstance(r, Failure)]
     executions, proofs = (sum(isinstance(r, kind) for r in records) for kind in (Execution, Same))
-    err.writelines(f"perfgate: {_failed(failure)}\n" for failure in failures)
+    err.writelines(f"perfgate: {title(failure)}\n" for failure in failures)
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)

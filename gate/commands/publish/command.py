@@ -7,17 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gate.cli import values
 from gate.cli.command import DECIDED, Command, late
 from gate.cli.options import argument, option, switch
 
 if TYPE_CHECKING:
     from gate.github.publishing.request import Occasion
-
-
-def _number(text: str) -> int:
-    if not re.fullmatch(r"[1-9][0-9]{0,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is not the number of a pull request")
-    return int(text)
 
 
 def _directory(text: str) -> str:
@@ -51,7 +46,9 @@ class Options:
         metavar="RUN",
         nargs="*",
     )
-    pull: int | None = option("number of the pull request (default: that of the event)", metavar="N", parse=_number)
+    pull: int | None = option(
+        "number of the pull request (default: that of the event)", metavar="N", parse=values.whole(1, 10**10 - 1)
+    )
     id: str = option(
         "name of this gate; each has one comment (default: perfgate)", metavar="ID", parse=_id, default="perfgate"
     )

@@ -1,65 +1,76 @@
-"""The run that is rendered again, and the folder that its report belongs in."""
+"""perfgate report: which run is rendered again, and the folder that its report belongs in."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
-from gate.cli.groups import RulesOptions
-from gate.decide.decided import Decided
+from gate.commands.report.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.model import Report, UserError
+from gate.model import UserError
 from gate.planning.deciding import decide_inputs
-from gate.report.measurements import Kept
-from gate.report.outputs import filled, refuse_inputs
+from gate.report import json
+from gate.report.links import Links
+from gate.report.measurements import Kept, Subject
+from gate.report.outputs import (
+    fill,
+    filled,
+    links_of,
+    refuse_inputs,
+    require_writable,
+    show,
+    targets,
+    whole,
+    write_asked,
+)
 from gate.writing.phrases import unread
 
 
-def refuse_overwriting(runs: Sequence[str], asked: Sequence[Path], folder: Path | None) -> None:
-    """Refuse to write over what is read; but a folder's report.json is written again from itself."""
-    refuse_inputs([Path(run) for run in runs], asked)
-    if folder is not None:
-        others = [run for run in runs if Path(run).name != REPORT]
-        refuse_inputs([Path(run) for run in others], filled(folder))
+def run(options: Options, out: TextIO, _: TextIO) -> int:
+    """Render a run and return its report's exit code.
 
-
-def nearest_folder() -> Path:
-    """Return .perfgate: check puts it in the project's directory, which may be above this one."""
-    here = Path.cwd()
-    found = (directory / DEFAULT_FOLDER for directory in (here, *here.parents))
-    return next((Path(os.path.relpath(f)) for f in found if f.is_dir()), Path(DEFAULT_FOLDER))
-
-
-def own_folder(runs: Sequence[str], rules: RulesOptions) -> Path | None:
-    """Return the folder whose report this is; None: it is of files, or another view of a run."""
-    of_one = len(runs) == 1 and Path(runs[0]).is_dir() and not _is_again(rules)
-    return Path(runs[0]) if of_one else None
-
-
-def _is_again(rules: RulesOptions) -> bool:
-    return bool(rules.config or rules.rules or rules.sets or rules.benchmarks)
-
-
-def decided_of(runs: Sequence[str], rules: RulesOptions) -> Decided | Kept:
-    """Return a run as it was decided, or decided again where other rules are given.
+    A report.json (of the folder, or named) is rendered as it was decided, with the values of the measurements beside
+    it; measurements, and runs with other rules or a selection of benchmarks, are decided again. Such another view of a
+    run never replaces its report.
 
     Raises:
-        UserError: what cannot be read.
+        UserError: what cannot be read, or would be written over.
     """
-    if len(runs) == 1 and not _is_again(rules):
-        path = Path(runs[0])
-        decided = path / REPORT if path.is_dir() else path
-        if decided.suffix == ".json" and decided.is_file():
-            return Kept(_read(decided), decided.with_name(MEASUREMENTS))
-    return decide_inputs(read_inputs(runs), rules)
+    if options.schema:
+        out.write(json.schema())
+        return 0
+    asked, rules, outputs = options.report, options.rules, options.outputs
+    require_writable(outputs)
+    links = Links(report=asked.report_url, run=asked.run_url or links_of(os.environ).run)
+    here = Path.cwd()
+    # check puts it in the project's directory, which may be above this one
+    near = (Path(os.path.relpath(f)) for each in (here, *here.parents) if (f := each / DEFAULT_FOLDER).is_dir())
+    runs = asked.runs or (str(next(near, Path(DEFAULT_FOLDER))),)
+    again = rules.config or rules.rules or rules.sets or rules.benchmarks
+    alone = Path(runs[0]) if len(runs) == 1 and not again else None
+    # of files, and of another view of a run, there is no folder
+    folder = asked.out or (alone if alone is not None and alone.is_dir() else None)
+    refuse_inputs([Path(run) for run in runs], targets(outputs))
+    if folder is not None:
+        # its report.json is written again from itself
+        refuse_inputs([Path(run) for run in runs if Path(run).name != REPORT], filled(folder))
+    decided: Subject
+    file = alone / REPORT if alone is not None and alone.is_dir() else alone
+    if file is not None and file.suffix == ".json" and file.is_file():
+        decided = _kept(file)
+    else:
+        decided = decide_inputs(read_inputs(runs), rules)
+    if folder is not None:
+        fill(folder, decided, links)
+    write_asked(decided, outputs)
+    show(decided, outputs, out, form=asked.form, links=links, whole=whole(folder))
+    return decided.report.exit_code
 
 
-def _read(file: Path) -> Report:
-    from gate.report import json
-
+def _kept(file: Path) -> Kept:
     try:
-        return json.read(file.read_bytes())
+        return Kept(json.read(file.read_bytes()), file.with_name(MEASUREMENTS))
     except OSError as error:
         raise UserError(f"{file}: {unread(error)}") from None
     except json.ReportError as error:

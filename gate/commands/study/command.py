@@ -22,7 +22,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.commands.study import measure
 
     outputs = options.outputs
-    asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=outputs.quiet, json=outputs.json)
+    if outputs.json is not None and options.measuring.dry_run:
+        raise MisuseError("--json: cannot be used with --dry-run, whose plan is a text")
+    asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=outputs.quiet)
     return measure.run(asked, options.rules, out, err, AnalyseOptions(outputs=outputs))
 
 

@@ -21,8 +21,8 @@ from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import is_single, matches
 from gate.config.source import ConfigError
-from gate.config.study import SettingTable, Study
-from gate.config.types import BuildTable, Config
+from gate.config.study import Study
+from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.evidence.runs import File, config_of, files_of
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Side, UserError
@@ -95,8 +95,19 @@ def _designed(project: Project) -> Experiment:
     study = _study_of(project)
     if not project.settings.rules.benchmark:
         raise ConfigError(project.settings.decisive.name, "has no [[benchmark]]: add one; `perfgate init` writes some")
-    project = _planned(selected(project, study.benchmarks, where="study.benchmarks"), study)
-    builds = builds_in(project)
+    project = selected(project, study.benchmarks, where="study.benchmarks")
+    settings = project.settings
+    # the study's counts and budget over those of a check
+    plan = msgspec.structs.replace(
+        settings.rules.plan,
+        builds=planning.builds_of(study),
+        iterations=study.iterations or settings.rules.plan.iterations,
+        budget=Duration(float(study.budget)),
+    )
+    rules = msgspec.structs.replace(settings.rules, plan=plan)
+    project = dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
+    # what either side's [build] names is what builds depend on
+    builds = settings.sides["head"].build, settings.sides["base"].build
     planned = planning.treatments(study, *builds)
     sides = {each.side for each in planned}
     names = project.settings.benchmarks
@@ -128,31 +139,6 @@ def _study_of(project: Project) -> Study:
         example = "[study.factor] with a line for each factor, such as clients = [1, 8], and {clients} in a command"
         raise ConfigError(project.settings.decisive.name, f"has no [study]: write {example}")
     return study
-
-
-def _planned(project: Project, study: Study) -> Project:
-    """Lay the study's counts and budget over those of a check."""
-    settings = project.settings
-    plan = msgspec.structs.replace(
-        settings.rules.plan,
-        builds=planning.builds_of(study),
-        iterations=study.iterations or settings.rules.plan.iterations,
-        budget=Duration(float(study.budget)),
-    )
-    rules = msgspec.structs.replace(settings.rules, plan=plan)
-    return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
-
-
-def builds_in(project: Project) -> tuple[BuildTable, BuildTable]:
-    """Return the [build] of both sides, head's first; what either of them names is what builds depend on."""
-    sides = project.settings.sides
-    return sides["head"].build, sides["base"].build
-
-
-def tables_of(study: Study, factor: str) -> dict[str, SettingTable]:
-    """Return what the settings of a factor give, by name; {} where they are plain."""
-    settings = study.factor[factor]
-    return settings if isinstance(settings, dict) else {}
 
 
 def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int:
@@ -265,12 +251,22 @@ def _progress(file: File) -> Progress | None:
         config.study, every, session, ",".join(planning.labels_of(runner)) if runner else None
     )
     failures = [record for record in file.records if isinstance(record, Failure) and record.session == session]
+
+    def is_out(name: str, planned: planning.Planned, failure: Failure) -> bool:
+        """Return whether a failure ended a benchmark at a treatment, or what it needs was not built."""
+        if failure.side not in (None, planned.side):
+            return False
+        if failure.kind in ("build", "tree"):
+            return all(planned.settings.get(factor) == setting for factor, setting in failure.factors.items())
+        own = failure.benchmark is not None and f"{failure.benchmark}/".startswith(f"{name}/")
+        return own and canonical(failure.factors) == canonical(planned.settings)
+
     # by benchmark, side and settings what is executed once a replicate
     cells = {
         (name, each.side, canonical(each.settings)): is_single(config, name)
         for each in planned
         for name in run.benchmarks.get(each.side, ())
-        if not any(_is_out(name, each, failure) for failure in failures)
+        if not any(is_out(name, each, failure) for failure in failures)
     }
     made: dict[tuple[int, int], set[tuple[str, Side, str]]] = {}
     for record in file.records:
@@ -282,13 +278,3 @@ def _progress(file: File) -> Progress | None:
     done = {place for place in places if (repeated if place[1] else cells.keys()) <= made.get(place, set())}
     partial = sum(len(each & cells.keys()) for place, each in made.items() if place not in done)
     return Progress(session, shares, config.study.replicates, len(done), partial, len(cells))
-
-
-def _is_out(name: str, planned: planning.Planned, failure: Failure) -> bool:
-    """Return whether a failure ended a benchmark at a treatment, or what it needs was not built."""
-    if failure.side not in (None, planned.side):
-        return False
-    if failure.kind in ("build", "tree"):
-        return all(planned.settings.get(factor) == setting for factor, setting in failure.factors.items())
-    own = failure.benchmark is not None and f"{failure.benchmark}/".startswith(f"{name}/")
-    return own and canonical(failure.factors) == canonical(planned.settings)

@@ -12,12 +12,11 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import OutputOptions, RulesOptions
+from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.study import experiment
-from gate.commands.study.forecast import design_warnings
 from gate.commands.study.options import AnalyseOptions, StudyOptions
-from gate.commands.study.plan import introduction, warnings_of, write_plan
+from gate.commands.study.plan import design_warnings, document, introduction, warnings_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.source import Path as Key
@@ -31,17 +30,17 @@ from gate.config.treatments import (
     measured_by,
     shares_of,
 )
+from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, UserError
 from gate.model.case import canonical
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable
 from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
 from gate.run.live_lines import say_line
-from gate.run.measuring import Done, Measuring, opened
+from gate.run.measuring import Measuring, opened
 from gate.run.preview import expected_seconds
 from gate.run.refusal import refuse_unsafe
 from gate.units import Duration, agree, format_duration, plural
@@ -68,17 +67,24 @@ def run(
     """
     # found out now, not after an hour of measuring
     written = analysis.outputs.require_writable() if analysis is not None else []
-    if analysis is None and options.dry_run:
-        require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
     refuse_unsafe()
     with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
         design, job = lay_out(run, options, rules, written)
+        to_do = of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
         if options.dry_run:
-            write_plan(design, to_do(job), options, out)
+            out.write(terminal.render(document(design, to_do, every=options.every), terminal.screen(out)))
             return 0
-        done = measure_study(run, design, job, err)
-        job = done.job
-        executions, failed = outcome(done, err)
+        warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
+        run.begin(job, [introduction(design, to_do), *warnings])
+        done = run.measure(job)
+        job, measured, records = done.job, done.measured, runs.records_of(done.job.out)
+        for line in paused(job, measured, records) if measured.stop == "budget" else ():
+            say_line(err, line)
+        failures = [record for record in records if isinstance(record, Failure)]
+        executions = sum(isinstance(record, Execution) for record in records)
+        err.writelines(f"perfgate: {sentence(failure)}\n" for failure in failures)
+        ended = measured.stop == "budget" and not measured.replicates
+        failed = Exit.ERROR if failures or ended or not executions else 0
         if analysis is None:
             more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
             count, file = plural(executions, "start"), job.out / runs.MEASUREMENTS
@@ -98,16 +104,6 @@ def run(
         return failed or code
 
 
-def outcome(done: Done, err: TextIO) -> tuple[int, int]:
-    """Say what failed of a run; return how many executions were made, and the exit code."""
-    records, measured = runs.records_of(done.job.out), done.measured
-    failures = [record for record in records if isinstance(record, Failure)]
-    executions = sum(isinstance(record, Execution) for record in records)
-    err.writelines(f"perfgate: {sentence(failure)}\n" for failure in failures)
-    ended = measured.stop == "budget" and not measured.replicates
-    return executions, Exit.ERROR if failures or ended or not executions else 0
-
-
 def lay_out(
     run: Measuring, options: StudyOptions, rules: RulesOptions, outputs: Collection[Path] = ()
 ) -> tuple[experiment.Experiment, Job]:
@@ -124,23 +120,6 @@ def lay_out(
         study = msgspec.structs.replace(design.study, replicates=sum(shares), builds=len(shares))
         design = dataclasses.replace(design, study=study)
     return design, job
-
-
-def measure_study(run: Measuring, design: experiment.Experiment, job: Job, err: TextIO) -> Done:
-    """Measure a job of a study; where the budget ended first, say how to go on."""
-    warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
-    run.begin(job, [introduction(design, to_do(job)), *warnings])
-    done = run.measure(job)
-    if done.measured.stop == "budget":
-        lines = paused(done.job, done.measured, runs.records_of(done.job.out))
-        for line in lines:
-            say_line(err, line)
-    return done
-
-
-def to_do(job: Job) -> Job:
-    """Return the job with the rounds that are not yet measured."""
-    return of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
 
 
 def prepare_study(
@@ -184,7 +163,10 @@ def prepare_study(
     )  # fmt: skip
     if past is not None:
         refuse_other_part(past, run, out)
-        runs.refuse_other(past, run, out, free_keys(past, design.study))
+        # what may differ when a study goes on, and of which another key tells
+        before = config_of(past)
+        same = before is None or before.study is None or before.study.iterations == design.study.iterations
+        runs.refuse_other(past, run, out, _FREE if same else (*_FREE, ("plan", "iterations")))
         shares = shares_now(past, runs.records_of(out), design.study, out)
         warnings = experiment.still_true(typed(past.warnings), shares)
         run = msgspec.structs.replace(past, warnings=warnings, rules=run.rules, whose=run.whose)
@@ -224,13 +206,6 @@ _FREE: tuple[Key, ...] = (
     # what [study] makes of them
     *(("plan", key) for key in ("budget", "builds")),
 )
-
-
-def free_keys(past: Run, study: Study) -> Collection[Key]:
-    """Return the keys that may differ when a study goes on, and those of which another key tells."""
-    config = config_of(past)
-    same = config is None or config.study is None or config.study.iterations == study.iterations
-    return (*_FREE, *(() if same else (("plan", "iterations"),)))
 
 
 def shares_now(past: Run, records: Sequence[Record], study: Study, out: Path) -> tuple[int, ...]:

@@ -181,7 +181,6 @@ class PlanningOptions(CommitsOptions):
     out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
     seed: int | None = option(SEED, metavar="N", parse=values.seed)
     every: bool = switch("print the order of all starts", flag="--all")
-    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
 
@@ -288,7 +287,5 @@ class StudyOptions(groups.MeasureOptions):
 
     runner: str | None = None
     every: bool = False
-    json: str | None = None
-    """Takes the plan where nothing is measured."""
     matrix: bool = False
     quiet: bool = False

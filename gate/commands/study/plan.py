@@ -1,31 +1,43 @@
-"""The plan of a study: factors, treatments, order, builds, time; as a document and as JSON."""
+"""The plan of a study: factors, treatments, order, builds, time; as a document."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gate.commands.study.experiment import Experiment, tables_of
-from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
-from gate.commands.study.options import StudyOptions
+from gate.commands.study.experiment import Experiment
+from gate.commands.study.report.words import ERRORS
 from gate.config.commands import mentions
-from gate.config.fractions import fraction_of
-from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
+from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
+from gate.config.treatments import (
+    SIDE,
+    Planned,
+    bound_sessions,
+    builds_of,
+    jobs,
+    runner_of,
+    settings_of,
+    shares_of,
+    variable,
+)
 from gate.document import document as doc
-from gate.document import terminal
-from gate.model.study import Setting
-from gate.model.warnings import typed
-from gate.report.outputs import write
+from gate.model.case import quantile_of
+from gate.model.study import Factor, Setting
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.run.job import Job, treatment_name
-from gate.run.preview import command_lines, expected, expected_seconds
+from gate.run.preview import command_lines, expected
+from gate.stats.quantile import needed_values
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit
+from gate.writing.phrases import joined
+
+if TYPE_CHECKING:
+    from gate.stats.design.sample_size import Power
 
 _WORDS = {
     "prefix": "prefix of the command", "args": "arguments", "service": "service", "load": "load", "cpus": "processors",
@@ -37,18 +49,18 @@ def means(design: Experiment, factor: str) -> list[str]:
     """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
     if factor == SIDE:
         return ["the side"]
-    tables = tables_of(design.study, factor)
-    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables.values())]
+    settings = design.study.factor[factor]
+    tables = [*settings.values()] if isinstance(settings, dict) else []
+    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables)]
     for key, text in (("env", "environment"), ("build_env", "environment of builds")):
-        names = sorted({name for table in tables.values() for name in getattr(table, key)})
+        names = sorted({name for table in tables for name in getattr(table, key)})
         words += [f"{text} {', '.join(names)}"] if names else []
     # say where {factor} stands
-    settings = design.project.settings
-    commands = [b for b in settings.rules.benchmark if b.name in design.benchmarks]
+    commands = [b for b in design.project.settings.rules.benchmark if b.name in design.benchmarks]
     gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
     if f"{{{factor}}}" in msgspec.json.encode(gives, enc_hook=str).decode():
         words.append(f"{{{factor}}} in commands")
-    if any(mentions(config.build.command, factor) for config in settings.sides.values()):
+    if any(mentions(config.build.command, factor) for config in design.project.settings.sides.values()):
         words.append(f"{{{factor}}} in the [build] command")
     return words or [f"environment {variable(factor)}"]
 
@@ -61,7 +73,7 @@ def introduction(design: Experiment, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
     head = f"head {commit(job.run.head)}"
     sides = head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
-    executions, earlier = plural(_executions(job), "start"), job.earlier
+    executions, earlier = plural(sum(len(each.executions) for each in job.rounds), "start"), job.earlier
     if earlier is None:
         benchmarks, treatments = plural(len(design.benchmarks), "benchmark"), len(job.treated.planned)
         of = f"{benchmarks} x {plural(treatments, 'treatment')} x {plural(design.study.replicates, 'replicate')}"
@@ -76,97 +88,59 @@ def introduction(design: Experiment, job: Job) -> str:
     return f"study of {sides} goes on: {left}"
 
 
-def _executions(job: Job) -> int:
-    return sum(len(each.executions) for each in job.rounds)
-
-
-def _made(job: Job) -> int:
-    return sum(len(each.builds) for each in job.rounds)
-
-
 def warnings_of(design: Experiment, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
     return [*(each.sentence() for each in typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
 
 
-def write_plan(design: Experiment, job: Job, options: StudyOptions, out: TextIO) -> None:
-    """Print the plan, or write it as JSON where the options say so. Raises UserError: the file cannot be written."""
-    text = json.dumps(as_json(design, job), indent=2, ensure_ascii=False) + "\n" if options.json is not None else ""
-    if options.json == "-":
-        out.write(text)
-        return
-    out.write(terminal.render(document(design, job, every=options.every), terminal.screen(out)))
-    if options.json is not None:
-        write(Path(options.json), text)
-
-
-# --- document -------------------------------------------------------------------------------------------------------
-
-
 def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     """Say what will be measured; every: with the order of all executions."""
-    run = job.run
-    runner = (job.run.host or {}).get("runner")
+    run, study, here = job.run, design.study, job.treated.planned
+    runner = (run.host or {}).get("runner")
     words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
     begins = [introduction(design, job), *([f"job: {', '.join(words)}"] if words else [])]
     begins += [f"{'sides: ' if run.base else ''}{run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
     rows = [
         [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
     ]
-    commands = "\n".join(command_lines(job)).split("\n\n")
-    order: doc.Part = doc.Items(["`--all` prints the order with its seeds"], "rest")
+    factors = {name: settings_of(table) for name, table in study.factor.items()}
+
+    def settings(planned: Planned) -> tuple[Setting, ...]:
+        return tuple({SIDE: planned.side, **planned.settings}[name] for name in factors)
+
+    # a fraction leaves out what it is a fraction of
+    fraction, measured = fraction_of(study), {settings(each) for each in design.planned}
+    combinations = () if fraction else itertools.product(*factors.values())
+    left = [settings_text(dict(zip(factors, e, strict=True))) for e in combinations if e not in measured]
+    more = [f"... {len(left) - _LINES} more"] if len(left) > _LINES else []
+    of = f" of the {len(design.planned)} of the study" if len(here) < len(design.planned) else ""
+    treatments = [[str(each.number + 1), *map(str, settings(each))] for each in here]
     parts: list[doc.Part] = [
         doc.Items(begins, "told"),
         doc.Items(warnings_of(design, job), "warning"),
         _table("factors", ["factor", "settings", "what they change", "differs between"], rows),
-        *fraction_text(fraction_of(design.study)),
+        *fraction_text(fraction),
         doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
-        *_treatments(design, job),
+        _table(f"{plural(len(here), 'treatment')}{of}", ["", *factors], treatments),
+        doc.Items([*left[:_LINES], *more], "told", f"{plural(len(left), 'combination')} left out"),
         doc.Items(_builds(design, job), "told"),
-        *map(doc.Code, commands),
-        doc.Code("\n".join(_order(design, job))) if every else order,
+        *map(doc.Code, "\n".join(command_lines(job)).split("\n\n")),
+        doc.Code(_order(design, job)) if every else doc.Items(["`--all` prints the order with its seeds"], "rest"),
     ]
-    return doc.Document("perfgate study", "plan", [[part] for part in parts], "in --json", "")
+    return doc.Document("perfgate study", "plan", [[part] for part in parts], "", "")
 
 
 def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> doc.Table:
     return doc.Table(title, "", [*map(doc.Column, head)], [doc.Row([*map(doc.Cell, row)]) for row in rows])
 
 
-def _treatments(design: Experiment, job: Job) -> list[doc.Part]:
-    here, every = job.treated.planned, design.planned
-    names = list(design.study.factor)
-    rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
-    # a fraction leaves out what it is a fraction of
-    excluded = [] if fraction_of(design.study) else excluded_of(design)
-    of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
-    left = [settings_text(each) for each in excluded[:_LINES]]
-    left += [f"... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
-    return [
-        _table(f"{plural(len(here), 'treatment')}{of}", ["", *names], rows),
-        doc.Items(left, "told", f"{plural(len(excluded), 'combination')} left out"),
-    ]
-
-
-def whole(planned: Planned) -> dict[str, Setting]:
-    """Return all settings of a treatment, side among them."""
-    return {SIDE: planned.side, **planned.settings}
-
-
-def excluded_of(design: Experiment) -> list[dict[str, Setting]]:
-    """Return the combinations of settings that are no treatments."""
-    factors = {name: settings_of(table) for name, table in design.study.factor.items()}
-    planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
-    every = itertools.product(*factors.values())
-    return [dict(zip(factors, each, strict=True)) for each in every if each not in planned]
-
-
 def _builds(design: Experiment, job: Job) -> list[str]:
     builds, replicates = builds_of(design.study), design.study.replicates
     built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
     each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
-    made, executions = (plural(count, noun) for count, noun in ((_made(job), "build"), (_executions(job), "start")))
+    made = plural(sum(len(each.builds) for each in job.rounds), "build")
+    executions = plural(sum(len(each.executions) for each in job.rounds), "start")
     if job.earlier is not None:
         open_ = job.earlier.planned_replicates - job.earlier.replicates
         return [
@@ -186,7 +160,7 @@ def _built(design: Experiment, side: str, factors: Mapping[str, Setting]) -> str
     return " ".join([*words, settings_text(factors)]) or side
 
 
-def _order(design: Experiment, job: Job) -> list[str]:
+def _order(design: Experiment, job: Job) -> str:
     lines, number = ["order"], job.earlier.replicates if job.earlier else 0
     rounds = job.earlier.rounds if job.earlier else len(job.rounds)
     several = len(design.sides) > 1
@@ -200,49 +174,213 @@ def _order(design: Experiment, job: Job) -> list[str]:
             for step in steps:
                 side = f" on {step.side}" if several else ""
                 lines.append(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}")
+    return "\n".join(lines)
+
+
+# --- what the design cannot show, its power, and what its fraction mixes ---------------------------------------------
+
+
+_TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
+"""The quantiles that an analysis has unless others are asked for (QR section 5)."""
+
+
+def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning]:
+    """Say what the design cannot show, however much its programs write.
+
+    sessions: of all jobs together; None: this is the only job.
+    """
+    study, repeats, each = design.study, _repeats(design, sessions), sessions_of_each(design, sessions or 1)
+    found: list[AnyWarning] = [OneReplicate()] if study.replicates * repeats == 1 else []
+    # without a [build] command a build is a fresh checkout, and each side is one
+    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
+    if names and builds_of(study) * repeats == 1:
+        found.append(BuiltOnce(names))
+
+    def measured_once(factor: Factor) -> bool:
+        """Tell whether a setting is measured by one job only."""
+        of = ([p for p in design.planned if p.settings[factor.name] == setting] for setting in factor.settings)
+        return any(with_it and len(jobs(study, with_it, each)) < 2 for with_it in of)
+
+    names = tuple(factor.name for factor in design.factors if factor.varies == "session" and measured_once(factor))
+    return [*found, *([OneSessionEach(names)] if names else [])]
+
+
+def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
+    """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has.
+
+    A program may write more values than the plan asks for, so that too few for a quantile is said of a plan only.
+    """
+    repeats, iterations = _repeats(design, sessions), design.project.settings.rules.plan.iterations
+    planned = design.study.replicates * iterations * repeats
+    metrics = (
+        m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
+    )
+    decided = {tau for m in metrics for each in m.compared if (tau := quantile_of(each)) is not None}
+    lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
+    found = []
+    if lacking:
+        factors = [plural(design.study.replicates, "replicate"), plural(iterations, "value")]
+        factors += [plural(repeats, "session")] if repeats > 1 else []
+        names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
+        needed = sorted({needed_values(tau) for tau in lacking})
+        needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
+        quantiles, need = ("quantiles", "need") if len(lacking) > 1 else ("quantile", "needs")
+        of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
+        are = agree(planned, "is", "are")
+        found.append(f"{of_each} {are} too few for the {quantiles} {names}, which {need} {needs}")
+    # other jobs are needed, where this is taken for the only one
+    others = len(design.planned) - len(here)
+    if sessions is None and others:
+        which = f"{others} of {plural(len(design.planned), 'treatment')} {agree(others, 'is', 'are')} measured"
+        found.append(f"{which} by other jobs: `perfgate study plan --matrix` names them")
+    return found
+
+
+def _repeats(design: Experiment, sessions: int | None) -> int:
+    """Count the sessions that measure a treatment, of the treatment that has the fewest."""
+    each = sessions_of_each(design, sessions or 1)
+    return min(len(jobs(design.study, [planned], each)) for planned in design.planned)
+
+
+def sessions_of_each(design: Experiment, sessions: int) -> int:
+    """Return how many sessions each runner has, of those of all runners together."""
+    if bound_sessions(design.study):
+        return sessions
+    return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
+
+
+SIZES = (1.0, 2.0)
+"""Changes, in standard deviations of executions, or of means of builds or sessions."""
+_MOST = 200_000
+"""Most executions of a benchmark for which it is worked out."""
+_LIKELY = (0.5, 0.9, 0.99)
+
+
+def powers(design: Experiment, sessions: int | None) -> list[Power]:
+    """Return the power for each factor, sessions as for design_warnings; none for a design too large to lay out."""
+    each = sessions_of_each(design, sessions or 1)
+    study = design.study
+    if study.replicates * len(design.planned) * each > _MOST:
+        return []
+    # pandas takes its time to load
+    import pandas as pd
+
+    from gate.stats.design.sample_size import power
+
+    # one benchmark's executions, as they will be measured
+    places = {f.name: {str(s): code for code, s in enumerate(f.settings)} for f in design.factors}
+    built = [f.name for f in design.factors if f.varies == "build"]
+    rows: list[tuple[int, ...]] = []
+    builds: dict[tuple[int, int, tuple[str, ...]], int] = {}
+    shares = shares_of(study)
+    for planned in design.planned:
+        at = {SIDE: planned.side, **planned.settings}
+        codes = [places[f.name][str(at[f.name])] for f in design.factors]
+        variant = tuple(str(at[name]) for name in built)
+        for job in jobs(study, [planned], each):
+            for round_, share in enumerate(shares):
+                build = builds.setdefault((job.session, round_, variant), len(builds))
+                place = job.session * len(shares) + round_
+                rows += [(*codes, job.session, place, planned.fold, build, replicate) for replicate in range(share)]
+    names = [*(f"f{k}" for k in range(len(design.factors))), "session", "round", "fold", "build", "replicate"]
+    values = study.replicates * design.project.settings.rules.plan.iterations * each
+    return power(
+        pd.DataFrame(rows, columns=names),
+        [factor for factor in design.factors if factor.name in study.factor],
+        model_order(study),
+        study.block or "replicate",
+        SIZES,
+        quantiles=sum(needed_values(tau) <= values for tau in _LIKELY),
+    )
+
+
+def power_text(found: Sequence[Power]) -> list[str]:
+    """Say which changes would be found, in a line for each kind of factor."""
+    groups: dict[tuple[Any, ...], list[Power]] = {}
+    for each in found:
+        told = (each.stratum, each.df, *(round(chance, 2) for chance in each.chances))
+        groups.setdefault(told, []).append(each)
+    lines = []
+    for own in groups.values():
+        names, first = joined([each.factor for each in own], 4), own[0]
+        error = ERRORS[first.stratum]
+        if first.df is None:
+            lines.append(f"power: nothing can be told of {names}: there {agree(len(own), 'is', 'are')} too few {error}")
+            continue
+        one, two = ("under 1%" if c < 0.01 else "over 99%" if c > 0.99 else f"{c:.0%}" for c in first.chances)
+        drawn = f"the means of {first.stratum}s" if first.stratum in ("build", "session") else "executions"
+        by = "by Lenth's method, about" if first.lenth else f"tested against {error},"
+        lines.append(
+            f"power: a change by {names} of 2 standard deviations of {drawn} shows in {two} of such studies, "
+            f"and one of 1 in {one} ({by} {first.df:.3g} degrees of freedom)"
+        )
     return lines
 
 
-# --- JSON -----------------------------------------------------------------------------------------------------------
+_LISTED = 20
+"""Most words, and most alias sets, that the text lists."""
+_PAIRS = 2
+"""Aliases are told of factors and of interactions of so many."""
 
 
-def as_json(design: Experiment, job: Job) -> dict[str, Any]:
-    """Return the plan as it is written with --json; times in seconds."""
-    return {
-        "benchmarks": list(design.benchmarks),
-        "factors": [
-            {"name": f.name, "settings": f.settings, "varies": f.varies, "changes": means(design, f.name)}
-            for f in design.factors
-        ],
-        "treatments": [
-            {"number": each.number, "side": each.side, "settings": dict(each.settings)} for each in job.treated.planned
-        ],
-        "all_treatments": len(design.planned),
-        "excluded": [] if fraction_of(design.study) else excluded_of(design),
-        "fraction": fraction_json(fraction_of(design.study)),
-        "power": power_json(powers(design, job.part.sessions if job.part else None)),
-        "replicates": design.study.replicates,
-        "rounds": builds_of(design.study),
-        "iterations": job.project.settings.rules.plan.iterations,
-        "builds": _made(job),
-        "executions": _executions(job),
-        "measured": job.earlier.executions if job.earlier else 0,
-        "session": job.session,
-        "sessions": job.part.sessions if job.part else 1,
-        "runner": (job.run.host or {}).get("runner"),
-        "seed": job.run.seed,
-        "expected": expected_seconds(job),
-        "budget": float(design.study.budget),
-        "order": [
-            {
-                "round": each.build,
-                "builds": [{"side": b.side, "factors": dict(b.factors), "seed": b.seed} for b in each.builds],
-                "executions": [
-                    {name: getattr(step, name) for name in ("order", "benchmark", "side", "treatment", "execution")}
-                    for step in each.executions
-                ],
-            }
-            for each in job.rounds
-        ],
-        "warnings": warnings_of(design, job),
-    }
+def fraction_text(fraction: Fraction | None) -> list[doc.Part]:
+    """Describe a fraction; nothing where all combinations are measured, or those listed."""
+    if fraction is None:
+        return []
+    names, lines = fraction.factors, list[str]()
+    if not fraction.burman:
+        letters = zip(LETTERS, names, strict=False)
+        lines.append(f"factors: {', '.join(f'{letter}={name}' for letter, name in letters)}")
+        lines.append(f"generators: {', '.join(own.named() for own in fraction.generators)}")
+        lines.append(f"defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
+    if fraction.fold:
+        turned = "all factors" if len(fraction.fold) == len(names) else names[fraction.fold[0]]
+        between = _some([word.named() for word in fraction.between], ", ")
+        mixed = f"; the difference of the blocks is mixed with {between}" if between else ""
+        lines.append(f"folded over: a second block has {turned} the other way round{mixed}")
+    sets = [] if fraction.burman else alias_sets(fraction)
+    if not sets:
+        none = "no factor or interaction of two is mixed with another"
+        if fraction.burman and fraction.resolution == 4:
+            none = "main effects are clear of interactions of two factors, of which a part is in each other"
+        elif fraction.burman:
+            none = "no interactions: a part of each, or all of it, is in main effects of other factors"
+        lines.append(none)
+    told = [" = ".join(own) for own in sets[:_LISTED]]
+    told += [f"... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
+    parts: list[doc.Part] = [doc.Items(lines, "told"), doc.Items(told, "told", "cannot be told apart")]
+    return [doc.Section(title(fraction), "fraction", parts)]
+
+
+def title(fraction: Fraction) -> str:
+    """Name a design: "a 2^(7-3) fraction of resolution IV: 16 runs"."""
+    count = len(fraction.factors)
+    if fraction.burman:
+        return f"a Plackett-Burman design for {plural(count, 'factor')}: {plural(fraction.size, 'run')}"
+    kind = f"2^({count}-{len(fraction.generators)}) fraction"
+    of = f" of resolution {roman(fraction.resolution)}" if fraction.resolution else ""
+    return f"a {kind}{of}{', folded over' if fraction.fold else ''}: {plural(fraction.size, 'run')}"
+
+
+def _some(names: list[str], between: str) -> str:
+    more = f"{between}... {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return between.join(names[:_LISTED]) + more
+
+
+def alias_sets(fraction: Fraction) -> list[list[str]]:
+    """Return the sets of factors and interactions of two that a regular fraction cannot tell apart."""
+    places = range(len(fraction.factors))
+    terms = [Word(1 << a) for a in places] + [Word(1 << a | 1 << b) for a, b in itertools.combinations(places, _PAIRS)]
+    found: list[list[str]] = []
+    seen: set[int] = set()
+    for term in terms:
+        if term.factors in seen:
+            continue
+        others = sorted(
+            (own for word in fraction.words if 0 < len(own := term * word) <= _PAIRS),
+            key=lambda own: (len(own), own.places),
+        )
+        seen |= {term.factors, *(own.factors for own in others)}
+        if others:
+            found.append([own.named(fraction.factors, ":") for own in (term, *others)])
+    return found

@@ -2,55 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from gate.decide.importance import is_changed, ordered, plain
-from gate.document.markdown import Md, escape, html_prose, prose, size
+from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short, size
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, write
-from gate.report.markdown.tables import Part, functions_table, why
+from gate.report.markdown.tables import Marked, Part, failed, findings_table, why
 from gate.units import plural
-from gate.words import reports, sameness
+from gate.words import bars, creep, numbers, reports, sameness, views
 from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import in_row
+from gate.words.marks import emoji_of_report
 from gate.words.notes import notes, weigh
 from gate.words.short_names import Names
+from gate.words.verdict_line import verdict_line
+
+
+class Room(msgspec.Struct, frozen=True):
+    """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
+
+    rows: int
+    """Of each verdict."""
+    failures: int
+    text: int
+
+
+class Form(msgspec.Struct, frozen=True):
+    """What a comment and a job summary differ in."""
+
+    name: str
+    rooms: Sequence[Room]
+    """Tried from the first; only names and texts made to be long need the others."""
+    lines: int
+    """Of the output of a failure."""
+    unfolded: int
+    """Warnings at first sight, where what was compared is there too; 0: all that is folded."""
+
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
-
-_LINES = 15
-_NEW = 10
+COMMENT = Form("comment", (Room(10, 5, 400), Room(5, 3, 120), Room(2, 1, 60), Room(0, 0, 60)), lines=15, unfolded=0)
+SUMMARY = Form("summary", (Room(20, 10, 400),), lines=60, unfolded=10)
+_NEW = 20
 _WIDTH = 300
 # bytes of the sentence that says what was left out
 _SAID = 400
-# tried from the first; only names and texts made to be long need the others
-_ROOMS = (Room(10, 5, 400), Room(5, 3, 120), Room(2, 1, 60), Room(0, 0, 60))
 
 
-def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) -> str:
+def render(report: Report, links: Links | None = None, *, limit: int = LIMIT, form: Form = COMMENT) -> str:
     """Write a comment of at most `limit` bytes: the line of verdict, ten rows, and the rest folded.
 
     Where it would be longer, details are left out first, and the comment says so; the verdict is always there.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     common = parts.in_common(report, found)
-    for room in _ROOMS:
+    warned, later = weigh(reports.warnings(report), form.unfolded)
+    for room in form.rooms:
         shown, rest = parts.divided(found, room.rows)
-        step, folded = _folded(report, links, shown, rest, groups, common)
-        texts = [
-            *opening(report, links, shown, rest, groups, room, common),
-            f"**Next:** {step}" if step else "",
-        ]
-        bare = size(write(texts, "comment")) + _SAID
+        step, folded = _folded(report, links, shown, rest, groups, common, later, form)
+        texts = [*opening(report, links, shown, rest, groups, room, common), f"**Next:** {step}" if step else ""]
+        if form.unfolded:
+            warnings = parts.bullets(warned, _WIDTH)
+            said = [escape(sameness.too_long(report)), *_measured(report, shown, common.names)]
+            texts += [
+                *(f"{reports.capitalized(text)}." for text in said if text),
+                "\n".join(why(report, 3, _WIDTH, common.names)),
+            ]
+            texts += ["\n".join(["**Warnings**", "", *warnings])] if warnings else []
+        bare = size(write(texts, form.name)) + _SAID
         if bare <= limit:
-            return write(texts, "comment", parts.fit(folded, limit - bare))
+            return write(texts, form.name, parts.fit(folded, limit - bare))
     return f"{report.verdict.capitalize()}\n"
+
+
+def _measured(report: Report, shown: Sequence[Finding], names: Names) -> list[Md]:
+    """Say what was compared, what was not, and what the intervals rest on."""
+    only_head = new(report, names, _NEW)
+    said = [compared(report), Md(f"new in head, not compared: {only_head}") if only_head else Md("")]
+    return [*filter(None, [*said, escape(reports.basis(shown))])]
 
 
 def _folded(
@@ -59,42 +94,159 @@ def _folded(
     shown: Sequence[Finding],
     rest: Sequence[Finding],
     groups: list[FailureGroup],
-    common: parts.Marked,
+    common: Marked,
+    warned: Sequence[str],
+    form: Form,
 ) -> tuple[Md | None, list[Part]]:
     """Write what to do next, where no part of the details goes with it, and these."""
-    told = [f for f in shown if not (plain(f) or in_row(f)) or notes(f)]
+    found = [*shown, *rest]
+    told = [f for f in (found if form.unfolded else shown) if not (plain(f) or in_row(f)) or notes(f)]
     sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
-    outputs = parts.outputs(report, groups, _LINES, share=0.5)
-    # what to do stands as the title of what it needs
+    outputs = parts.outputs(report, groups, form.lines, share=0.5)
+    # in a comment what to do stands as the title of what it needs
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
-    said = next_step(report, links, pull=bool(pasted.items))
-    folded = [] if needed is None or not needed.items or not said else [needed]
-    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    first, later = weigh(reports.warnings(report), len(report.warnings))
-    warned = [*first, *later]
-    tables, found = parts.folded_tables(rest, common, share=0.8), [*shown, *rest]
+    said = next_step(report, links, pull=bool(pasted.items) and not form.unfolded)
+    folded = [] if form.unfolded or needed is None or not needed.items or not said else [needed]
+    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}")) for part in folded]
+    tables = parts.folded_tables(rest, common, share=0.8)
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
+    functions = [] if form.unfolded else why(report, 3, _WIDTH, common.names)
+    more = "more warning" if form.unfolded else "warning"
     others = [
         *changed,
         sentences,
         pasted,
-        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
-        functions_table(report, common.names, share=0.3),
-        parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
+        Part("Functions that add to the changes", "profile", functions, 0.3),
+        parts.listed(plural(len(warned), more), "warning", warned, 0.3),
         outputs,
         *tables[len(changed) :],
-        parts.identical(report, common.names, share=0.5, first=sameness.too_long(report)),
+        parts.identical(report, common.names, share=0.5, first="" if form.unfolded else sameness.too_long(report)),
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),
         parts.recorded_table(report.recorded, common.names, share=0.6),
-        _measured(report, shown, common.names),
+        parts.rules(report, first=() if form.unfolded else _measured(report, shown, common.names)),
     ]
     return prose(said) if said and not titled else None, titled + [p for p in others if p not in folded]
 
 
-def _measured(report: Report, rows: Sequence[Finding], names: Names) -> Part:
-    """Say what was compared, what the intervals rest on, and by which rules."""
-    only_head = new(report, names, _NEW)
-    first = [compared(report), *([Md(f"new in head, not compared: {only_head}")] if only_head else [])]
-    return parts.rules(report, first=[*filter(None, [*first, escape(reports.basis(rows))])])
+# --- what a comment and a job summary show at first sight ------------------------------------------------------------
+
+_SUSPECTS = 15
+
+
+def opening(
+    report: Report,
+    links: Links | None,
+    shown: Sequence[Finding],
+    rest: Sequence[Finding],
+    groups: Sequence[FailureGroup],
+    room: Room,
+    common: Marked,
+) -> list[str]:
+    """Write what is shown at first sight: the line of verdict, failures, rows, a caption.
+
+    shown, rest: the findings with and without a row, those that matter most first. groups: the failures, those that
+    say the same together.
+    """
+    left = len(groups) - room.failures
+    failures = [failed(group, common.names, reports.top(report), room.text) for group in groups[: room.failures]]
+    table = findings_table("", shown, common)
+    changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
+    changes = [*map(numbers.word, changed)]
+    folded = numbers.counted(changes, more=changes) + numbers.counted(map(numbers.word, noisy))
+    suspects: list[str] = []
+    for case, own in creep.suspects(report.creep) if report.creep is not None else ():
+        for one in own:
+            # the forge links a commit that is no code
+            sha = one.commit[:12] if re.fullmatch(r"[0-9a-f]{40,64}", one.commit) else code(one.commit, 20)
+            name = code(common.names.benchmark(case.benchmark, NAME))
+            suspects.append(f"- {name}: {sha} {brief(creep.deed(one), 200)}")
+    crept, unnamed = prose(creep.line(report)), prose(creep.suspected(report.creep)) if report.creep is not None else ""
+    return [
+        _line(report, links, room.text),
+        "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
+        table.text if table.items else "",
+        f"Folded below: {', '.join(folded)}." if folded else "",
+        f"<sub>{_caption(report, links, common)}</sub>",
+        f"Creep check {crept}." if crept else "",
+        "\n\n".join(["**Suspects**", "\n".join(suspects[:_SUSPECTS])]) if suspects else "",
+        f"{unnamed}." if unnamed else "",
+    ]
+
+
+def write(texts: Iterable[str], document: str, fitted: tuple[Sequence[Part], Sequence[str]] | None = None) -> str:
+    """Write a comment or a summary: its paragraphs, and the parts that are folded; what has no text takes no room."""
+    found = [text for text in texts if text]
+    if fitted is not None:
+        parts, left_out = fitted
+        left = ", ".join(left_out)
+        why = f"Left out here, because a {document} has a limited length"
+        found += [f"{why}: {left}. The report has all."] if left else []
+        found += [f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in parts]
+    return "\n\n".join(found).strip("\n") + "\n"
+
+
+def _line(report: Report, links: Links | None, width: int) -> Md:
+    line = verdict_line(report)
+    gate = f"{brief(links.gate, 80)}: " if links is not None and links.gate else ""
+    said = brief(line.said, width)
+    if not line.verdict:
+        return Md(f"{emoji_of_report(report)} **{gate}{said}**")
+    name = f"{code(line.name)} " if line.name else ""
+    return Md(f"{emoji_of_report(report)} **{gate}{line.verdict}**: {name}{said}")
+
+
+def _caption(report: Report, links: Links | None, common: Marked) -> Md:
+    """Say in small print what all rows have in common, how to read their bars, how many there are, and where all is."""
+    # a row says itself what holds for it alone
+    of_all = common.quantity is not None
+    decided = views.clauses(f for f in report.findings if f.view is not None and (of_all or f.view.why == "sharper"))
+    quantity = None if common.quantity and len(decided) == 1 else common.quantity
+    shared = [quantity, f"{common.better} is better" if common.better else None]
+    shared += [f"threshold {common.threshold}" if common.threshold else None]
+    shared += [f"names begin with {common.names.prefix}" if common.names.prefix else None]
+    texts = [*decided, ", ".join(filter(None, shared))]
+    of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
+    return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
+
+
+def new(report: Report, names: Names, most: int) -> Md | None:
+    """Name the benchmarks that only head has."""
+    if not report.new:
+        return None
+    more = len(report.new) - most
+    return Md(
+        ", ".join(code(names.benchmark(name, NAME)) for name in report.new[:most])
+        + (f" and {more} more" if more > 0 else "")
+    )
+
+
+def compared(report: Report) -> Md:
+    """Write what was compared and how much was measured, in one line."""
+    base, head = reports.sides(report.run.base, report.run.head)
+    sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
+    return Md(
+        "; ".join([*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)])
+    )
+
+
+def next_step(report: Report, links: Links | None, *, pull: bool) -> str:
+    """Say what to do next, as a text with code between backticks; empty: nothing. pull: below is the entry to paste."""
+    said = reports.next_step(report, pull=pull)
+    label = report.policy.gate.get("accept_label")
+    on_pull = links is not None and links.pull
+    if report.verdict == "regression" and on_pull and isinstance(label, str) and label:
+        return f"{said}, or by the label `{short(label, 50).replace('`', '')}`"
+    return said
+
+
+def linked(links: Links | None, report: Report) -> Md | None:
+    """Write the links to the report and the run, else where the values are to be seen; None where there are none."""
+    whole = link("Full report", links.report) if links is not None else None
+    run = link("workflow run", links.run) if links is not None else None
+    if whole is not None:
+        return Md(" · ".join(each for each in (whole, run) if each is not None))
+    if run is not None:
+        return Md(f"The full report, report.html, is among the artifacts of the {run}.")
+    return Md("The full report is the run's report.html.") if report.findings or report.identical else None

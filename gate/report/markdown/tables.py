@@ -10,9 +10,8 @@ import msgspec
 
 from gate.decide.importance import is_changed, plain
 from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, row, short, size
-from gate.model import Failure, Finding, RatioInterval, Recorded, Report, RunFacts
+from gate.model import Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
-from gate.model.explanation import Candidate, Explanation, Moved
 from gate.model.names import ACTIVE
 from gate.units import plural
 from gate.words import bars, failures, marks, notes, numbers, reports, sameness, views
@@ -23,7 +22,6 @@ from gate.words.notes import Shared, shared
 from gate.words.short_names import WHOLE, Names
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import machine, more_are
-from gate.writing.plain import visible
 
 NO_BREAK = "\u00a0"
 """The blank of a bar: a narrow column breaks at others."""
@@ -161,18 +159,14 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
 
 
 def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Part]:
-    """Write the rows that are not shown at first sight: what changed, what is too noisy, all others by their groups."""
+    """Write the rows that are not shown at first sight: what changed, what is too noisy, all others."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
-    groups = common.names.grouped(filter(plain, rest))
-    tables = {_counted(changed, [*map(numbers.word, changed)]): changed, _counted(noisy): noisy}
-    tables |= {
-        f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())
-    }
-    return [findings_table(title, own, common, share / len(tables)) for title, own in tables.items() if own]
-
-
-def _counted(found: Sequence[Finding], more: Collection[str] = ()) -> str:
-    return ", ".join(numbers.counted(map(numbers.word, found), more))
+    tables = []
+    for own in (changed, noisy, [*filter(plain, rest)]):
+        words = [*map(numbers.word, own)]
+        title = ", ".join(numbers.counted(words, words if own is changed else ()))
+        tables += [findings_table(title, own, common, share / 3)] if own else []
+    return tables
 
 
 def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
@@ -257,26 +251,26 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     """Say of each finding what happened and what to mind, in sentences for a newcomer; what many share is said once."""
     why, minded = shared(findings, notes.why), shared(findings, notes.notes)
     once = {*why, *minded}
+
+    def said(finding: Finding, kinds: Collection[Hashable]) -> bool:
+        return any(note.kind in kinds for note in notes.why(finding))
+
     items: list[Finding | Shared] = [*why.values()]
-    items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
+    items += [f for f in findings if not said(f, why) or any(note.kind not in once for note in notes.notes(f))]
     items += minded.values()
     title = f"Details of {plural(len(findings), 'result')}"
-    return Part(title, "sentence", [_reason(each, names, once) for each in items], share)
-
-
-def _said(finding: Finding, once: Collection[Hashable]) -> bool:
-    return any(note.kind in once for note in notes.why(finding))
-
-
-def _reason(each: Finding | Shared, names: Names, once: Collection[Hashable]) -> Md:
-    if isinstance(each, Shared):
-        more = len(each.of) - _NAMED
-        listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
-        return Md(f"- {listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}")
-    minded = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
-    if not _said(each, once):
-        return Md("\n".join([f"- {concluded(each, names)}", *(f"  {item}" for item in minded)]))
-    return Md("\n".join([f"- {named(each, names)}", *(f"  {item}" for item in minded)]))
+    told = []
+    for each in items:
+        below: list[Md] = []
+        if isinstance(each, Shared):
+            more = len(each.of) - _NAMED
+            listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
+            first = f"{listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}"
+        else:
+            below = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
+            first = named(each, names) if said(each, once) else concluded(each, names)
+        told.append(Md("\n".join([f"- {first}", *(f"  {item}" for item in below)])))
+    return Part(title, "sentence", told, share)
 
 
 def concluded(finding: Finding, names: Names) -> Md:
@@ -305,16 +299,15 @@ def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: f
     """Show what failing programs wrote last, and how to repeat them by hand."""
     found = [group[0] for group in groups if group[0].command or group[0].stderr.strip()]
     title = "Output of failures, and how to repeat them by hand"
-    return Part(title, "output", [_output(each, report.run, lines) for each in found], share, between="\n\n")
-
-
-def _output(failure: Failure, run: RunFacts, lines: int) -> Md:
-    steps = [short(step, 1000) for step in failures.repeat(failure, run)]
-    # last_lines looks at all of it, and the last lines are at the end
-    output = [short(line, 200) for line in last_lines(failure.stderr[-400 * lines :], lines)]
-    said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
-    text = "\n\n".join(part for part in ("\n".join(output), said) if part.strip())
-    return Md(f"{brief(failures.title(failure), _TEXT)}\n\n{block(text)}")
+    items = []
+    for each in found:
+        steps = [short(step, 1000) for step in failures.repeat(each, report.run)]
+        # last_lines looks at all of it, and the last lines are at the end
+        output = "\n".join(short(line, 200) for line in last_lines(each.stderr[-400 * lines :], lines))
+        said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
+        text = "\n\n".join(part for part in (output, said) if part.strip())
+        items.append(Md(f"{brief(failures.title(each), _TEXT)}\n\n{block(text)}"))
+    return Part(title, "output", items, share, between="\n\n")
 
 
 def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> Part:
@@ -339,52 +332,17 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
     return listed("What was measured, and by which rules", "rule", texts, share)
 
 
-def host(report: Report) -> Part:
-    """Say what is known of the machine."""
-    facts = (report.run.host or {}).items()
-    return listed("Host", "fact", (f"{visible(key)}: {reports.setting(key, value)}" for key, value in facts))
-
-
 def why(report: Report, most: int, width: int, names: Names) -> list[Md]:
     """Name three functions of each of so many explanations, a list each; width: the characters a note may take."""
-    texts = [_named(found, width, names) for found in report.explanations[:most]]
+    texts = []
+    for found in report.explanations[:most]:
+        lines = [f"Why {code(words.title(found, names))} ({brief(words.profiled_by(found), width)})", ""]
+        lines += [f"- {brief(text, width)}" for text in words.cautions(found)]
+        for line in (words.line(each, found) for each in found.candidates[: words.NAMED]):
+            place = f" ({code(line.place)})" if line.place else ""
+            notes = f": {brief('; '.join(line.notes), width)}" if line.notes else ""
+            lines.append(f"- {code(line.name)} {escape(line.added)}{place}{notes}")
+        texts.append(Md("\n".join([*lines, ""])))
     texts += [Md(f"- {prose(words.unprofiled(each, names))}") for each in report.unprofiled[:most]]
     left = len(report.explanations[most:]) + len(report.unprofiled[most:])
     return [*texts, *([escape(f"{more_are(left, 'profile')} in the report.")] if left and most else [])]
-
-
-def _named(found: Explanation, width: int, names: Names) -> Md:
-    lines = [f"Why {code(words.title(found, names))} ({brief(words.profiled_by(found), width)})", ""]
-    lines += [f"- {brief(text, width)}" for text in words.cautions(found)]
-    lines += [_line(each, found, width) for each in found.candidates[: words.NAMED]]
-    return Md("\n".join([*lines, ""]))
-
-
-def _line(candidate: Candidate, found: Explanation, width: int) -> str:
-    line = words.line(candidate, found)
-    place = f" ({code(line.place)})" if line.place else ""
-    notes = f": {brief('; '.join(line.notes), width)}" if line.notes else ""
-    return f"- {code(line.name)} {escape(line.added)}{place}{notes}"
-
-
-def functions_table(report: Report, names: Names, share: float = 1.0) -> Part:
-    """Write all functions that are listed, benchmark by benchmark, and what moved."""
-    things: list[tuple[Explanation, Candidate | Moved]] = []
-    for found in report.explanations:
-        things += [(found, each) for each in (*found.candidates, *found.fewer)]
-        things += [(found, each) for each in found.moved]
-
-    def rows(thing: tuple[Explanation, Candidate | Moved]) -> Iterator[Sequence[str]]:
-        found, what = thing
-        name = code(words.title(found, names))
-        if isinstance(what, Moved):
-            yield name, "moved", "", "", brief(words.moved(what, found.unit), 300)
-            return
-        line = words.line(what, found)
-        base, head = words.amount(what.cost.base, found.unit), words.amount(what.cost.head, found.unit)
-        place = f"<br>{code(line.place)}" if line.place else ""
-        notes = brief("; ".join(line.notes), 300)
-        yield name, f"{code(line.name)}{place}", escape(line.added), escape(f"{base} → {head}"), notes
-
-    head = ["benchmark", "function", ">change", "base → head", "notes"]
-    return tabled("Functions behind the changes", "function", head, things, rows, share)

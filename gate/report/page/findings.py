@@ -10,13 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 import msgspec
 
 from gate.decide.importance import plain
-from gate.model import Case, Finding, QuantileCurve, Report
+from gate.model import SIDES, Case, Counts, Finding, Level, Report, Side, Variance
 from gate.model.case import case_id
 from gate.report.page.embedded import Again
 from gate.report.page.forest import Bar, Forest
 from gate.report.page.pictures import Shown
-from gate.report.page.values import ByBuild, by_build, used
-from gate.units import format_confidence
+from gate.units import format_number, format_share, plural
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
@@ -42,8 +41,6 @@ class Row(msgspec.Struct, frozen=True):
     """What of it is compared, if that needs saying."""
     by: str
     """Which view decided, and why where that matters."""
-    confidence: str
-    """Why the confidence is not the configured one."""
     notes: list[str]
     """The warnings that few others have."""
     minded: int
@@ -52,10 +49,7 @@ class Row(msgspec.Struct, frozen=True):
     """Shown without a click."""
     used: str
     """What it rests on, where that is not all that was measured."""
-    by_build: ByBuild | None
-    """Of a case that is drawn."""
     shown: Shown
-    curve: QuantileCurve | None
     command: str
     """The exact one; "": it is not known."""
     draws: str
@@ -81,7 +75,6 @@ def rows_of(
     values: the cases at hand, of as many findings as there are. again: the commands that draw others.
     """
     same = reports.uniform(finding_words.quantity(f) for f in found)
-    curves = {case_id(curve): curve for curve in report.curves}
     measured = {case_id(case): case for case in values}
     once = shared_notes(found)
     rows = []
@@ -97,14 +90,11 @@ def rows_of(
                 label=label_of(finding, names, same=same is not None or finding.view is not None),
                 # of a benchmark that changed, or that the sharper view did not decide, with why
                 by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
-                confidence=_confidence(report, finding),
                 notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
                 minded=len(notes.notes(finding)),
                 open=len(found) <= _FEW or not plain(finding),
-                used=used(case, finding) if case is not None else "",
-                by_build=by_build(case, finding) if case is not None and pictures.figures else None,
+                used=_used(case, finding) if case is not None else "",
                 shown=pictures,
-                curve=curves.get(case_id(finding)) if pictures.elsewhere is None else None,
                 command=visible(command_of(finding.benchmark, report.run.commands or {})),
                 draws=draws(finding.benchmark, again.one),
             )
@@ -112,20 +102,22 @@ def rows_of(
     return rows
 
 
+def _used(case: Case, finding: Finding) -> str:
+    """Say that a finding rests on a part of the builds that were measured; nothing where it rests on all."""
+    measured = {side: len(sample.builds) for side, sample in (("base", case.base), ("head", case.head))}
+    rest_on = {"base": finding.base.counts.build, "head": finding.head.counts.build}
+    if all(rest_on[side] >= measured[side] for side in SIDES):
+        return ""
+    parts = [f"{rest_on[side]} of the {plural(measured[side], f'measured {finding.top}')}" for side in SIDES]
+    over = f"{parts[0]} of each" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
+    look = finding.decided_at
+    when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""
+    return f"Decided over {over}{when}"
+
+
 def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
     """Find the warnings that many findings have, which the page says once."""
     return notes.shared(found, lambda finding: notes.notes(finding, every=True))
-
-
-def _confidence(report: Report, finding: Finding) -> str:
-    """Explain a confidence that interim checks raise above the configured one; else nothing."""
-    wanted, at = report.policy.gate.get("confidence"), finding.decided_at
-    if not isinstance(wanted, float) or at.looks == 1 or numbers.decided(finding) is None:
-        return ""
-    return (
-        f"Measuring may stop at any of {at.looks} interim checks. Each uses more than the configured confidence of "
-        f"{format_confidence(wanted)}, so that all of them together keep it (a repeated confidence interval)."
-    )
 
 
 def label_of(finding: Finding, names: Names, *, same: bool) -> str:
@@ -149,25 +141,11 @@ def draws(benchmark: str, report: str) -> str:
     return visible(f"{report} --benchmark {shlex.quote(glob.escape(benchmark))} --html one.html")
 
 
-def difference(finding: Finding) -> list[str]:
-    """Write head minus base in the unit, and the ratio's interval at base's value, as far as there are both."""
-    base, head = finding.base.value, finding.head.value
-    if not (known(base) and known(head)):
-        return []
-    unit, like = finding.unit, numbers.larger(finding)
-
-    def signed(number: float) -> str:
-        text = amounts.amount(number, unit, like)
-        return f"+{text}" if number > 0 else text
-
-    ratio = finding.ratio
-    low, high = ratio.low, ratio.high
-    if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
-        return [signed(head - base)]
-    # over several machines the ratio is no quotient of the means, which may lie outside of its interval
-    several, estimate = finding.base.counts.session > 1, finding.ratio.estimate
-    change = base * (estimate - 1) if several and known(estimate) else head - base
-    return [signed(change), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}"]
+def difference(finding: Finding) -> str:
+    """Write head minus base in the unit, with its sign; "": one of both is not known."""
+    change = finding.head.value - finding.base.value
+    text = amounts.amount(change, finding.unit, numbers.larger(finding)) if known(change) else ""
+    return f"+{text}" if change > 0 else text
 
 
 def sort_key(number: float | None) -> str:
@@ -175,14 +153,51 @@ def sort_key(number: float | None) -> str:
     return f"{number:.9g}" if number is not None and math.isfinite(number) else ""
 
 
-def thresholds(found: Sequence[Finding]) -> str:
-    """Write the threshold of all findings: "3%", "1% to 10%, by result", nothing without findings."""
-    if not found:
-        return ""
-    same = reports.uniform(numbers.threshold(f) for f in found)
-    if same is None:
-        sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
-        return f"{amounts.format_percent(min(sizes))} to {amounts.format_percent(max(sizes))}, by result"
-    floors = {numbers.floor(f) for f in found if known(f.floor)}
-    floor = reports.uniform(floors)
-    return f"{same} for every result" + (f", floor {floor}" if floor else ", with floors by result" if floors else "")
+# --- variance by level, as Kalibera and Jones (2012) have it ----------------------------------------------------------
+
+_LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")
+Cells = list[str]
+
+
+def level_rows(finding: Finding) -> dict[Side, list[tuple[Level, Cells | None]]]:
+    """Write count, S2, T2, the shares in the variance of a value and of the mean, and relative spread of each level.
+
+    The highest level comes first; None: this side lacks the level.
+    """
+    variance = finding.variance
+    found: dict[Side, dict[Level, Cells]] = {
+        "base": _of_levels(variance.base, finding.base.counts), "head": _of_levels(variance.head, finding.head.counts),
+    }  # fmt: skip
+    levels = [level for level in _LEVELS if any(level in own for own in found.values())]
+    return {side: [(level, own.get(level)) for level in levels] for side, own in found.items()} if levels else {}
+
+
+def _shares(variances: Sequence[Variance], counts: Counts | None = None) -> dict[Level, float]:
+    """Give each level its part, the highest first; nothing where a level is not known or nothing varies.
+
+    counts: of the variance of the mean, in which a level has T2 over its count; None: of one value.
+    """
+    alone = {item.level: item.t2 for item in variances}
+    # a level whose T2 comes out negative adds nothing
+    sizes = {
+        level: max(t2, 0.0) / (max(1, getattr(counts, level)) if counts else 1)
+        for level in _LEVELS
+        if known(t2 := alone.get(level))
+    }
+    total = sum(sizes.values())
+    if len(sizes) < len(alone) or total <= 0:
+        return {}
+    return {level: size / total for level, size in sizes.items()}
+
+
+def _of_levels(variances: Sequence[Variance], counts: Counts) -> dict[Level, Cells]:
+    of_value, of_mean = _shares(variances), _shares(variances, counts)
+    return {
+        item.level: [
+            f"{getattr(counts, item.level):,}",
+            *(format_number(s, 3) if known(s) else "unknown" for s in (item.s2, item.t2)),
+            *(f"{of[item.level]:.0%}" if item.level in of else "unknown" for of in (of_value, of_mean)),
+            format_share(item.relative) if known(item.relative) else "unknown",
+        ]
+        for item in variances
+    }

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from markupsafe import Markup
+
 from gate.decide.importance import MOST, ordered
-from gate.document.html import Fact, prose, render_template
-from gate.model import VERDICTS, Commit, Finding, Report, outcomes
-from gate.model.case import case_id
-from gate.model.warnings.hosts import HostWarning
+from gate.document.html import Fact, hash_of, prose, render_template
+from gate.model import SIDES, VERDICTS, Build, Finding, Report, outcomes
+from gate.model.case import pairs
 from gate.report.measurements import Material
-from gate.report.page.embedded import again_of, data_of, embedded_report, script_hash, whose_rules
-from gate.report.page.findings import NAME, difference, rows_of, shared_notes, sort_key, thresholds
+from gate.report.page.embedded import again_of, data_of
+from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
 from gate.report.page.forest import MARKS, forest_of
-from gate.report.page.measured import builds_of, spans
 from gate.report.page.pictures import flame_of, pictures_of, readings
-from gate.report.page.values import SHARES_WIDTH, level_rows, share_bars
-from gate.units import format_confidence, format_number, plural
-from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
+from gate.units import format_confidence, format_duration, format_number, plural
+from gate.words import creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
+from gate.words.builds import say_builds
 from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.last_lines import last_lines
-from gate.writing.phrases import listed, machine, named
+from gate.writing.phrases import machine, named
 from gate.writing.plain import clip, visible
 
 _OUTPUT = 400
@@ -59,7 +58,8 @@ def render(report: Report, material: Material | None = None) -> str:
         "confidence": confidence,
         "confidences": reports.basis(report.findings),
         "shown_interval": lambda f: numbers.in_points(f, numbers.interval_in(f.ratio, confidence)),
-        "script_hash": script_hash(),
+        # lets the page's one script run
+        "script_hash": hash_of("report.js"),
         "words": reports,
         "written": numbers,
         "explained": explanations,
@@ -74,7 +74,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "known": known,
         "difference": difference,
         "level_rows": level_rows,
-        "share_bars": share_bars,
         "sort_key": sort_key,
         "name_width": NAME,
         "short": _short,
@@ -83,7 +82,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "level": format_confidence,
         "marks": MARKS,
         "verdicts": VERDICTS,
-        "shares_width": SHARES_WIDTH,
     }
     return render_template("report.html.j2", values, html=True).lstrip()
 
@@ -96,7 +94,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     data = data_of(material.attachments)
     again = again_of(report, data, material.options)
     names = Names(report)
-    keys = {case_id(finding) for finding in found}
     rows = rows_of(report, names, found, forest, shown, material.cases, again)
     of = {id(row.finding): row for row in rows}
     whys = [
@@ -104,6 +101,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         for number, why in enumerate(report.explanations, 1)
     ]
     confidence = report.policy.gate.get("confidence")
+    sides = [(side, [build for build in report.run.builds if build.side == side]) for side in SIDES]
     left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
     return SimpleNamespace(
         names=names,
@@ -124,25 +122,18 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         trees=list(dict.fromkeys(text for _, _, flame in whys if flame is not None for text in flame.reading)),
         unprofiled=[prose(explanations.unprofiled(each, names)) for each in report.unprofiled],
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
-        loose_curves=[curve for curve in report.curves if case_id(curve) not in keys],
         overall=_overall(report),
         run=_run(report),
         plan=_plan(report),
-        cost=cost.parts(report.run.cost),
-        environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
+        made=[text for side, own in sides if (text := say_builds(side, own))],
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
-        host_warnings=[visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)],
-        spans=spans(report.run.states),
-        methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
-        embedded=embedded_report(report),
-        created=_moment(report.run.created),
+        created=_short(f"{report.run.created[:16].replace('T', ' ')} UTC") if report.run.created else "",
         again=again,
-        whose=whose_rules(report.policy),
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
         most=MOST,
@@ -153,7 +144,10 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
 
 
 def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]:
-    facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
+    facts = [
+        Fact(name, clip(reports.commit(side), NAME))
+        for name, side in (("base", report.run.base), ("head", report.run.head))
+    ]
     caution = reports.caution(report)
     if report.creep is not None:
         facts.append(Fact("creep check", creep.line(report)))
@@ -164,20 +158,10 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
         ]
     facts.append(Fact("measured", "; ".join(filter(None, (reports.measured(report), caution)))))
     if found:
-        facts.append(Fact("threshold", thresholds(found)))
+        facts.append(Fact("threshold", reports.uniform(map(numbers.threshold, found)) or "by result"))
     if names.prefix:
         facts.append(Fact("names begin with", names.prefix))
     return facts
-
-
-def _commit(name: str, side: Commit | None) -> Fact:
-    if side is None or not (side.ref or side.sha or side.dirty):
-        return Fact(name, "unknown")
-    ref, sha = side.ref or "", side.sha or ""
-    note = "with uncommitted changes" if side.dirty else ""
-    # a ref that is the commit itself says it twice
-    shown = "" if sha and sha.startswith(ref) else clip(visible(ref), NAME)
-    return Fact(name, ", ".join(part for part in (shown, note) if part), clip(visible(sha[:12]), NAME))
 
 
 # --- the sections -----------------------------------------------------------------------------------------------------
@@ -201,41 +185,50 @@ def _run(report: Report) -> list[Fact]:
     for name, side in (("base", run.base), ("head", run.head)):
         if side is not None and side.sha:
             facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
-    facts += [Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else []
-    return [*facts, *([Fact("sandbox", str(run.sandbox))] if run.sandbox else [])]
-
-
-def _plan(report: Report) -> list[Fact]:
-    facts = [Fact("measured", reports.measured(report))]
-    plan = (report.run.settings or {}).get("plan")
-    if isinstance(plan, Mapping) and plan:
-        facts.append(Fact("plan", clip(reports.settings(plan), 1000)))
-    for name, text in (("interim checks", reports.looks(report)), ("memory", reports.memory(report))):
-        facts += [Fact(name, text)] if text else []
-    build = (report.run.settings or {}).get("build")
-    if isinstance(build, Mapping) and build:
-        facts.append(Fact("build", clip(reports.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
     return facts
 
 
-def _environment(env: Any) -> str:
-    """Say which names the programs saw of the caller's environment, and what was set for them."""
-    if not isinstance(env, Mapping):
-        return ""
-    passed, added = env.get("pass"), env.get("set")
-    words = []
-    if isinstance(passed, Sequence) and not isinstance(passed, str) and passed:
-        words.append(f"passed: {listed([_short(str(name)) for name in passed], _LISTED)}")
-    if isinstance(added, Mapping) and added:
-        each = [f"{_short(str(name))}={_short(str(value))}" for name, value in added.items()]
-        words.append(f"set: {listed(each, _LISTED)}")
-    return "; ".join(words) or "nothing passed or set beyond what every program gets"
+def _plan(report: Report) -> list[Fact]:
+    told = [("measured", reports.measured(report))]
+    for name in ("plan", "build", "env"):
+        table = (report.run.settings or {}).get(name)
+        if isinstance(table, Mapping):
+            told.append((name, reports.settings({k: v for k, v in table.items() if v not in ([], (), {})})))
+    # the rules have a section of their own
+    told += [each for each in reports.behind(report) if each[0] not in ("rules", "override", "accept", "alarms")]
+    return [Fact(name, clip(text, 2000)) for name, text in told if text]
 
 
-def _moment(created: str | None) -> str:
-    """Write a time for people: "2026-11-20 09:00 UTC"; what is none as it is."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z", created or "", re.ASCII)
-    return f"{found[1]} {found[2]} UTC" if found else _short(created or "")
+_PATH = 80
+_HASH = 16
+_ARTIFACTS = 20
+
+
+def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]]:
+    """Write name, side, seed, seconds and hashed files of each build, by session and number, base before head."""
+    several = len({build.session for build in builds}) > 1
+    rows: list[tuple[str, str, str, str, Markup]] = []
+    for build in sorted(builds, key=lambda b: (b.session, b.build, pairs(b.factors), SIDES.index(b.side))):
+        name = f"session {build.session}, build {build.build}" if several else str(build.build)
+        files = [
+            Markup('<bdi>{}</bdi> <code title="{}">{}</code>').format(
+                clip(visible(path), _PATH),
+                clip(visible(digest), 200),
+                clip(visible(digest.removeprefix("sha256:")), _PATH)[:_HASH],
+            )
+            for path, digest in sorted(build.artifacts.items())[:_ARTIFACTS]
+        ]
+        more = len(build.artifacts) - len(files)
+        rows.append(
+            (
+                f"{name}, {clip(visible(pairs(build.factors)), _PATH)}" if build.factors else name,
+                build.side,
+                "none" if build.seed is None else str(build.seed),
+                format_duration(build.seconds) if known(build.seconds) else "unknown",
+                Markup(", ").join(files or ["none"]) + (f" and {more} more" if more > 0 else ""),
+            )
+        )
+    return rows
 
 
 def _short(text: str) -> str:

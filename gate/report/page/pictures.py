@@ -73,15 +73,14 @@ def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, pre
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
     from gate.plots.changes import effects
-    from gate.plots.in_order import series
-    from gate.plots.values import values
+    from gate.plots.values import series, values
 
     named, drawn = _legible(finding), []
     if case is not None:
         own = _legible(case)
         drawn = [
             ("values", "Values by build and start", values(own, named, f"{prefix}-values")),
-            ("series", "Values in the order of the run", series(own, f"{prefix}-series", named)),
+            ("series", "Values in the order of the run", series(own, named, f"{prefix}-series")),
         ]
     if curve is not None:
         drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))

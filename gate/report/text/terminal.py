@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gate.decide.importance import is_changed, ordered, plain
 from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
 from gate.model import Finding, Recorded, Report
-from gate.model.explanation import Candidate, Explanation
+from gate.model.explanation import Explanation
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.units import plural
 from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
@@ -26,12 +26,10 @@ _ROWS, _QUIET = 20, 6
 """Rows of a report that fails, and of one that does not."""
 _CHANGED, _NOISY = 50, 3
 """Rows of changes and of noise where not all have one."""
-_BY_GROUP = 2
 _BY_MACHINE = 5
 _EXPLAINED = 3
-_IDENTICAL = (20, 10, 5, 2)
-"""Names of what is unaffected: as many as have room in so many lines."""
-_NAME_LINES = 3
+_IDENTICAL = 10
+"""Names of what is unaffected."""
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
@@ -114,11 +112,16 @@ class _Text:
         off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
         without = [("sandbox", str(sandbox))] if off else []
         large = [o for o in report.overall if o.group == "all" and o.cases >= _MANY and not self.every]
+        overall = []
+        for each in large[:_OVERALL]:
+            metric = "" if each.metric == "time" else f"{visible(views.metric_name(each.metric))} "
+            change = f"{numbers.change(each.ratio)} ({numbers.interval(each.ratio)})"
+            overall.append(f"{metric}{change}, geometric mean of {plural(each.cases, 'result')}")
         unsaid = f", with {plural(self.unsaid, 'more warning')}" if self.unsaid else ""
         facts = [
             ("unproved", sameness.too_long(report)),
             ("creep", creep.line(report)),
-            *(("overall", finding_words.overall_brief(each)) for each in large[:_OVERALL]),
+            *(("overall", text) for text in overall),
             ("compared", reports.compared(report)),
             *(reports.behind(report) if self.every else [*without, ("more", f"{self.whole}{unsaid}")]),
         ]
@@ -127,7 +130,6 @@ class _Text:
     # --- findings ---------------------------------------------------------------------------------------------------
 
     def conclusions(self) -> list[str]:
-        """The sentences of what decided: the few findings that matter most."""
         # all of it stands in the line of verdict
         first = None if self.every else verdict_line.subject(self.report)
         lines = []
@@ -140,12 +142,10 @@ class _Text:
         return lines
 
     def explanations(self) -> list[str]:
-        """Which functions add to the changes that were profiled."""
         most = None if self.every else _EXPLAINED
         return explanation_lines(self.report, most, self.width, self.bold)
 
     def suspects(self) -> list[str]:
-        """Name the commits that a creep is suspected of."""
         if self.report.creep is None:
             return []
         lines = [self.title("suspects")] if creep.suspects(self.report.creep) else []
@@ -156,7 +156,6 @@ class _Text:
         return lines + (self.wrap(f"{unnamed}.") if unnamed else [])
 
     def step(self) -> list[str]:
-        """The call to action: what to do now."""
         said = reports.next_step(self.report)
         lines = wrap(said, self.width, first="next      ", rest=" " * 10, typed=True) if said else []
         return [paint(line, self.bold) for line in lines]
@@ -176,12 +175,8 @@ class _Text:
             lines, below = findings_table(shown, self.told, screen, self.every, self.names)
         rows = {*map(id, shown)}
         if rest := [f for f in found if id(f) not in rows]:
-            groups = sorted(self.names.grouped(rest).items(), key=lambda group: -len(group[1]))
-            texts = [f"{name} {', '.join(numbers.counted(map(numbers.word, own)))}" for name, own in groups if name]
-            if more := len(texts[_BY_GROUP:]):
-                texts[_BY_GROUP:] = [plural(more, "more group")]
-            texts = texts or [", ".join(numbers.counted(map(numbers.word, rest)))]
-            lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {'; '.join(texts)}.")
+            texts = numbers.counted(map(numbers.word, rest))
+            lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {', '.join(texts)}.")
         return [*lines, *below]
 
     def identical(self) -> list[str]:
@@ -189,9 +184,7 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         lines = [self.title("unaffected, not measured")] if proved else []
         if proved:
-            most = [len(proved)] if self.every else _IDENTICAL
-            texts = [self.wrap(named(proved, count), first="  ", rest="  ") for count in most]
-            lines += next((text for text in texts if len(text) <= _NAME_LINES), texts[-1])
+            lines += self.wrap(named(proved, len(proved) if self.every else _IDENTICAL), first="  ", rest="  ")
             for said in sameness.proof(self.report):
                 lines += self.wrap(f"{said}.", first="  ", rest="    ")
         told = sameness.doubts(self.report) if self.every else []
@@ -200,7 +193,10 @@ class _Text:
 
     def machines(self) -> list[str]:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
-        found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
+        apart = [f for f in ordered(self.report.findings) if f.sessions]
+        # what differs by machine comes before what needs no look
+        loud = [f for f in apart if not plain(f) or any(isinstance(w, DependsOnMachine) for w in f.warnings)]
+        found = [*loud, *(f for f in apart if not any(f is each for each in loud))]
         if not found:
             return []
         shown = found if self.every else found[:_BY_MACHINE]
@@ -218,7 +214,6 @@ class _Text:
         return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "result")]
 
     def other_views(self) -> list[str]:
-        """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
         told = {id(finding) for finding in self.told}
         untold = [f for f in ordered(self.report.findings) if f.beside and id(f) not in told] if self.every else []
         lines = [self.title("other views, which did not decide")] if untold else []
@@ -283,7 +278,6 @@ class _Text:
         return lines + self.left_out(len(found) - len(shown))
 
     def moved(self) -> list[str]:
-        """Name the metrics that do not decide and changed by much, in a sentence."""
         found = reports.moved(self.report)
         texts = [f"{' '.join(self.recorded_row(case)[:2])} {self.recorded_row(case)[-1]}" for case in found]
         return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
@@ -309,11 +303,6 @@ class _Text:
         lines = [self.title("warnings")] if texts else []
         self.unsaid = len(notes.once(every)) - len(texts)
         return lines + [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
-
-
-def _is_quiet(finding: Finding) -> bool:
-    """Return whether no machine of a finding needs to be looked at."""
-    return plain(finding) and not any(isinstance(w, DependsOnMachine) for w in finding.warnings)
 
 
 def left(count: int, noun: str = "") -> str:
@@ -472,19 +461,12 @@ def one(found: Explanation, names: Names, most: int, width: int, style: str) -> 
     ]
     for text in words.cautions(found):
         lines += wrap(f"{text}.", width, first="  ", rest="  ")
-    lines += _functions(found, found.candidates[:most], width)
+    for number, line in enumerate((words.line(each, found) for each in found.candidates[:most]), 1):
+        place = f", {line.place}" if line.place else ""
+        lines += wrap(f"{line.name}: {line.added}{place}", width, first=f"  {number}. ", rest="     ")
+        lines += wrap("; ".join(line.notes), width, first="     ", rest="     ") if line.notes else []
     more = len(found.candidates[most:]) + found.left_out
     lines += [f"  {left(more, 'function')}"] if more else []
     for shift in found.moved[:_MOVED]:
         lines += wrap(f"{words.moved(shift, found.unit)}.", width, first="  moved, not added: ", rest="    ")
-    return lines
-
-
-def _functions(found: Explanation, candidates: Sequence[Candidate], width: int) -> list[str]:
-    lines = []
-    for number, candidate in enumerate(candidates, 1):
-        line = words.line(candidate, found)
-        place = f", {line.place}" if line.place else ""
-        lines += wrap(f"{line.name}: {line.added}{place}", width, first=f"  {number}. ", rest="     ")
-        lines += wrap("; ".join(line.notes), width, first="     ", rest="     ") if line.notes else []
     return lines

@@ -181,12 +181,7 @@ def scaled(y: Array) -> tuple[Array, float, float, float]:
     Returns:
         The values, at most about 1 in size; the mean that was taken off; the divisor; and up to which size differences
         are rounding.
-
-    Raises:
-        ValueError: a value that is not finite.
     """
-    if not np.isfinite(y).all():
-        raise ValueError("a value is not finite")
 
     def power(value: float) -> float:
         # the power of 2 just above, 1 for 0
@@ -223,7 +218,15 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
         np.minimum.at(values, design.place, y)
         location = float(values[0])
         apart = values / scale - location / scale
-        coefficients = _exact(apart, model.matrix, covariance @ (model.matrix.T * design.counts))
+        # what a BLAS rounds depends on the processor, so it only improves a solution, by what that lacks to each value:
+        # a sum of floats without rounding, since columns hold -1, 0 and 1; one that floats hold is met, and stays
+        coefficients = np.zeros(model.matrix.shape[1])
+        for _ in range(8):
+            parts = zip(apart, -model.matrix * coefficients, strict=True)
+            lacking = np.array([math.fsum((value, *row)) for value, row in parts])
+            if not lacking.any():
+                break
+            coefficients = coefficients + covariance @ (model.matrix.T * design.counts) @ lacking
         fitted = apart[design.place]
         coefficients = np.where(np.abs(coefficients) <= noise, 0.0, coefficients)
     df = len(y) - len(coefficients)
@@ -242,18 +245,3 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
         residual_ss=float(residuals @ residuals) if df else 0.0,
         total_ss=float(own @ own),
     )
-
-
-def _exact(values: Array, matrix: Array, solve: Array) -> Array:
-    """Return coefficients that give values of treatments exactly, where there are such; solve: least squares.
-
-    What a BLAS rounds depends on the processor. So it only improves a solution, by what that lacks to each value: a sum
-    of floats without rounding, since columns hold -1, 0 and 1. A solution that floats hold is met and does not move.
-    """
-    found = np.zeros(matrix.shape[1])
-    for _ in range(8):
-        lacking = np.array([math.fsum((value, *row)) for value, row in zip(values, -matrix * found, strict=True)])
-        if not lacking.any():
-            break
-        found = found + solve @ lacking
-    return found

@@ -90,11 +90,6 @@ def settings(factors: Sequence[Factor], codes: Codes, without: int | None = None
     return {factor.name: factor.settings[code] for k, (factor, code) in pairs if k != without}
 
 
-def measured(of: Sequence[Cell], factor: int) -> list[int]:
-    """Return the settings of one factor that any treatment has, in order."""
-    return sorted({cell.codes[factor] for cell in of})
-
-
 class Box(msgspec.Struct, frozen=True, eq=False):
     """The treatments that differ in one factor only, in the order of its settings."""
 
@@ -217,7 +212,7 @@ def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
         ]
         whole = complete(own)
         size = len(whole[0].cells) if whole else 0
-        told = Blocks(factor=each.name, boxes=shown, complete=0, order=None, same=0, chance=None, tail=None)
+        told = Blocks(factor=each.name, boxes=shown, complete=0, order=None, same=0, chance=None)
         if size > 1:
             orders: Counter[tuple[int, ...]] = Counter()
             for box in whole:
@@ -231,33 +226,11 @@ def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
                 complete=len(whole),
                 order=[each.settings[code] for code in order] if same == len(whole) else None,
                 same=same,
-                chance=chance(len(whole), size),
-                tail=tail(same, len(whole), size),
+                # that all boxes have one same order, whichever
+                chance=float(Fraction(1, math.factorial(size) ** (len(whole) - 1))),
             )
         found.append(told)
     return found
-
-
-def chance(boxes: int, settings: int) -> float:
-    """Return the chance that all boxes have one same order, whichever: 1/(settings!)^(boxes - 1).
-
-    boxes >= 1, settings >= 2. Of two settings that is 1/2^(boxes - 1) (NIST 4.6.3).
-    """
-    return float(Fraction(1, math.factorial(settings) ** (boxes - 1)))
-
-
-def tail(same: int, boxes: int, settings: int) -> float:
-    """Return the chance that at least `same` of the boxes agree on some order, whichever, all orders alike likely.
-
-    0 <= same <= boxes, settings >= 2. Of two settings exact, by the binomial distribution in both directions; of more
-    the sum over the orders of the chance of each, which is never too small.
-    """
-    orders = math.factorial(settings)
-    if same <= -(-boxes // orders):
-        return 1.0  # so many agree on some order in any case
-    one = sum(math.comb(boxes, j) * (orders - 1) ** (boxes - j) for j in range(same, boxes + 1))
-    # of two settings both directions exclude each other, unless half of the boxes are enough
-    return min(1.0, float(Fraction(orders * one, orders**boxes)))
 
 
 LEAST_RATIO = 3.0

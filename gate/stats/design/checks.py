@@ -16,7 +16,7 @@ from gate.stats.design.aliases import Fit, scaled
 from gate.stats.design.coding import Design
 from gate.stats.design.layers import Groups, groups
 from gate.stats.family import holm
-from gate.stats.rounding import Array, Ints
+from gate.stats.rounding import Array
 from gate.stats.special import fdtrc
 from gate.stats.spreads import deviations
 from gate.units import plural
@@ -265,9 +265,6 @@ def dependence(
     says so. Unbalanced counts: sums of squares of sessions or builds after treatments (Henderson's method 3), and a
     sum of mean squares with Satterthwaite's degrees of freedom to test against.
 
-    Raises:
-        ValueError: no units, or a value that is not finite.
-
     Source: Searle, Casella and McCulloch, Variance Components, 1992, chapters 3 and 5.
     """
     names = [f"f{i}" for i in range(len(factors))]
@@ -295,7 +292,6 @@ def dependence(
         words = f"no sign that {level}s differ by more than {below} ({figures})"
     else:
         found = f"{share:.0%} of what treatments leave unexplained lies between them, beyond chance"
-        found += _follows(level, own, codes, factors)
         alike = f"values depend on the session: sessions differ by more than {below}"
         words = f"{'executions of a build are alike' if level == 'build' else alike} ({figures}); {found}"
     check = Check(name=name, statistic=statistic, df=[df, error_df], p=p, holds=holds, words=words)
@@ -350,7 +346,14 @@ def _test(
     if level == "session" and build_df > 0:
         build = build_ss / build_df
         # without sessions their mean square is expected to be w MS(build) + (1 - w) MS(error)
-        w = _weight(sessions, builds, build_df) if error_df > 0 else 1.0
+        w = 1.0
+        if error_df > 0:
+            # how much of builds' mean square is in that of sessions (Henderson's method 3)
+            member = np.zeros((builds.groups.count, sessions.groups.count))
+            member[builds.groups.of, sessions.groups.of] = 1.0
+            shared = member.T @ builds.information
+            in_sessions = float(np.trace(sessions.inverse @ shared @ shared.T))
+            w = (in_sessions / sessions.df) / ((float(np.trace(builds.information)) - in_sessions) / build_df)
         parts = w * build, (1 - w) * square
         if sum(parts) > 0 or error_df < 1:
             spread = parts[0] ** 2 / build_df + (parts[1] ** 2 / error_df if error_df > 0 else 0.0)
@@ -359,29 +362,3 @@ def _test(
         return f"not tested: what one {level} gave at one treatment does not vary, or was not repeated"
     share = max(df * (ss / df - square), 0.0) / total
     return ss / df / square, float(df), against_df, min(share, 1.0)
-
-
-def _weight(sessions: _Adjusted, builds: _Adjusted, build_df: int) -> float:
-    """Return how much of builds' mean square is in that of sessions (Henderson's method 3)."""
-    member = np.zeros((builds.groups.count, sessions.groups.count))
-    member[builds.groups.of, sessions.groups.of] = 1.0
-    shared = member.T @ builds.information
-    in_sessions = float(np.trace(sessions.inverse @ shared @ shared.T))
-    in_builds = float(np.trace(builds.information)) - in_sessions
-    return (in_sessions / sessions.df) / (in_builds / build_df)
-
-
-def _follows(level: Between, own: Groups, codes: Sequence[Ints], factors: Sequence[Factor]) -> str:
-    """Say what follows for the factors that vary between groups only."""
-    constant = [groups(own.of, code).count == own.count for code in codes]
-    varying = [f for f, code, alike in zip(factors, codes, constant, strict=True) if alike and np.ptp(code) > 0]
-    names = ", ".join(factor.name for factor in varying)
-    if not names:
-        return f": no factor varies by {level}, so its luck is shared by all settings"
-    narrow = f"too narrow for factors that vary by {level} ({names})"
-    if level == "session":
-        return f": intervals are {narrow}, of which a session is one observation"
-    if all(factor.varies != "execution" for factor in varying):
-        return f": effects of factors that vary by build ({names}) are tested against builds, not against executions"
-    more = "" if all(constant) else ", and use its quantile effects, which take all of a build as one"
-    return f": intervals with executions as units are {narrow}: use --unit build{more}"

@@ -8,8 +8,8 @@ Gutenbrunner, Jureckova, Koenker and Portnoy 1993; of one quantile Mood's median
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -106,13 +106,6 @@ MOST_CELLS = 2000
 """Most treatments of which quantiles are claimed."""
 
 
-def hypothesis(
-    term: str, statistic: str, weight: float, p: float | None, by: Literal["error", "lenth"] = "error"
-) -> Claim:
-    """Return one of the family before alpha is shared; p: None where nothing is known of it."""
-    return Claim(term=term, statistic=statistic, weight=weight, p=p, p_adjusted=None, claimed=False, by=by)
-
-
 def claims(hypotheses: Sequence[Claim], alpha: float) -> list[Claim]:
     """Share alpha over the hypotheses of a response by Holm's procedure with weights."""
     tested = [(each.p, each.weight) for each in hypotheses if each.p is not None]
@@ -127,7 +120,10 @@ def claims(hypotheses: Sequence[Claim], alpha: float) -> list[Claim]:
 
 def of_mean(model: LinearModel) -> list[Claim]:
     """Return the terms of the linear model."""
-    return [hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
+    return [
+        Claim(term=t.term, statistic="mean", weight=1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, p=t.p)
+        for t in model.terms
+    ]
 
 
 def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Claim]:
@@ -139,16 +135,21 @@ def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Claim]:
     if found is None or not found.pse > 0 or found.df <= df:
         return []
     return [
-        hypothesis(c.term, "mean", 1.0 if len(c.factors) == 1 else INTERACTION_OF_MEAN,
-                   2 * float(stdtr(found.df, -abs(c.estimate) / found.pse)), "lenth")
+        Claim(
+            term=c.term,
+            statistic="mean",
+            weight=1.0 if len(c.factors) == 1 else INTERACTION_OF_MEAN,
+            p=2 * float(stdtr(found.df, -abs(c.estimate) / found.pse)),
+            by="lenth",
+        )
         for c in found.contrasts
-    ]  # fmt: skip
+    ]
 
 
 def of_spread(found: Sequence[Spread]) -> list[Claim]:
     """Return the factors whose settings may differ in variance: by both tests, since each is misled by something."""
     return [
-        hypothesis(s.factor, "spread", QUANTILE, max(s.levene_p, s.f_p))
+        Claim(term=s.factor, statistic="spread", weight=QUANTILE, p=max(s.levene_p, s.f_p))
         for s in found
         if s.levene_p is not None and s.f_p is not None
     ]
@@ -164,78 +165,10 @@ def of_quantile(
     interaction has to be seen both with a quantile common to all of its settings and with what the other terms do to
     the quantiles taken off: each is misled where the other is not.
     """
-    data = _laid(values, units, factors, order, tau, layers)
-    if len(data.values.counts) > MOST_CELLS or int(data.values.counts.min()) < needed_values(tau):
+    treated, own = lay_out(values, factors), lay_out(units, factors)
+    if len(treated.counts) > MOST_CELLS or int(treated.counts.min()) < needed_values(tau):
         return []
-    found = []
-    for number, term in enumerate(data.model.terms[1:], 1):
-        single = len(term.factors) == 1
-        p = _p(data, number, _apart_from(data, term.factors)(data.y))
-        if p is not None and not single:
-            apart = _p(data, number, _without(data, number))
-            p = None if apart is None else max(p, apart)
-        weight = QUANTILE if single else INTERACTION_OF_QUANTILE
-        found.append(hypothesis(":".join(data.units.names[f] for f in term.factors), name, weight, p))
-    return found
-
-
-def change_of_quantile(
-    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers,
-    factor: int, confidence: float,
-) -> tuple[float, float] | None:  # fmt: skip
-    """Return the changes of a quantile from a factor's first setting to its second that its test does not reject.
-
-    The values at the second setting are moved by a change and tested as if there were none, as rank score intervals of
-    quantile regression are made. None: no change is left, so that settings do not differ by one change alone, or no end
-    is found.
-    """
-    data = _laid(values, units, factors, order, tau, layers)
-    number = next((k for k, t in enumerate(data.model.terms) if t.factors == (factor,)), None)
-    second = data.values.codes[data.values.place][:, factor] == 1
-    if number is None:
-        return None
-    low, high = (type8(data.y[part], tau) for part in _places(second.astype(np.int64)))
-    middle, apart_from = high - low, _apart_from(data, (factor,))
-    spread = float(np.subtract(*np.quantile(data.y, [0.999, 0.001]))) or 1.0
-
-    def rejected(change: float) -> bool:
-        p = _p(data, number, apart_from(np.where(second, data.y - change, data.y)))
-        return p is not None and p < 1 - confidence
-
-    if rejected(middle):
-        return None
-    ends = []
-    for sign in (-1.0, 1.0):
-        inside, step = middle, spread / 64
-        while not rejected(middle + sign * step):
-            inside, step = middle + sign * step, 2 * step
-            if step > 64 * spread:
-                return None
-        outside = middle + sign * step
-        for _ in range(20):
-            half = (inside + outside) / 2
-            inside, outside = (inside, half) if rejected(half) else (half, outside)
-        ends.append((inside + outside) / 2)
-    return ends[0], ends[1]
-
-
-class _Data(msgspec.Struct, frozen=True, eq=False):
-    y: Array
-    values: Design
-    units: Design
-    model: Coded
-    unit: Ints
-    """Of each value, the number of its unit."""
-    tau: float
-    factors: Sequence[Factor]
-    layers: Layers
-
-
-def _laid(
-    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers
-) -> _Data:
-    own, y = lay_out(units, factors), values["y"].to_numpy(dtype=np.float64)
-    unit = np.arange(len(values))
+    y, unit = values["y"].to_numpy(dtype=np.float64), np.arange(len(values))
     if len(units) != len(values):
         names = [*(f"f{i}" for i in range(len(factors))), "session", "round", "build", "execution"]
         if units["execution"].nunique() < values["execution"].nunique():
@@ -245,7 +178,37 @@ def _laid(
         place = np.zeros(int(both.max()) + 1, dtype=np.int64)
         place[both[: len(units)]] = np.arange(len(units))
         unit = place[both[len(units) :]]
-    return _Data(y, lay_out(values, factors), own, coded(own.codes, own.sizes, order), unit, tau, factors, layers)
+    data = _Data(own, coded(own.codes, own.sizes, order), unit, factors, layers)
+    codes, cells = treated.codes, _places(treated.place)
+    interactions = any(len(term.factors) > 1 for term in data.model.terms)
+    full = coded(codes, treated.sizes, len(treated.sizes)) if interactions else data.model
+    found = []
+    for number, term in enumerate(data.model.terms[1:], 1):
+        # the quantile that is common to all settings of the term, at each combination of the other factors
+        others = [codes[:, f] for f in range(len(factors)) if f not in term.factors]
+        of = (groups(*others).of if others else np.zeros(len(codes), dtype=np.int64))[treated.place]
+        p = _p(data, number, y - np.array([type8(y[part], tau) for part in _places(of)])[of])
+        if p is not None and len(term.factors) > 1:
+            # where combinations are lacking, only the terms of fewer factors
+            rest = full if full.coded else coded(codes, treated.sizes, len(term.factors) - 1)
+            kept = [t for t in rest.terms if not set(term.factors) <= set(t.factors)]
+            matrix = np.hstack([rest.matrix[:, t.start : t.stop] for t in kept])
+            fitted = matrix @ np.linalg.lstsq(matrix, np.array([type8(y[part], tau) for part in cells]))[0]
+            apart = y - fitted[treated.place]
+            alone = _p(data, number, apart - type8(apart, tau))
+            p = None if alone is None else max(p, alone)
+        weight = QUANTILE if len(term.factors) == 1 else INTERACTION_OF_QUANTILE
+        found.append(Claim(term=own.term(term.factors), statistic=name, weight=weight, p=p))
+    return found
+
+
+class _Data(msgspec.Struct, frozen=True, eq=False):
+    units: Design
+    model: Coded
+    unit: Ints
+    """Of each value, the number of its unit."""
+    factors: Sequence[Factor]
+    layers: Layers
 
 
 def _p(data: _Data, number: int, apart: Array) -> float | None:
@@ -294,31 +257,3 @@ def _apart(data: _Data, number: int, shares: Array, error: Error) -> float | Non
 
 def _places(of: Ints) -> list[Ints]:
     return np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
-
-
-def _apart_from(data: _Data, term: Sequence[int]) -> Callable[[Array], Array]:
-    """Take off values the quantile that is common to all settings of a term, at each combination of the other factors.
-
-    The combinations are sorted once, since values may move and stay there.
-    """
-    codes = data.values.codes
-    others = [codes[:, f] for f in range(len(data.factors)) if f not in term]
-    own = groups(*others).of if others else np.zeros(len(codes), dtype=np.int64)
-    of = own[data.values.place]
-    parts = _places(of)
-    return lambda y: y - np.array([type8(y[part], data.tau) for part in parts])[of]
-
-
-def _without(data: _Data, number: int) -> Array:
-    """Take off what all terms but one do to the quantiles of treatments."""
-    own = data.values
-    quantiles = np.array([type8(data.y[part], data.tau) for part in _places(own.place)])
-    term = data.model.terms[number].factors
-    full = coded(own.codes, own.sizes, len(own.sizes))
-    if not full.coded:
-        # where combinations are lacking, the terms of fewer factors only
-        full = coded(own.codes, own.sizes, len(term) - 1)
-    matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in full.terms if not set(term) <= set(t.factors)])
-    fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]
-    apart: Array = data.y - fitted[own.place]
-    return apart - type8(apart, data.tau)

@@ -66,9 +66,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
 
 def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
-    """Sort units into treatments; settings that no unit has are not counted. Raises ValueError: no units."""
-    if not len(units):
-        raise ValueError("no units")
+    """Sort units into treatments; settings that no unit has are not counted."""
     columns, settings = [], []
     for i, factor in enumerate(factors):
         present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
@@ -337,7 +335,9 @@ def _estimable(
     data: bytes, factors: int, sizes: tuple[int, ...], terms: tuple[Term, ...], df: tuple[int, ...]
 ) -> list[Part] | None:
     rows = np.frombuffer(data, dtype=np.int64).reshape(-1, factors)
-    same = {term: _alike(rows, term) for term in terms}
+    # which treatments have the same settings of a term's factors
+    chosen = {term: rows[:, list(term)] for term in terms}
+    same = {term: (own[:, None, :] == own[None, :, :]).all(axis=2).astype(np.float64) for term, own in chosen.items()}
     values, vectors = np.linalg.eigh(np.sum([same[term] for term in terms], axis=0))
     kept: Array = vectors[:, values > _NONE * values[-1]]
     within = kept
@@ -352,20 +352,29 @@ def _estimable(
         above = [other for other in terms if set(other) > set(term)]
         foreign = [squares[other] for other in terms if not set(other) >= set(term)]
         free = _null(np.sum(foreign, axis=0)) if foreign else np.eye(within.shape[1])
-        held = np.hstack([own[other] for other in above]) if above else np.zeros((len(free), 0))
-        found = free @ _null(held.T @ metric @ free) if held.shape[1] else free
+        upper = np.hstack([own[other] for other in above]) if above else np.zeros((len(free), 0))
+        found = free @ _null(upper.T @ metric @ free) if upper.shape[1] else free
         if found.shape[1] != wanted:
             return None
         own[term] = found
-        parts.append(_part(rows, sizes, term, within @ found))
+        # those coefficients among the sums of a term that are its effects, if they are
+        sums, cells = within @ found, list(product(*(range(sizes[f]) for f in term)))
+        place = {cell: k for k, cell in enumerate(cells)}
+        inside = np.zeros((len(cells), len(rows)))
+        for n, row in enumerate(rows[:, list(term)].tolist()):
+            inside[place[tuple(row)], n] = 1.0
+        held = inside @ sums
+        # the weights of the settings of the term in its effect at one of their combinations
+        effects = np.array(
+            [
+                _outer(np.eye(sizes[f])[setting] - 1 / sizes[f] for f, setting in zip(term, cell, strict=True))
+                for cell in product(*(range(1, sizes[f]) for f in term))
+            ]
+        )
+        solved = np.linalg.lstsq(held, effects.T)[0]
+        whole = sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=_SAME)
+        parts.append(Part((sums @ solved if whole else sums).T, whole))
     return parts[::-1]
-
-
-def _alike(rows: Ints, term: Term) -> Array:
-    """Return which treatments have the same settings of a term's factors."""
-    chosen = rows[:, list(term)]
-    found: Array = (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
-    return found
 
 
 def _null(matrix: Array) -> Array:
@@ -373,24 +382,3 @@ def _null(matrix: Array) -> Array:
     rank = int((values > _NONE * max(float(values.max(initial=0.0)), 1e-300)).sum())
     found: Array = vectors[rank:].T
     return found
-
-
-def _part(rows: Ints, sizes: Sequence[int], term: Term, sums: Array) -> Part:
-    """Choose those coefficients among the sums of a term, the columns of `sums`, that are its effects, if they are."""
-    cells = list(product(*(range(sizes[f]) for f in term)))
-    place = {cell: k for k, cell in enumerate(cells)}
-    inside = np.zeros((len(cells), len(rows)))
-    for n, row in enumerate(rows[:, list(term)].tolist()):
-        inside[place[tuple(row)], n] = 1.0
-    held = inside @ sums
-    # the weights of the settings of the term in its effect at one of their combinations
-    effects = np.array(
-        [
-            _outer(np.eye(sizes[f])[setting] - 1 / sizes[f] for f, setting in zip(term, cell, strict=True))
-            for cell in product(*(range(1, sizes[f]) for f in term))
-        ]
-    )
-    solved = np.linalg.lstsq(held, effects.T)[0]
-    if sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=_SAME):
-        return Part((sums @ solved).T, whole=True)
-    return Part(sums.T, whole=False)

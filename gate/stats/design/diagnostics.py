@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from gate.model.study import AnalysisUnit, Diagnostics, Factor, Residual, Scale
 from gate.stats.design.aliases import ROUNDING, Fit, least_squares
 from gate.stats.design.checks import Finding, equal_variance, growth, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import lay_out
-from gate.stats.rounding import Array, Flags, Ints
+from gate.stats.rounding import Array, Ints
 from gate.stats.special import betainc, ndtri, stdtr
 
 if TYPE_CHECKING:
@@ -40,29 +39,29 @@ def diagnostics(
     unit_name: what a row of units is. 1 - confidence is shared over the checks by Holm, so a model without fault is
     warned of with that chance at most; each check's own p is not adjusted. scale: what y is; of a logarithm no other is
     advised. Residuals and fitted values are in the unit of y.
-
-    Raises:
-        ValueError: no units, or a value that is not finite.
     """
     design = lay_out(units, factors)
     y = units["y"].to_numpy(dtype=np.float64)
     fit = least_squares(y, design, order)
     log_fit = least_squares(np.log(y), design, order) if scale == "value" and y.min() > 0 else None
     order_of, session = (units[name].to_numpy(dtype=np.int64) for name in ("order", "session"))
-    course = Course(order_of, session, unit_name, shares=scale == "value")
     found = judged(
         [
             normality(fit),
             equal_variance(fit),
             growth(fit, log_fit),
-            independence(fit, course),
-            drift(fit, course),
+            independence(fit, order_of, session, unit_name),
             lack_of_fit(fit, design, order),
         ],
         1 - confidence,
     )
-    cook = _cook(fit)
-    worst = _worst(fit, cook, course)
+    # Cook's distance of each unit; NaN where leverage leaves no residual, or nothing compares
+    cook = np.full(len(y), np.nan)
+    if fit.variance:
+        h = fit.leverage[design.place]
+        room = np.where(1 - h > 1e-9, 1 - h, np.nan)
+        cook = fit.residuals**2 * h / (room**2 * fit.p * fit.variance)
+    worst = _worst(fit, cook, order_of, session, unit_name)
     warnings = []
     if not fit.total_ss:
         warnings.append("all values are alike: there is nothing to explain (is the timer too coarse?)")
@@ -85,22 +84,12 @@ def diagnostics(
             "factors"
         )
     return Diagnostics(
-        checks=[check for check, _ in found], residuals=_residuals(fit, cook, course), largest_cook=distance,
+        checks=[check for check, _ in found], residuals=_residuals(fit, cook, order_of), largest_cook=distance,
         where=where, warnings=warnings,
     )  # fmt: skip
 
 
-def _cook(fit: Fit) -> Array:
-    """Return Cook's distance of each unit; NaN where leverage leaves no residual, or nothing compares."""
-    if not fit.variance:
-        return np.full(len(fit.residuals), np.nan)
-    h = fit.leverage[fit.design.place]
-    room = np.where(1 - h > 1e-9, 1 - h, np.nan)
-    found: Array = fit.residuals**2 * h / (room**2 * fit.p * fit.variance)
-    return found
-
-
-def _worst(fit: Fit, cook: Array, course: Course) -> tuple[float, str, float] | None:
+def _worst(fit: Fit, cook: Array, order: Ints, session: Ints, unit: str) -> tuple[float, str, float] | None:
     """Return the largest Cook's distance, whose it is, and the p that one of all units stands so far out by chance.
 
     The p tests its residual against the spread of the others, by Bonferroni over the units: high leverage alone is no
@@ -109,11 +98,11 @@ def _worst(fit: Fit, cook: Array, course: Course) -> tuple[float, str, float] | 
     if np.isnan(cook).all():
         return None
     i = int(np.nanargmax(cook))
-    where = f"{course.unit} at {fit.design.treatment(int(fit.design.place[i]))}"
-    if np.ptp(course.session) > 0:
-        where += f", session {course.session[i]}"
-    if course.known:
-        where += f", at {course.order[i]} in the order of the run"
+    where = f"{unit} at {fit.design.treatment(int(fit.design.place[i]))}"
+    if np.ptp(session) > 0:
+        where += f", session {session[i]}"
+    if order.min() >= 0:
+        where += f", at {order[i]} in the order of the run"
     df, p = fit.residual_df - 1, 1.0
     h = float(fit.leverage[fit.design.place[i]])
     square = float(fit.residuals[i]) ** 2 / ((fit.variance or 1.0) * (1 - h))
@@ -125,7 +114,7 @@ def _worst(fit: Fit, cook: Array, course: Course) -> tuple[float, str, float] | 
     return float(cook[i]), where, p
 
 
-def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
+def _residuals(fit: Fit, cook: Array, order: Ints) -> list[Residual]:
     """Return the residuals in the order of the units, with normal scores at their ranks (Blom 1958)."""
     n = len(fit.residuals)
     rank = np.argsort(fit.residuals, kind="stable")
@@ -145,7 +134,7 @@ def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
             residual=fit.scale * float(fit.residuals[i]),
             quantile=float(scores[i]),
             cook=None if np.isnan(cook[i]) else float(cook[i]),
-            order=int(course.order[i]) if course.known else None,
+            order=int(order[i]) if order.min() >= 0 else None,
         )
         for i in shown.tolist()
     ]
@@ -153,48 +142,45 @@ def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
 
 CORRELATION = 0.1
 """Below it units are worth more than 80% of as many independent ones."""
-DRIFT = 0.25
-"""Smallest change over the run, in residual standard deviations, that is worth a word."""
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-class Course(msgspec.Struct, frozen=True, eq=False):
-    """When units were measured: their position in the run, and the session."""
-
-    order: Ints
-    session: Ints
-    unit: str
-    """What one of them is, in words."""
-    shares: bool
-    """Whether a share of the mean says something; of logarithms it does not."""
-
-    @property
-    def known(self) -> bool:
-        """Whether there is an order at all."""
-        return bool((self.order >= 0).all())
-
-
-def independence(fit: Fit, course: Course) -> Finding:
+def independence(fit: Fit, order: Ints, session: Ints, unit: str) -> Finding:
     """Test lag-1 correlation of the residuals in the order of the run, within sessions: Durbin and Watson's d.
 
     Its mean and variance are exact for this design under independence; p is of the beta distribution that has them
     (Durbin and Watson 1951), two-sided. The correlation said is half of what d lacks to its mean.
+
+    Source: Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My; E d = tr(MA)/v and
+    var d = 2 (tr(MAMA) - tr(MA)^2/v)/(v (v + 2)), v the residual degrees of freedom.
     """
     name = "independence in time"
-    if not course.known:
+    if order.min() < 0:
         return untested(name, UNKNOWN)
-    rank = np.lexsort((course.order, course.session))
-    follows = np.diff(course.session[rank]) == 0
-    if fit.residual_df < 3 or not fit.residual_ss or int(follows.sum()) < 3:
+    rank = np.lexsort((order, session))
+    follows = np.diff(session[rank]) == 0
+    count, v = int(follows.sum()), fit.residual_df
+    if v < 3 or not fit.residual_ss or count < 3:
         return untested(name, "too few units in a session")
     residuals = fit.residuals[rank]
     d = float((np.diff(residuals)[follows] ** 2).sum() / (residuals @ residuals))
-    moments = _moments(fit, rank, follows)
-    if moments is None:
+    x = fit.coded.matrix[fit.design.place[rank]]
+    steps = np.diff(x, axis=0) * follows[:, None]
+    ax = np.zeros_like(x)
+    ax[1:] += steps
+    ax[:-1] -= steps
+    once, twice = fit.covariance @ (x.T @ ax), fit.covariance @ (ax.T @ ax)
+    trace = 2 * count - float(np.trace(once))
+    pairs = int((follows[1:] & follows[:-1]).sum())
+    square = 4 * count + 2 * pairs - 2 * float(np.trace(twice)) + float(np.trace(once @ once))
+    mean, variance = trace / v, 2 * (square - trace**2 / v) / (v * (v + 2))
+    # d/4 is taken for a beta variable of these moments
+    m = mean / 4
+    size = m * (1 - m) / (variance / 16) - 1 if 0 < m < 1 and variance > 1e-9 else 0.0
+    if size <= 0:
         return untested(name, "the design leaves no room for it")
-    mean, a, b = moments
     r = (mean - d) / 2
-    below = float(betainc(a, b, d / 4))
+    below = float(betainc(m * size, (1 - m) * size, d / 4))
     alike = "are alike" if r > 0 else "alternate"
     told = "they carry less information than as many independent ones, so the intervals are too narrow" if r > 0 else (
         "they are not independent, and the intervals are not to be trusted"
@@ -202,81 +188,11 @@ def independence(fit: Fit, course: Course) -> Finding:
     return Finding(
         name=name,
         statistic=d,
-        df=(float(fit.residual_df),),
+        df=(float(v),),
         p=min(1.0, 2 * min(below, 1 - below)),
         large=abs(r) >= CORRELATION,
-        good=f"no sign that {course.unit}s that follow each other depend on each other",
-        bad=f"{course.unit}s that follow each other {alike}",
+        good=f"no sign that {unit}s that follow each other depend on each other",
+        bad=f"{unit}s that follow each other {alike}",
         figures=f"Durbin-Watson d {d:.3g} where {mean:.3g} is expected, lag-1 correlation {r:.2f}",
-        warning=f"{course.unit}s that follow each other {alike} (lag-1 correlation {r:.2f}): {told}",
-    )
-
-
-def _moments(fit: Fit, rank: Ints, follows: Flags) -> tuple[float, float, float] | None:
-    """Return the mean of d under independence, and a and b of the beta distribution of d/4 with its two moments.
-
-    Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My.
-
-    E d = tr(MA)/v and var d = 2 (tr(MAMA) - tr(MA)^2/v)/(v (v + 2)), v the residual degrees of freedom.
-    """
-    x = fit.coded.matrix[fit.design.place[rank]]
-    steps = np.diff(x, axis=0) * follows[:, None]
-    ax = np.zeros_like(x)
-    ax[1:] += steps
-    ax[:-1] -= steps
-    once = fit.covariance @ (x.T @ ax)
-    twice = fit.covariance @ (ax.T @ ax)
-    count, pairs = int(follows.sum()), int((follows[1:] & follows[:-1]).sum())
-    v = fit.residual_df
-    trace = 2 * count - float(np.trace(once))
-    square = 4 * count + 2 * pairs - 2 * float(np.trace(twice)) + float(np.trace(once @ once))
-    mean, variance = trace / v, 2 * (square - trace**2 / v) / (v * (v + 2))
-    if not (0 < mean < 4 and variance > 1e-9):
-        return None
-    m = mean / 4
-    size = m * (1 - m) / (variance / 16) - 1
-    return (mean, m * size, (1 - m) * size) if size > 0 else None
-
-
-def drift(fit: Fit, course: Course) -> Finding:
-    """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model."""
-    name = "no drift"
-    if not course.known:
-        return untested(name, UNKNOWN)
-    design = fit.design
-    _, own = np.unique(course.session, return_inverse=True)
-    own = own.reshape(len(own))
-    time = course.order.astype(np.float64)
-    time -= (np.bincount(own, weights=time) / np.bincount(own))[own]
-    x = fit.coded.matrix
-    apart = time - (x @ (fit.covariance @ (x.T @ design.totals(time))))[design.place]
-    room = float(apart @ apart)
-    if fit.residual_df < 3 or not fit.residual_ss or room <= 1e-9 * float(time @ time) or not time.any():
-        return untested(name, "too few units to separate it from the factors")
-    slope = float(apart @ fit.residuals) / room
-    left = max(fit.residual_ss - slope**2 * room, 0.0)
-    df = fit.residual_df - 1
-    error = sqrt(left / df / room)
-    t = slope / error if error else None
-    span = max(float(np.ptp(time[own == s])) for s in range(int(own.max()) + 1))
-    change = slope * span
-    deviations = change / sqrt(fit.residual_ss / fit.residual_df)
-    amount = (
-        (f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if fit.location > 0 else "")
-        if course.shares
-        else ""
-    )
-    said = f"from the first {course.unit} to the last by {amount}{abs(deviations):.1f} residual sd"
-    way = "up" if change > 0 else "down"
-    return Finding(
-        name=name,
-        statistic=t,
-        df=(float(df),),
-        p=float(2 * stdtr(df, -abs(t))) if t is not None else 0.0,
-        large=abs(deviations) >= DRIFT,
-        good="no sign of a drift",
-        bad=f"values drift {way}",
-        figures=said + (f", t {t:.2f}" if t is not None else ""),
-        warning=f"values drift {way} over the run: {said}; random order keeps it out of the effects, but it is part of "
-        "what is unexplained",
+        warning=f"{unit}s that follow each other {alike} (lag-1 correlation {r:.2f}): {told}",
     )

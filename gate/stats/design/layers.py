@@ -131,8 +131,12 @@ def layers(units: pd.DataFrame, factors: Sequence[Factor], block: Block | None, 
     if own["build"]:
         errors["build"] = groups(columns["session"], columns["build"], *own["build"], *own["session"])
     rounds: Groups | None = groups(columns["session"], columns["round"])
-    if rounds is not None and own["build"] and not _holds(rounds, own["build"]):
-        rounds = None
+    if rounds is not None and own["build"]:
+        # rounds hold all settings that builds differ by, and there are several of these in each
+        variants = groups(*own["build"])
+        held = groups(rounds.of, variants.of)
+        whole = (np.bincount(_first(held, rounds)) == variants.count).mean() > 0.5
+        rounds = rounds if held.count > rounds.count and whole else None
     if rounds is None and block in ("replicate", "build"):
         block = None
     cells = groups(columns["session"], columns["build"], *codes)
@@ -152,13 +156,6 @@ def _first(inner: Groups, outer: Groups) -> Ints:
     found = np.zeros(inner.count, dtype=np.int64)
     found[inner.of] = outer.of
     return found
-
-
-def _holds(rounds: Groups, codes: Sequence[Ints]) -> bool:
-    """Return whether rounds hold all settings that builds differ by, and there are several of these in each."""
-    variants = groups(*codes)
-    held = groups(rounds.of, variants.of)
-    return held.count > rounds.count and bool((np.bincount(_first(held, rounds)) == variants.count).mean() > 0.5)
 
 
 def complete_within(units: pd.DataFrame, factors: Sequence[Factor]) -> Block | None:
@@ -313,7 +310,15 @@ class _Solved(msgspec.Struct, frozen=True, eq=False):
 
 
 def _solved(both: Array, nested: Sequence[Groups], ratios: Array) -> _Solved:
-    whitened, log_v = _without_groups(both, nested, ratios)
+    # V^-1 values and log det V: one group after another, from the finest (Sherman and Morrison)
+    whitened, ones, log_v = both, np.ones(len(both)), 0.0
+    for own, ratio in zip(reversed(nested), reversed(ratios.tolist()), strict=True):
+        if ratio:
+            sums = own.sums(ones)
+            share = ratio / (1 + ratio * sums)
+            whitened = whitened - ones[:, None] * (share[:, None] * own.sums(whitened))[own.of]
+            log_v += float(np.log1p(ratio * sums).sum())
+            ones = ones / (1 + ratio * sums[own.of])
     p = both.shape[1] - 1
     products = both.T @ whitened
     inner, cross = products[:p, :p], products[:p, p]
@@ -322,20 +327,6 @@ def _solved(both: Array, nested: Sequence[Groups], ratios: Array) -> _Solved:
     beta = inverse @ cross
     squares = max(float(products[p, p] - cross @ beta), 0.0)
     return _Solved(inverse, beta, squares, log_v, float(log_x) if sign > 0 else math.inf)
-
-
-def _without_groups(values: Array, nested: Sequence[Groups], ratios: Array) -> tuple[Array, float]:
-    """Return V^-1 values and log det V: one group after another, from the finest (Sherman and Morrison)."""
-    found, ones, log_v = values, np.ones(len(values)), 0.0
-    for own, ratio in zip(reversed(nested), reversed(ratios.tolist()), strict=True):
-        if not ratio:
-            continue
-        sums = own.sums(ones)
-        share = ratio / (1 + ratio * sums)
-        found = found - ones[:, None] * (share[:, None] * own.sums(found))[own.of]
-        log_v += float(np.log1p(ratio * sums).sum())
-        ones = ones / (1 + ratio * sums[own.of])
-    return found, log_v
 
 
 def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequence[int]) -> Array:

@@ -22,9 +22,10 @@ from gate.model.study import (
     RankTest,
     Setting,
     Spread,
+    Stratum,
     Varies,
 )
-from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
+from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, sd
 from gate.stats.design.tukey import tukey_kramer
 from gate.stats.family import holm
 from gate.stats.levels import Tops
@@ -41,15 +42,8 @@ MOST_TABLES = 200
 """Most combinations of the other factors that have a table each."""
 
 
-class Error(msgspec.Struct, frozen=True):
-    """What comparisons of a factor rest on: the variance of one unit, on df degrees of freedom."""
-
-    variance: float
-    df: float
-
-
 def one_ways(
-    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, *, errors: Mapping[str, Error] | None = None,
+    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, *, errors: Mapping[str, Stratum] | None = None,
 ) -> list[OneWay]:  # fmt: skip
     """Return a table of each factor at each combination of the others, then one over the combinations ({}).
 
@@ -64,7 +58,7 @@ def one_ways(
     rest on the variance within treatments; quantiles and sd are of all its units, other factors' effects among them.
 
     Args:
-        errors: of factors that are compared by another error than that within the treatments of the table.
+        errors: of factors that are compared by another error than that within the treatments of the table: the strata.
     """
     of, given = cells(units, factors), errors or {}
     found = []
@@ -74,35 +68,26 @@ def one_ways(
         whole = complete(own)
         if len(own) > 1 and whole:
             compared.append((whole, {}))
-        found += [_table(each, factor, at, confidence, given.get(factor.name)) for each, at in compared]
+        for each, at in compared:
+            groups = list(zip(*(box.cells for box in each), strict=True))
+            names = [factor.settings[code] for code in each[0].codes]
+            inside = [cell for group in groups for cell in group]
+            df: float | None = sum(len(cell.y) - 1 for cell in inside)
+            variance: float | None = sum(cell.squares for cell in inside) / max(df or 0, 1)
+            if (error := given.get(factor.name)) is not None:
+                variance, df = error.mean_square, error.df
+            # of treatment means
+            means = np.array([sum(cell.mean for cell in group) / len(each) for group in groups])
+            shares = np.array([sum(1 / len(cell.y) for cell in group) / len(each) ** 2 for group in groups])
+            pairs, letters = tukey_kramer(names, means, shares, variance or 0.0, df or 0.0, confidence)
+            rows = []
+            for setting, group, mean, word in zip(names, groups, means.tolist(), letters, strict=True):
+                y = np.concatenate([cell.y for cell in group])
+                ends = np.quantile(y, list(QUANTILES.values()), method="weibull").tolist()
+                told = dict(zip(QUANTILES, ends, strict=True))
+                rows.append(OneWayRow(setting=setting, count=len(y), mean=mean, sd=sd(y), quantiles=told, letters=word))
+            found.append(OneWay(factor=factor.name, at=at, rows=rows, pairs=pairs))
     return found
-
-
-def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None) -> OneWay:
-    """Make a table of boxes that all have the same settings of the factor."""
-    groups = list(zip(*(box.cells for box in of), strict=True))
-    own = [factor.settings[code] for code in of[0].codes]
-    if error is None:
-        every = [cell for group in groups for cell in group]
-        df = sum(len(cell.y) - 1 for cell in every)
-        error = Error(sum(cell.squares for cell in every) / max(df, 1), df)
-    # of treatment means
-    means, shares = (
-        np.array([sum(each) / len(of) ** power for each in found])
-        for power, found in (
-            (1, [[cell.mean for cell in group] for group in groups]),
-            (2, [[1 / len(cell.y) for cell in group] for group in groups]),
-        )
-    )
-    pairs, letters = tukey_kramer(own, means, shares, error.variance, error.df, confidence)
-    rows = []
-    for setting, group, mean, word in zip(own, groups, means.tolist(), letters, strict=True):
-        y = np.concatenate([cell.y for cell in group])
-        quantiles = dict(
-            zip(QUANTILES, np.quantile(y, list(QUANTILES.values()), method="weibull").tolist(), strict=True)
-        )
-        rows.append(OneWayRow(setting=setting, count=len(y), mean=mean, sd=sd(y), quantiles=quantiles, letters=word))
-    return OneWay(factor=factor.name, at=at, rows=rows, pairs=pairs)
 
 
 def percents(
@@ -130,6 +115,15 @@ def percents(
             for other in others:
                 percent, low, high, clear = _change(first, other, confidence, log=log)
                 means = first.mean, other.mean
+                if abs(means[1] - means[0]) <= HAIR * max(map(abs, means)):
+                    words = "no difference"
+                else:
+                    words = names[0] if means[1] < means[0] else names[1]
+                    if percent is not None:
+                        size = 100 * abs(percent)
+                        amount = "less than 0.1" if size < 0.05 else f"{size:.1f}" if size < 99.95 else f"{size:.0f}"
+                        words = f"{amount}% {words}"
+                    words += "" if clear else ", not clearly"
                 rows.append(
                     PercentRow(
                         factor=factor.name,
@@ -142,7 +136,7 @@ def percents(
                         percent=percent,
                         low=low,
                         high=high,
-                        words=_words(*means, percent, *names) + ("" if clear or _alike(*means) else ", not clearly"),
+                        words=words,
                     )
                 )
     return rows
@@ -172,21 +166,6 @@ def _change(
     return (None, None, None, clear) if percent is None else (percent, limits.low - 1, limits.high - 1, clear)
 
 
-def _alike(first: float, second: float) -> bool:
-    return abs(second - first) <= HAIR * max(abs(first), abs(second))
-
-
-def _words(first: float, second: float, percent: float | None, less: str, more: str) -> str:
-    """Write "2.3% faster", "no difference"."""
-    if _alike(first, second):
-        return "no difference"
-    name = less if second < first else more
-    if percent is None:
-        return name
-    size = 100 * abs(percent)
-    return f"{'less than 0.1' if size < 0.05 else f'{size:.1f}' if size < 99.95 else f'{size:.0f}'}% {name}"
-
-
 Group = Sequence[Cell]
 """The treatments with one setting of a factor."""
 
@@ -207,7 +186,7 @@ def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
         compared: list[tuple[dict[str, Setting], list[Group]]] = [
             (box.at(factors), [[cell] for cell in box.cells]) for box in apart if len(box.cells) > 1
         ]
-        codes = measured(of, k)
+        codes = sorted({cell.codes[k] for cell in of})
         if len(apart) > 1 and len(codes) > 1:
             compared.append(({}, [[cell for cell in of if cell.codes[k] == code] for code in codes]))
         for at, groups in compared:

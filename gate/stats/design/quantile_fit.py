@@ -68,20 +68,6 @@ def quantile_regression(y: Array, design: Array, tau: float) -> Array:
     return np.asarray(best / scale * largest, dtype=np.float64)
 
 
-def hall_sheather(n: float | Array, tau: float | Array) -> Array:
-    """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
-
-    Source: Hall and Sheather 1988, as bandwidth.rq of R's quantreg.
-
-    Args:
-        n: number of values; for a 95% interval.
-    """
-    z = ndtri(tau)
-    density2 = np.exp(-z * z) / (2 * math.pi)
-    width: Array = np.cbrt(ndtri(0.975) ** 2 * 1.5 * density2 / ((2 * z * z + 1) * n))
-    return width
-
-
 def sparsity(residuals: Array, tau: float, coefficients: int) -> float | None:
     """Return the derivative of the quantile function of independent residuals at a fitted quantile tau.
 
@@ -98,7 +84,10 @@ def sparsity(residuals: Array, tau: float, coefficients: int) -> float | None:
     n = len(residuals)
     sizes = np.abs(residuals)
     hit = int((sizes <= 1e-12 * float(sizes.max(initial=0.0))).sum())
-    near = max(coefficients + 1, math.ceil(n * float(hall_sheather(n, tau)))) if n else 0
+    # Hall and Sheather 1988, as bandwidth.rq has it for a 95% interval
+    z = float(ndtri(tau))
+    square = float(ndtri(0.975)) ** 2 * 1.5 * math.exp(-z * z) / (2 * math.pi) / ((2 * z * z + 1) * max(n, 1))
+    near = max(coefficients + 1, math.ceil(n * math.cbrt(square)))
     ranks = np.arange(hit, min(hit + near + 1, n))
     if len(ranks) < 3 or n <= coefficients:
         return None
@@ -142,15 +131,14 @@ def by_treatment(y: Array, place: Ints, clusters: Ints) -> list[Ordered]:
     """Sort values, shape (n,), into treatments; place, clusters: the treatment and the cluster of each value."""
     order = np.lexsort((y, place))
     ends = np.cumsum(np.bincount(place))[:-1]
-    return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]
-
-
-def _ordered(ordered: Array, clusters: Ints) -> Ordered:
-    names, own = np.unique(clusters, return_inverse=True)
-    own = own.reshape(len(ordered)).astype(np.int64)
-    ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
-    others = tuple(rank - np.arange(len(rank)) for rank in ranks)
-    return Ordered(ordered, own, names, others, smallest_step(ordered))
+    found = []
+    for part in np.split(order, ends):
+        names, own = np.unique(clusters[part], return_inverse=True)
+        own = own.reshape(len(part)).astype(np.int64)
+        ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
+        others = tuple(rank - np.arange(len(rank)) for rank in ranks)
+        found.append(Ordered(y[part], own, names, others, smallest_step(y[part])))
+    return found
 
 
 def minimiser(ordered: Array, tau: float) -> float:
@@ -225,19 +213,16 @@ def _jackknife(cell: Ordered, sizes: Ints, share: float) -> Array:
     y, groups, n = cell.ordered, len(sizes), len(cell.ordered)
     if groups**2 > n:
         return np.zeros(groups)
-    whole = _between(y, _position(n, share))
-    moved = whole - np.array([_without(y, others, share) for others in cell.others])
-    times = n / sizes
+    without = []
+    for others in cell.others:
+        # the quantile of the values of all other clusters
+        at = _position(n - len(others), share)
+        places = np.array((math.floor(at), math.ceil(at)))
+        low, high = y[places + others.searchsorted(places, side="right")].tolist()
+        without.append(low + (at - math.floor(at)) * (high - low))
+    moved, times = _between(y, _position(n, share)) - np.array(without), n / sizes
     errors: Array = ((times - 1) * moved - ((1 - 1 / times) * moved).sum()) / np.sqrt(groups * (times - 1))
     return errors
-
-
-def _without(ordered: Array, others: Ints, share: float) -> float:
-    """Return the quantile of ascending values without those of one cluster."""
-    at = _position(len(ordered) - len(others), share)
-    places = np.array((math.floor(at), math.ceil(at)))
-    low, high = ordered[places + others.searchsorted(places, side="right")].tolist()
-    return float(low + (at - math.floor(at)) * (high - low))
 
 
 def _position(n: int, share: float) -> float:
@@ -250,17 +235,13 @@ def _between(ordered: Array, at: float) -> float:
     return low + (at - math.floor(at)) * (high - low)
 
 
-class Fit(msgspec.Struct, frozen=True, eq=False):
-    """Coefficients, shape (p,), and the quantile that they give each cell, shape (cells,)."""
-
-    beta: Array
-    fitted: Array
-
-
-def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
-    """Return coefficients with the least sum of the check function over all values.
+def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> tuple[Array, Array]:
+    """Return coefficients with the least sum of the check function over all values, and what they give each cell.
 
     Source: Koenker and Bassett 1978; to leave out the values far from the fit, Portnoy and Koenker 1997.
+
+    Returns:
+        Shapes (p,) and (cells,).
 
     Args:
         rows: shape (cells, p), the columns of each cell, of full rank p. With as many columns as cells the sum
@@ -269,18 +250,15 @@ def fit(cells: Sequence[Ordered], rows: Array, tau: float) -> Fit:
     """
     if rows.shape[0] == rows.shape[1]:
         quantiles = np.array([minimiser(cell.ordered, tau) for cell in cells])
-        return Fit(np.asarray(np.linalg.solve(rows, quantiles), dtype=np.float64), quantiles)
-    beta = _programme(cells, rows, tau)
-    fitted = [_exact(cell.ordered, at) for cell, at in zip(cells, (rows @ beta).tolist(), strict=True)]
-    return Fit(beta, np.array(fitted))
-
-
-def _exact(ordered: Array, fitted: float) -> float:
-    """Return the value that is fitted, where the fit misses it by rounding errors alone."""
-    at = int(np.searchsorted(ordered, fitted))
-    rounding = ROUNDING * max(abs(float(ordered[0])), abs(float(ordered[-1])))
-    near = [value for value in ordered[max(at - 1, 0) : at + 1].tolist() if abs(value - fitted) <= rounding]
-    return min(near, key=lambda value: abs(value - fitted), default=fitted)
+        return np.asarray(np.linalg.solve(rows, quantiles), dtype=np.float64), quantiles
+    beta, fitted = _programme(cells, rows, tau), []
+    for cell, at in zip(cells, (rows @ beta).tolist(), strict=True):
+        # the value that is fitted, where the fit misses it by rounding alone
+        y, place = cell.ordered, int(np.searchsorted(cell.ordered, at))
+        rounding = ROUNDING * max(abs(float(y[0])), abs(float(y[-1])))
+        near = [value for value in y[max(place - 1, 0) : place + 1].tolist() if abs(value - at) <= rounding]
+        fitted.append(min(near, key=lambda value: abs(value - at), default=at))
+    return beta, np.array(fitted)
 
 
 def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
@@ -290,7 +268,9 @@ def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
     beta = quantile_regression(np.concatenate(values), np.repeat(rows, [*map(len, values)], axis=0), tau)
     width = 4 * step
     while step > 1:
-        bands = [_band(y, float(centre), width) for y, centre in zip(every, rows @ beta, strict=True)]
+        # positions first <= k < last of the values that may be crossed by the fit
+        middles = [int(np.searchsorted(y, float(centre))) for y, centre in zip(every, rows @ beta, strict=True)]
+        bands = [(max(at - width, 0), min(at + width, len(y))) for y, at in zip(every, middles, strict=True)]
         # minimise with all values outside the bands as one: as far as the fit stays inside, the sum is the same
         values = [y[first:last] for y, (first, last) in zip(every, bands, strict=True)]
         inside = np.repeat(rows, [len(own) for own in values], axis=0)
@@ -309,12 +289,6 @@ def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
             break
         width *= 4
     return beta
-
-
-def _band(ordered: Array, centre: float, width: int) -> tuple[int, int]:
-    """Return positions first <= k < last of the ascending values that may be crossed by the fit."""
-    at = int(np.searchsorted(ordered, centre))
-    return max(at - width, 0), min(at + width, len(ordered))
 
 
 class Clusters(msgspec.Struct, frozen=True, eq=False):

@@ -55,20 +55,10 @@ def quantile_effects(
     where a treatment has fewer than 2 of them, or where all values are the same. The smallest degrees of freedom of a
     model's intervals are its df, rounded down. enough says whether each treatment has 10 values beyond the quantile.
 
-    Raises:
-        ValueError: no values, one that is not finite, a tau or a confidence that is not between 0 and 1.
-
     Source: Born de Oliveira et al. 2013, section 6, Table 4 and Fig. 7. The half-widths there fit the p beside them as
     90% intervals, not the 95% that the table says.
     """
     y = values["y"].to_numpy(dtype=np.float64)
-    if not len(y) or not np.isfinite(y).all():
-        raise ValueError("quantile effects need values, all of them finite")
-    for tau in taus:
-        if not 0 < tau < 1:
-            raise ValueError(f"tau must lie between 0 and 1, not be {tau}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, not be {confidence}")
     design = lay_out(values, factors)
     count, treatments = len(design.sizes), len(design.counts)
     # of all combinations all interactions, of a fraction those asked for; those of many factors cannot be counted
@@ -112,9 +102,9 @@ def _at(
         iid: with the intervals for independent values, by t on n - p degrees of freedom.
     """
     rows, weights = model.matrix, np.array([own.weights for own in sums])
-    fitted = fit(cells, rows, tau)
-    parts = [around(cell, at, tau) for cell, at in zip(cells, fitted.fitted.tolist(), strict=True)]
-    estimates: list[float] = (weights @ fitted.beta).tolist()
+    beta, fitted = fit(cells, rows, tau)
+    parts = [around(cell, at, tau) for cell, at in zip(cells, fitted.tolist(), strict=True)]
+    estimates: list[float] = (weights @ beta).tolist()
     found: list[Limits | None] = [None] * len(estimates)
     if clusters is not None:
         # how the coefficients follow the quantile of each treatment, shape (p, cells)
@@ -129,10 +119,10 @@ def _at(
             leverage = np.linalg.solve(rows.T @ (rows * dense[:, None]), rows.T * dense)
         found = [*limits(estimates, weights @ leverage, parts, clusters, confidence)]
     alone: list[tuple[Limits | None, float | None]] | None = None
-    plain = [float(own.weights @ fitted.beta) for own in sums]
+    plain = [float(own.weights @ beta) for own in sums]
     if iid:
-        covariance = independent_covariance(cells, rows, fitted.fitted, tau)
-        df = sum(len(cell.ordered) for cell in cells) - len(fitted.beta)
+        covariance = independent_covariance(cells, rows, fitted, tau)
+        df = sum(len(cell.ordered) for cell in cells) - len(beta)
         alone = [(None, None)] * len(sums)
         if covariance is not None and df > 0:
             errors = [math.sqrt(float(own.weights @ covariance @ own.weights)) for own in sums]

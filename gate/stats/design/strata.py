@@ -23,6 +23,7 @@ from gate.stats.special import fdtrc
 if TYPE_CHECKING:
     import pandas as pd
 
+_LOWEST: tuple[Error, ...] = ("execution",)
 MOST_COLUMNS = 20_000_000
 """Most numbers in the columns of blocks and terms together; of more the blocks are rounds or sessions."""
 
@@ -160,56 +161,42 @@ def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, de
         told = [t for t, own in zip(model.terms[1:], of, strict=True) if own == error]
         # of all its columns at once: with unequal counts the terms' own sums of squares are not parts of it
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(t.start, t.stop) for t in told)])
-        whole = _space(centered, layers, error)
-        left = whole.squares - explained(beta[columns], solved[np.ix_(columns, columns)])
-        errors[error] = ErrorTerm(max(left, 0.0), whole.df - len(columns))
+        own, held = layers.errors.get(error), layers.held(error)
+        squares = _square(centered) if own is None else _square(own.means(centered))
+        # what is held by two kinds of groups that share coarser ones is taken off once
+        squares -= sum(_square(each.means(centered)) for each in held)
+        if len(held) > 1 and (shared := layers.shared()) is not None:
+            squares += _square(shared.means(centered))
+        left = squares - explained(beta[columns], solved[np.ix_(columns, columns)])
+        df = (len(y) if own is None else own.count) - layers.dimension(error) - len(columns)
+        errors[error] = ErrorTerm(max(left, 0.0), df)
     if layers.cells:
         within = _square(centered) - _square(layers.errors["build x treatment"].means(centered))
         errors["execution"] = ErrorTerm(max(within, 0.0), len(y) - layers.errors["build x treatment"].count)
     tests = []
     for term, stratum in zip(model.terms[1:], of, strict=True):
-        own = slice(term.start, term.stop)
-        tests.append(errors[stratum].test(explained(beta[own], solved[own, own]), term.stop - term.start))
+        at = slice(term.start, term.stop)
+        tests.append(errors[stratum].test(explained(beta[at], solved[at, at]), term.stop - term.start))
     blocks = ErrorTerm(_square(layers.blocks.means(centered)), layers.blocks.count - 1)
-    plain = layers.plain
+    rows: list[Stratum] = []
+    below = None
+    for name in reversed([each for each in (*NESTED, *_LOWEST) if each in errors]):
+        variance = errors[name].variance
+        count = len(y) if name == "execution" else layers.errors[name].count
+        component = variance
+        if name != "execution" and variance is not None and below is not None:
+            component = max(variance - below, 0.0) / (len(y) / count)
+        free = float(errors[name].df)
+        rows.append(Stratum(name=name, groups=count, df=free, mean_square=variance, component=component))
+        below = variance if variance is not None else below
     return Strata(
-        "least squares" if plain else "projections", layers, of, tuple(tests), _rows(errors, layers, len(y)), beta,
+        "least squares" if layers.plain else "projections", layers, of, tuple(tests), tuple(reversed(rows)), beta,
         solved, errors, None, blocks,
     )  # fmt: skip
 
 
 def _square(values: Array) -> float:
     return float(values @ values)
-
-
-def _space(centered: Array, layers: Layers, error: Error) -> ErrorTerm:
-    """Return sum of squares and dimension of a stratum, its terms among them."""
-    held = layers.held(error)
-    own = layers.errors.get(error)
-    whole = _square(centered) if own is None else _square(own.means(centered))
-    dimension = len(centered) if own is None else own.count
-    if not held:
-        return ErrorTerm(whole, dimension - 1)
-    less = sum(_square(each.means(centered)) for each in held)
-    if len(held) > 1 and (shared := layers.shared()) is not None:
-        less -= _square(shared.means(centered))
-    return ErrorTerm(whole - less, dimension - layers.dimension(error))
-
-
-def _rows(errors: dict[Error, ErrorTerm], layers: Layers, n: int) -> tuple[Stratum, ...]:
-    found = []
-    ordered: tuple[Error, ...] = (*NESTED, "execution")
-    below = None
-    for name in reversed([each for each in ordered if each in errors]):
-        own = errors[name]
-        variance = own.variance
-        count = n if name == "execution" else layers.errors[name].count
-        component = variance
-        if name != "execution" and variance is not None and below is not None:
-            component = max(variance - below, 0.0) / (n / count)
-        found.append(Stratum(name=name, groups=count, df=float(own.df), mean_square=variance, component=component))
-        below = variance if variance is not None else below
-    return tuple(reversed(found))
 
 
 # --- not balanced ---------------------------------------------------------------------------------------------------
@@ -274,22 +261,19 @@ def _block_columns(x: Array, layers: Layers) -> Array:
     for k, own in enumerate(owner.tolist()):
         if last[own] != k:
             columns.append((blocks.of == k).astype(np.float64) - (blocks.of == last[own]))
-    return _independent(x, np.array(columns, dtype=np.float64).T.reshape(len(x), len(columns)))
-
-
-def _independent(x: Array, columns: Array) -> Array:
-    """Return the columns that those of terms, and each other, do not hold."""
-    if not columns.shape[1]:
-        return columns
+    if not columns:
+        return np.zeros((len(x), 0))
     from scipy.linalg import qr
 
+    # those that the columns of terms, and each other, do not hold
+    found = np.array(columns, dtype=np.float64).T
     q = np.linalg.qr(x)[0]
-    apart = columns - q @ (q.T @ columns)
+    apart = found - q @ (q.T @ found)
     apart -= q @ (q.T @ apart)
     _, r, order = qr(apart, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(r))
-    rank = int((sizes > DEPENDENT * max(float(np.linalg.norm(columns, axis=0).max()), 1.0)).sum())
-    return columns[:, np.sort(order[:rank])]
+    largest = max(float(np.linalg.norm(found, axis=0).max()), 1.0)
+    rank = int((np.abs(np.diag(r)) > DEPENDENT * largest).sum())
+    return found[:, np.sort(order[:rank])]
 
 
 # --- for methods of one error ---------------------------------------------------------------------------------------

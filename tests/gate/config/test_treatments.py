@@ -15,12 +15,10 @@ from gate.config.treatments import (
     baseline,
     build_command,
     build_environment,
-    builds_of,
     environment,
     jobs,
     measured_by,
     model_factors,
-    runner_of,
     treatments,
 )
 from gate.config.types import Benchmark, BuildTable, Config
@@ -90,11 +88,6 @@ def test_a_few_treatments_of_many_factors_are_found_at_once() -> None:
     factors = "\n".join(f"f{i} = [1, 2]" for i in range(60))
     listed = ", ".join("{" + ", ".join(f"f{i} = {1 + (i == j)}" for i in range(60)) + "}" for j in range(3))
     assert len(planned(study(f"[study]\ntreatments = [{listed}]\n[study.factor]\n{factors}"))) == 3
-
-
-def test_builds_by_default() -> None:
-    for text, builds in (("replicates = 3", 3), ("replicates = 9", 5), ("replicates = 9\nbuilds = 9", 9), ("", 5)):
-        assert builds_of(study(f"{THREE}[study]\n{text}")) == builds
 
 
 BUILT = """
@@ -299,12 +292,6 @@ new = { runner = ["self-hosted", "xeon"] }
 def test_what_a_job_measures(text: str, session: int | None, runner: str | None, numbers: list[int]) -> None:
     found = study(text)
     assert [each.number for each in measured_by(found, planned(found), session, runner)] == numbers
-
-
-def test_the_runner_of_a_treatment() -> None:
-    found = study(RUNNERS)
-    assert [runner_of(found, each) for each in planned(found)[:2]] == ["core2", ["self-hosted", "xeon"]]
-    assert runner_of(study(BOUND), planned(study(BOUND))[0]) is None
 
 
 def test_the_jobs_of_a_matrix() -> None:

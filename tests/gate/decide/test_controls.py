@@ -10,7 +10,6 @@ from statistics import fmean, stdev
 import msgspec
 import numpy as np
 import pytest
-from markupsafe import escape
 
 from gate.config.parse import parse
 from gate.config.rules import Policy
@@ -23,13 +22,11 @@ from gate.model import Report, Sample
 from gate.model.controls import Controls
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
-from gate.report.page import html
 from gate.run.memory import control_warnings
 from gate.stats.ratio import t_quantile
 from gate.stats.subsample import BEYOND, e_value, halves
 from gate.store.folder import FolderStore
 from gate.store.history_records import decode, encode, proof_of
-from gate.words import findings
 from tests.gate.store.records import record
 from tests.promise.test_controls import NOISES, STARTS, alarms, false_warnings, named, values
 from tests.support.lines import builds, located
@@ -118,7 +115,6 @@ def test_what_has_no_control(nested: list[list[list[float]]], more: dict[str, st
     found = report(nested, **more)
     assert [each.control for each in found.findings] == [None]
     assert found.controls is None
-    assert findings.control(found.findings[0]) == ""
 
 
 def test_a_start_without_a_partner_is_left_out() -> None:
@@ -135,8 +131,6 @@ def test_the_report_counts_and_says_them() -> None:
     found = report(starts(np.random.default_rng(5)))
     assert found.controls is not None
     assert (found.controls.count, found.controls.alarmed) == (1, 0)
-    assert findings.control(found.findings[0]).endswith(", no regression")
-    assert f"<dt>control</dt><dd>{escape(findings.control(found.findings[0]))}</dd>" in html.render(found)
     assert from_json(text := to_json(found)).controls == found.controls
     assert '"alarmed": false' in text
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gate.plots.picture import Shape, Sheet, legal
+from gate.plots.picture import Sheet, legal
 from gate.writing.plain import clip
 from tests.gate.plots.drawn import assert_sound, corners, paths, texts
 from tests.gate.report.examples import HOSTILE
@@ -37,12 +37,6 @@ def test_what_xml_cannot_hold_is_replaced() -> None:
     assert legal("a\x00\x1b\ud800\uffff\tb&<>") == "a\ufffd\ufffd\ufffd\ufffd\tb&amp;&lt;&gt;"
 
 
-def test_every_dot_is_drawn() -> None:
-    sheet = Sheet(400, 50)
-    sheet.marks("dot-base", "circle", [(k, 20) for k in range(300)])
-    assert paths(sheet.picture("a", "", "", ""), "dot-base")[0].count("h0") == 300
-
-
 def test_rounding_does_not_add_up_along_a_path() -> None:
     sheet = Sheet(400, 50)
     sheet.lines("grid", [[(k * 0.333, 10 + k % 2 * 0.06) for k in range(900)]])
@@ -57,12 +51,6 @@ def test_an_area_ends_where_it_began() -> None:
     assert paths(sheet.picture("a", "", "", ""), "mark-head") == ["m8.1 8.1h3.8v3.8h-3.8zm20 0h3.8v3.8h-3.8z"]
 
 
-def test_what_leaves_the_sheet_keeps_its_shape() -> None:
-    sheet = Sheet(60, 60)
-    sheet.marks("mark-head", "diamond", [(1, 3)], 5)
-    assert paths(sheet.picture("a", "", "", ""), "mark-head") == ["m1-3.5l6.5 6.5l-6.5 6.5l-6.5-6.5z"]
-
-
 def test_the_last_bits_of_a_place_choose_nothing() -> None:
     def drawn(error: float) -> str:
         sheet = Sheet(60, 60)
@@ -71,15 +59,6 @@ def test_the_last_bits_of_a_place_choose_nothing() -> None:
         return sheet.picture("a", "", "", "").svg
 
     assert drawn(-1e-12) == drawn(0) == drawn(1e-12)
-
-
-@pytest.mark.parametrize("shape", ["triangle", "cross", "star", "diamond", "square", "left", "right", "chevron-up"])
-def test_marks_stand_around_their_point(shape: Shape) -> None:
-    sheet = Sheet(60, 60)
-    sheet.marks("mark-head", shape, [(20, 30)], 5)
-    found = corners(paths(sheet.picture("a", "", "", ""), "mark-head")[0])
-    assert min(x for x, _ in found) < 20 < max(x for x, _ in found)
-    assert min(y for _, y in found) < 30 < max(y for _, y in found)
 
 
 def test_the_same_drawing_is_the_same_bytes_but_for_the_prefix() -> None:
@@ -91,12 +70,6 @@ def test_the_same_drawing_is_the_same_bytes_but_for_the_prefix() -> None:
 
     assert drawn("one") == drawn("one")
     assert drawn("one") == drawn("two").replace("two-", "one-")
-
-
-@pytest.mark.parametrize("prefix", ["", "1a", 'a"b', "a b", "ä"])
-def test_a_prefix_that_is_no_id_is_refused(prefix: str) -> None:
-    with pytest.raises(ValueError, match="prefix"):
-        Sheet(1, 1).picture(prefix, "", "", "")
 
 
 @pytest.mark.parametrize(

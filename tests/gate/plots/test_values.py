@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from gate.model import Case, Finding, Sample
-from gate.plots.in_order import series
 from gate.plots.picture import Picture
-from gate.plots.values import values
+from gate.plots.values import series, values
 from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
 
 Draw = Callable[[Case, str], Picture | None]
@@ -21,7 +20,11 @@ def by_build(of: Case, prefix: str) -> Picture | None:
     return values(of, finding(of), prefix)
 
 
-BOTH = pytest.mark.parametrize("draw", [by_build, series])
+def in_order(of: Case, prefix: str) -> Picture | None:
+    return series(of, finding(of), prefix)
+
+
+BOTH = pytest.mark.parametrize("draw", [by_build, in_order])
 
 
 def drawn(picture: Picture | None) -> Picture:
@@ -94,16 +97,11 @@ def test_hostile_names_are_text(draw: Draw) -> None:
     assert "<script" not in picture.svg
 
 
-def test_every_build_has_its_violin_of_all_values_where_there_is_room() -> None:
+def test_every_build_has_its_violin_of_all_values_where_there_is_room_and_else_one_a_side() -> None:
     picture = drawn(by_build(pair(12, 3, 20), "p"))
     assert marks(picture, "violin-base") == 12 + 1
     assert {str(build) for build in range(12)} <= set(texts(picture))
-
-
-def test_many_builds_have_points_and_one_violin_a_side() -> None:
-    picture = drawn(by_build(pair(60, 2, 10), "p"))
-    assert marks(picture, "violin-head") == 1
-    assert_sound(picture, "p")
+    assert marks(drawn(by_build(pair(60, 2, 10), "p")), "violin-head") == 1
 
 
 def test_base_stands_on_the_left_of_its_build_and_executions_apart() -> None:
@@ -151,7 +149,7 @@ def test_shapes_begin_and_end_with_the_values() -> None:
     assert (min(shape), max(shape)) == pytest.approx((min(dots), max(dots)), abs=0.21)
 
 
-@pytest.mark.parametrize("draw", [lambda c, f: values(c, f, "p"), lambda c, f: series(c, "p", f)])
+@pytest.mark.parametrize("draw", [lambda c, f: values(c, f, "p"), lambda c, f: series(c, f, "p")])
 def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case, Finding], Picture | None]) -> None:
     of = pair(6, 2, 10)
     picture = drawn(draw(of, finding(of, builds=4)))
@@ -188,13 +186,13 @@ def test_sessions_are_named() -> None:
     picture = drawn(by_build(case(base, head), "p"))
     assert {"session 0", "1"} <= set(texts(picture))
     assert re.search(r'data-base="[^"]*;\S+ \S+ \S+ 1 0 0 0;', picture.svg)
-    assert {"build 0/0", "1/2"} <= set(texts(drawn(series(case(base, head), "p"))))
+    assert {"build 0/0", "1/2"} <= set(texts(drawn(in_order(case(base, head), "p"))))
 
 
 def test_a_series_follows_the_order_of_the_run() -> None:
     base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2, [6, 1, 9, 4])
     head = sample(np.array([1.5, 2.5, 3.5, 4.5]), 2, 2, [2, 7, 5, 8])
-    picture = drawn(series(case(base, head), "p"))
+    picture = drawn(in_order(case(base, head), "p"))
     at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
     # the places among 1 2 4 5 6 7 8 9
     step = (at[1] - at[0]) / (0 - 4)
@@ -204,7 +202,7 @@ def test_a_series_follows_the_order_of_the_run() -> None:
 
 def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:
     base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2)
-    picture = drawn(series(case(base, base), "p"))
+    picture = drawn(in_order(case(base, base), "p"))
     at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
     step = (at[1] - at[0]) / 2
     assert [round((x - at[0]) / step) for x in at] == [0, 2, 4, 6]
@@ -216,16 +214,16 @@ def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:
     values = rng.normal(1, 0.1, 8)
     ordered = case(sample(values, 2, 2, [0, 2, 4, 6]), sample(values, 2, 2, [1, 3, 5, 7]))
     mixed = case(sample(values, 2, 2, [0, 4, 2, 6]), sample(values, 2, 2, [1, 5, 3, 7]))
-    assert marks(drawn(series(ordered, "p")), "stripe") == 1
-    assert "Shading separates the rounds." in drawn(series(ordered, "p")).reading
-    assert marks(drawn(series(mixed, "p")), "stripe") == 0
-    assert "Shading separates the rounds." not in drawn(series(mixed, "p")).reading
+    assert marks(drawn(in_order(ordered, "p")), "stripe") == 1
+    assert "Shading separates the rounds." in drawn(in_order(ordered, "p")).reading
+    assert marks(drawn(in_order(mixed, "p")), "stripe") == 0
+    assert "Shading separates the rounds." not in drawn(in_order(mixed, "p")).reading
 
 
 def test_executions_of_several_values_have_their_mean() -> None:
-    assert marks(drawn(series(pair(3, 2, 10), "p")), "bar-head") == 6
-    assert marks(drawn(series(pair(3, 2, 1), "p")), "bar-head") == 0
+    assert marks(drawn(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
+    assert marks(drawn(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
 
 
 def test_one_execution_a_side_is_no_series() -> None:
-    assert series(pair(1, 1, 20), "p") is None
+    assert in_order(pair(1, 1, 20), "p") is None

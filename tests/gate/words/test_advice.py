@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gate.commands.study.forecast import design_warnings
+from gate.commands.study.plan import design_warnings
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.config.treatments import model_factors, treatments

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gate.model import Build
-from gate.model.records import FullBuilds, FullKind, Ordered
-from gate.words.builds import say_builds, say_order, say_why
+from gate.model.records import FullBuilds, FullKind
+from gate.words.builds import say_builds, say_why
 
 
 def build(number: int, seconds: float | None, **more: Any) -> Build:
@@ -39,10 +39,9 @@ def test_a_link_that_failed_on_the_way() -> None:
 
 
 def test_what_is_unknown_is_not_said() -> None:
-    assert say_builds("head", []) == say_order("head", []) == ""
+    assert say_builds("head", []) == ""
     assert say_builds("head", [build(0, None), build(1, None)]) == ""
-    assert say_builds("head", [build(0, 1.0, full=FullBuilds(kind="of-a-newer-program"), ordered="new")]) == ""
-    assert say_order("head", [build(0, 1.0, ordered="of-a-newer-program")]) == ""
+    assert say_builds("head", [build(0, 1.0, full=FullBuilds(kind="of-a-newer-program"))]) == ""
 
 
 @pytest.mark.parametrize("kind", typing.get_args(FullKind))
@@ -50,8 +49,3 @@ def test_each_reason_has_words(kind: str) -> None:
     assert "{" not in say_why(FullBuilds(kind=kind))
     assert len(say_why(FullBuilds(kind=kind))) > 10
     assert "\x1b" not in say_why(FullBuilds(kind=kind, path="a\x1bb{0}"))
-
-
-@pytest.mark.parametrize("ordered", typing.get_args(Ordered))
-def test_each_order_has_words(ordered: str) -> None:
-    assert say_order("head", [build(0, 1.0, ordered=ordered)]).startswith("head: ")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gate.model import Cost
-from gate.words.cost import parts, where
+from gate.words.reports import spent
 
 
 def cost(**known: Any) -> Cost:
@@ -16,26 +16,17 @@ def cost(**known: Any) -> Cost:
 def test_the_line_has_the_total_and_every_part_that_counts() -> None:
     found = cost(setup=60.0, compile=100.0, link=8.0, linked=22, probe=1.0, measure=540.0, decide=4.0, total=713.0)
     said = "11 min 53 s: set-up 1 min, 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min, interim checks 4.0 s"
-    assert where(found) == said
+    assert spent(found) == said
 
 
 def test_perfgates_own_work_is_named() -> None:
     own = cost(compile=4.0, again=1.0, keep=2.0, trees=0.5, start=3.0, probe=1.0, outside=2.0, measure=4.0, other=0.5)
-    assert where(own) == (
+    assert spent(own) == (
         "2 builds 4.0 s, builds tried again 1.0 s, copying kept builds 2.0 s, comparing trees 500 ms, "
         "first starts 3.0 s, probe 1.0 s, files outside 2.0 s, measuring 4.0 s, other 500 ms"
     )
 
 
-def test_the_table_has_the_small_ones_too() -> None:
-    found = parts(cost(compile=1.0, compiled=1, probe=0.001, measure=3.0))
-    assert [(part.name, part.text) for part in found] == [
-        ("1 build", "1.0 s"), ("probe", "1 ms"), ("measuring", "3.0 s"),
-    ]  # fmt: skip
-    assert sum(part.share for part in found) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("unknown", [None, cost(), cost(measure=0.0), cost(measure=float("nan"))])
 def test_what_is_not_known_is_not_said(unknown: Cost | None) -> None:
-    assert where(unknown) == ""
-    assert parts(unknown) == []
+    assert spent(unknown) == ""

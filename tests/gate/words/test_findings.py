@@ -251,7 +251,6 @@ def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:
 def test_no_interval_is_written_below_nothing() -> None:
     ratio = examples.interval(1.4, 1.9)
     assert numbers.interval(ratio) == "-100% to +230%"
-    assert numbers.ratio_interval(ratio) == "0.0000 to 3.3000"
     decided = DecidedAt(confidence=0.99, low=-1.2, high=3.9, look=1, looks=1)
     assert words.decided(examples.regressed(decided_at=decided)).startswith("-100% to +290% at 99% confidence")
 

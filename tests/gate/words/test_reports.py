@@ -3,8 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.decide import importance
-from gate.model import Commit, Counts, Family, Finding, LookFacts, MemoryFacts, Report, Round, Turn
+from gate.model import Commit, Counts, Family, Finding, LookFacts, Report, Round, Turn
 from gate.model.evidence import Pace
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report.markdown import comment as markdown
@@ -14,7 +13,6 @@ from gate.units import format_duration
 from gate.words import failures, findings, reports, verdict_line
 from gate.words.reports import turns
 from gate.writing import amounts
-from gate.writing.phrases import more_are
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
@@ -298,28 +296,6 @@ def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, ex
 )
 def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
     assert amounts.amount(number, unit, number) == expected
-
-
-def test_one_of_anything_is_singular() -> None:
-    memory = MemoryFacts(findings=1, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
-    report = examples.report("pass", [examples.finding()], run=examples.run_facts(memory=memory))
-    assert reports.memory(report) == "1 session, 2026-09-01, used for 1 of 1 result"
-
-
-def test_what_matters_comes_first() -> None:
-    found = importance.ordered(examples.regression().findings)
-    assert [f.benchmark for f in found] == [
-        "parse-large", "render", "encode", "startup", "scan", "walk", "tokenize", "lex",
-    ]  # fmt: skip
-
-
-def test_what_is_left_out_is_counted_in_good_grammar() -> None:
-    assert (more_are(1), more_are(2, "note"), more_are(1, "note")) == (
-        "1 more is",
-        "2 more notes are",
-        "1 more note is",
-    )
-    assert more_are(1234) == "1,234 more are"
 
 
 def test_another_command_of_head_stands_in_the_headline_of_every_format() -> None:

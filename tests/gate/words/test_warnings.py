@@ -36,7 +36,6 @@ def shape(report: Report) -> list[object]:
     return [
         [told.index(each) for each in first],
         [told.index(each) for each in later],
-        [told.index(each) for each in page.host_warnings],
         [len(row.notes) for row in page.rows],
     ]
 

@@ -27,12 +27,12 @@ from gate.model.study import (
 )
 from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
 from gate.stats.design.checks import dependence
-from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
+from gate.stats.design.claims import claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
 from gate.stats.design.coding import lay_out
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
-from gate.stats.design.linear import linear_model, trends
-from gate.stats.design.one_way import Error, one_ways, percents, rank_tests, spreads
+from gate.stats.design.linear import linear_model
+from gate.stats.design.one_way import one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
@@ -80,19 +80,7 @@ def family(
     # executions of one build or session are alike in that, whatever the setting
     alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
     hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
-    of = {percentile(tau): tau for tau in told}
-    places = {f.name: k for k, f in enumerate(observed.factors) if len(f.settings) == 2}
-    found = []
-    for claim in claims(hypotheses, 1 - method.confidence):
-        # a claimed change of a quantile between two settings has an interval
-        if claim.claimed and claim.statistic in of and claim.term in places:
-            ends = change_of_quantile(
-                observed.values, observed.units, observed.factors, method.order, of[claim.statistic], lie,
-                places[claim.term], method.confidence,
-            )  # fmt: skip
-            claim = claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
-        found.append(claim)
-    return found
+    return claims(hypotheses, 1 - method.confidence)
 
 
 _IN_TIME = 5000
@@ -126,6 +114,10 @@ def analyse(observed: Observed, method: Method) -> Response:
     named = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
     without = dict.fromkeys(own for pattern in named for own in matching(observed, pattern, "--without"))
     depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
+    # the error of each factor's stratum, where it is exact: what its settings are compared by
+    strata = {own.name: own for own in linear.strata} if linear and linear.method == "projections" else {}
+    errors = {t.factors[0]: strata[t.stratum] for t in linear.terms if len(t.factors) == 1} if linear and strata else {}
+    errors = {name: own for name, own in errors.items() if own.mean_square is not None and own.df}
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,
@@ -145,8 +137,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence, errors=_errors(linear)),
-        trends=trends(units, factors, order, confidence, lie) if varied else [],
+        one_ways=one_ways(units, factors, confidence, errors=errors),
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=main_effects(units, factors, 2),
@@ -228,15 +219,6 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
         iid=method.iid,
         order=method.order,
     )
-
-
-def _errors(linear: LinearModel | None) -> dict[str, Error]:
-    """Return the error of each factor's stratum, where it is exact: what its settings are compared by."""
-    if linear is None or linear.method != "projections":
-        return {}
-    strata = {each.name: each for each in linear.strata}
-    of = {term.factors[0]: strata[term.stratum] for term in linear.terms if len(term.factors) == 1}
-    return {name: Error(own.mean_square, own.df) for name, own in of.items() if own.mean_square is not None and own.df}
 
 
 def _percents(observed: Observed, confidence: float, lie: Layers) -> list[PercentRow]:

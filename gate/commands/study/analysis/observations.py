@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -88,22 +87,20 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     """
     import pandas as pd
 
-    first = executions[0]
-    measured = [e.metrics[metric] for e in executions]
-    units_met = sorted({to_base(each.unit)[0] for each in measured})
+    ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
+    benchmark, told = ordered[0].benchmark, [e.metrics[metric] for e in ordered]
+    units_met = sorted({to_base(each.unit)[0] for each in told})
     if len(units_met) > 1:
         met = ", ".join(units_met)
-        raise UserError(f"{first.benchmark}: {metric} has several units, {met}: one response has one")
-    better: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
+        raise UserError(f"{benchmark}: {metric} has several units, {met}: one response has one")
+    better: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in told}
     if len(better) > 1:
-        raise UserError(f"{first.benchmark}: the lines of {metric} disagree which direction is better")
-    ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
+        raise UserError(f"{benchmark}: the lines of {metric} disagree which direction is better")
     # in the order of the design, else as they come; side last, where both sides were measured
     names = dict.fromkeys([*(f.name for f in wanted.declared), *(name for e in ordered for name in e.factors)])
     names.setdefault(SIDE)
     settings = [found for name in names if (found := _column(name, ordered, wanted)) is not None]
     factors = tuple(factor for factor, _ in settings)
-    told = [e.metrics[metric] for e in ordered]
     values = [np.array(each.values, dtype=np.float64) * to_base(each.unit)[1] for each in told]
     lengths = np.array([len(own) for own in values], dtype=np.int64)
     columns: dict[str, Any] = {
@@ -124,17 +121,29 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
         [(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(ordered)]
     )
     columns["execution"] = np.arange(len(ordered), dtype=np.int64)
-    columns["order"] = _order(ordered)
+    # the position in the run, session by session; -1 throughout where one is not known
+    orders = np.array([-1 if e.order is None else e.order for e in ordered], dtype=np.int64)
+    columns["order"] = np.full(len(ordered), -1, dtype=np.int64)
+    if orders.min() >= 0:
+        columns["order"][np.lexsort((orders, np.array([e.session for e in ordered])))] = np.arange(len(ordered))
     frame = pd.DataFrame(columns)
     long = frame.loc[np.repeat(frame.index.to_numpy(), lengths)].reset_index(drop=True)
     long.insert(0, "y", np.concatenate(values))
     ends = np.cumsum(lengths)
     long["iteration"] = np.arange(len(long), dtype=np.int64) - np.repeat(ends - lengths, lengths)
     units = _units(long, len(factors), wanted.analysis_unit)
+    # within what units are compared: as asked for, else as designed, else what holds every treatment
+    block: Block | None
+    if wanted.block == "none" or wanted.analysis_unit == "iteration":
+        block = None
+    elif wanted.block is None and not wanted.declared:
+        block = complete_within(units, factors)
+    else:
+        block = wanted.block or "replicate"
+        block = "build" if wanted.analysis_unit == "build" and block == "replicate" else block
     plain = Observed(
-        benchmark=first.benchmark, metric=metric, unit=units_met[0], better=better.pop(), scale="value",
-        analysis_unit=wanted.analysis_unit, factors=factors, values=long, units=units,
-        block=_block(units, factors, wanted),
+        benchmark=benchmark, metric=metric, unit=units_met[0], better=better.pop(), scale="value",
+        analysis_unit=wanted.analysis_unit, factors=factors, values=long, units=units, block=block,
     )  # fmt: skip
     auto = wanted.scale == "auto" and spread_grows(plain.units, factors)
     return on_scale(plain, "log") if auto or wanted.scale == "log" else plain
@@ -155,41 +164,22 @@ def on_scale(observed: Observed, scale: Scale) -> Observed:
     return replace(observed, scale=scale, values=long, units=units)
 
 
-def _block(units: pd.DataFrame, factors: Sequence[Factor], wanted: Wanted) -> Block | None:
-    """Return within what units are compared: as asked for, else as designed, else what holds every treatment."""
-    if wanted.block == "none" or wanted.analysis_unit == "iteration":
-        return None
-    if wanted.analysis_unit == "build" and wanted.block == "replicate":
-        return "build"
-    if wanted.block is not None:
-        return wanted.block
-    if not wanted.declared:
-        return complete_within(units, factors)
-    return "build" if wanted.analysis_unit == "build" else "replicate"
-
-
 def _units(values: pd.DataFrame, factors: int, unit: AnalysisUnit) -> pd.DataFrame:
     """Reduce values to one row a unit of analysis: the mean of its values, or of a build's executions."""
     names = [f"f{i}" for i in range(factors)]
     if unit == "iteration":
         return values.drop(columns="iteration").assign(count=1)
     keys = [*names, "session", "round", "fold", "build", "replicate", "execution"]
-    found = _means(values.assign(count=1), keys)
+    what = {"y": ("y", "mean"), "order": ("order", "min"), "count": ("count", "sum")}
+    found = values.assign(count=1).groupby(keys, sort=False, observed=True).agg(**what).reset_index()
     if unit == "build":
         # executions count alike within a build, as everywhere in perfgate
-        found = _means(found, keys[:-2]).assign(replicate=0)
+        what["execution"] = ("execution", "min")
+        found = found.groupby(keys[:-2], sort=False, observed=True).agg(**what).reset_index().assign(replicate=0)
     sort = ["session", "build", "order"] if unit == "build" else ["execution"]
     return found.sort_values(sort, kind="stable").reset_index(drop=True)[
         ["y", *names, "session", "round", "fold", "build", "replicate", "execution", "order", "count"]
     ]
-
-
-def _means(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    what = {"y": ("y", "mean"), "order": ("order", "min"), "count": ("count", "sum")}
-    if "execution" not in keys:
-        what["execution"] = ("execution", "min")
-    found: pd.DataFrame = frame.groupby(keys, sort=False, observed=True).agg(**what).reset_index()
-    return found
 
 
 def plain(value: object) -> Setting:
@@ -201,11 +191,8 @@ def plain(value: object) -> Setting:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-_Column = tuple[Factor, list[Setting]]
-"""A factor and its setting in each execution."""
-
-
-def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Column | None:
+def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> tuple[Factor, list[Setting]] | None:
+    """Return a factor and its setting in each execution; None: no line has it, or all are of one side."""
     for e in executions if name == SIDE else ():
         if e.factors.get(SIDE, e.side) != e.side:
             raise UserError(
@@ -225,53 +212,35 @@ def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Colu
     # 1 beside "big": all are text, so that 1 and "1" are one setting
     text = any(isinstance(setting, str) for setting in met)
     settings = [str(plain(setting)) if text else plain(setting) for setting in own]
+    there = set(settings)
     declared = next((f for f in wanted.declared if f.name == name), None)
-    first = [str(s) if text else plain(s) for s in declared.settings] if declared else []
-    factor = Factor(
-        name=name,
-        settings=_in_order(name, set(settings), list(SIDES) if name == SIDE else first, wanted.order),
-        varies=declared.varies if declared else _varies(name, executions, settings),
-    )
-    return factor, settings
-
-
-def _in_order(
-    name: str, met: set[Setting], first: Sequence[Setting], order: Mapping[str, Sequence[str]]
-) -> list[Setting]:
-    """Put settings from low to high: as the user says, as declared, else numbers, then the alphabet."""
-    if name in order:
-        by_text = {str(setting): setting for setting in met}
-        return [by_text[text] for text in order[name] if text in by_text]
-    rest = [setting for setting in met if setting not in first]
-    numbers = sorted(setting for setting in rest if not isinstance(setting, str))
-    return [*(s for s in first if s in met), *numbers, *sorted(s for s in rest if isinstance(s, str))]
-
-
-def _varies(name: str, executions: Sequence[Execution], settings: Sequence[Setting]) -> Varies:
-    """Tell within what a setting stays the same, where no design says it."""
-    if name == SIDE:
-        return "build"
-    sessions: dict[int, set[Setting]] = defaultdict(set)
-    builds: dict[tuple[int, int], set[Setting]] = defaultdict(set)
-    for e, setting in zip(executions, settings, strict=True):
-        sessions[e.session].add(setting)
-        builds[e.session, e.build].add(setting)
-    if len(sessions) > 1 and all(len(own) == 1 for own in sessions.values()):
-        return "session"
-    return "build" if len(builds) > 1 and all(len(own) == 1 for own in builds.values()) else "execution"
+    if name in wanted.order:
+        by_text = {str(setting): setting for setting in there}
+        ordered = [by_text[each] for each in wanted.order[name] if each in by_text]
+    else:
+        # as declared, then numbers, then the alphabet
+        first = (
+            list(SIDES)
+            if name == SIDE
+            else [str(s) if text else plain(s) for s in (declared.settings if declared else ())]
+        )
+        rest = there - set(first)
+        numbers = sorted(setting for setting in rest if not isinstance(setting, str))
+        ordered = [*(s for s in first if s in there), *numbers, *sorted(s for s in rest if isinstance(s, str))]
+    varies: Varies = "build" if name == SIDE else "execution"
+    if declared is not None:
+        varies = declared.varies
+    elif name != SIDE:
+        # no design says within what a setting stays the same
+        levels: dict[Varies, dict[tuple[int, ...], set[Setting]]] = {"session": {}, "build": {}}
+        for e, setting in zip(executions, settings, strict=True):
+            levels["session"].setdefault((e.session,), set()).add(setting)
+            levels["build"].setdefault((e.session, e.build), set()).add(setting)
+        alike = (level for level, of in levels.items() if len(of) > 1 and all(len(each) == 1 for each in of.values()))
+        varies = next(alike, "execution")
+    return Factor(name=name, settings=ordered, varies=varies), settings
 
 
 def _numbered(keys: Sequence[Hashable]) -> Integers:
     place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return np.array([place[key] for key in keys], dtype=np.int64)
-
-
-def _order(executions: Sequence[Execution]) -> Integers:
-    """Return each execution's position in the run, session by session; -1 throughout where one is not known."""
-    orders = np.array([-1 if e.order is None else e.order for e in executions], dtype=np.int64)
-    if orders.min() < 0:
-        return np.full(len(executions), -1, dtype=np.int64)
-    rank = np.lexsort((orders, np.array([e.session for e in executions])))
-    found = np.empty(len(executions), dtype=np.int64)
-    found[rank] = np.arange(len(executions))
-    return found

@@ -47,7 +47,16 @@ def responses(
         given, names = " ".join(benchmarks), sorted({e.benchmark for e in executions})
         raise UserError(f"--benchmark {given}: {none_of(given, names)}")
     measured: dict[CaseId, list[Execution]] = defaultdict(list)
-    for e in _with_settings(kept, wanted.order):
+    for name, texts in wanted.order.items():
+        met = {str(own) for e in kept if (own := _setting(e, name)) is not None}
+        option = f"--settings {name}={','.join(texts)}"
+        if not met:
+            names = sorted({factor for e in kept for factor in e.factors})
+            raise UserError(f"{option}: there is no factor {name}; there are {', '.join(names) or 'none'}")
+        if unknown := [text for text in texts if text not in met]:
+            raise UserError(f"{option}: {unknown[0]} was not measured; there are {', '.join(sorted(met))}")
+        kept = [e for e in kept if str(_setting(e, name)) in texts]
+    for e in kept:
         for name, metric in e.metrics.items():
             if metric.values:
                 measured[CaseId(e.benchmark, name)].append(e)
@@ -60,20 +69,6 @@ def responses(
     if not metrics:
         chosen = [case for case in measured if default(case.benchmark, case.metric)] or list(measured)
     return [observations(measured[case], case.metric, wanted) for case in chosen]
-
-
-def _with_settings(executions: list[Execution], settings: Mapping[str, Sequence[str]]) -> list[Execution]:
-    for name, texts in settings.items():
-        met = {str(own) for e in executions if (own := _setting(e, name)) is not None}
-        if not met:
-            names = ", ".join(sorted({factor for e in executions for factor in e.factors})) or "none"
-            raise UserError(f"--settings {name}={','.join(texts)}: there is no factor {name}; there are {names}")
-        unknown = [text for text in texts if text not in met]
-        if unknown:
-            have = ", ".join(sorted(met))
-            raise UserError(f"--settings {name}={','.join(texts)}: {unknown[0]} was not measured; there are {have}")
-        executions = [e for e in executions if str(_setting(e, name)) in texts]
-    return executions
 
 
 def _setting(e: Execution, name: str) -> Setting | None:
@@ -111,22 +106,21 @@ def abridged(observed: Observed, abridgement: Abridgement) -> Observed | None:
     Raises:
         UserError: a factor or setting that was not measured.
     """
-    masks = [_matches(observed, abridgement, frame) for frame in (observed.units, observed.values)]
-    kept = observed.where(*(mask if abridgement.keep else ~mask for mask in masks))
+    option = "--only" if abridgement.keep else "--without"
+    patterns = [[_found(observed.factors, *own, option) for own in each.items()] for each in abridgement.patterns]
+
+    def rows(frame: pd.DataFrame) -> Mask:
+        every = np.ones(len(frame), dtype=np.bool_)
+        named = [
+            np.logical_and.reduce([every, *(frame[f"f{index}"].to_numpy() == code for index, code in each)])
+            for each in patterns
+        ]
+        found: Mask = np.logical_or.reduce(named)
+        return found if abridgement.keep else ~found
+
+    kept = observed.where(rows(observed.units), rows(observed.values))
     names = [f"f{i}" for i in range(len(kept.factors))]
     return _recoded(kept) if len(kept.units[names].drop_duplicates()) > 1 else None
-
-
-def _matches(observed: Observed, abridgement: Abridgement, frame: pd.DataFrame) -> Mask:
-    found = np.zeros(len(frame), dtype=np.bool_)
-    option = "--only" if abridgement.keep else "--without"
-    for pattern in abridgement.patterns:
-        own = np.ones(len(frame), dtype=np.bool_)
-        for name, text in pattern.items():
-            index, code = _found(observed.factors, name, text, option)
-            own &= frame[f"f{index}"].to_numpy() == code
-        found |= own
-    return found
 
 
 def matching(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
@@ -195,26 +189,20 @@ def with_host_factors(records: Sequence[Located], named: Sequence[tuple[str, str
             runs[path] = record
             place[path] = located.line
         if isinstance(record, Execution):
-            run = runs.get(path)
-            own = {name: _of_host(run, name, key, located) for name, key in named}
-            taken = next((name for name in own if name in record.factors), None)
-            if taken is not None:
-                raise UserError(f"--host-factor {taken}: {path}:{located.line} has a factor {taken} of its own")
-            key = (path, place[path], record.session)
-            session = sessions.setdefault(key, len(sessions))
+            own: dict[str, Setting] = {}
+            for name, key in named:
+                option, run = f"--host-factor {name}={key}", runs.get(path)
+                if run is None:
+                    raise UserError(f"{option}: {path}:{located.line} has no run line before it that names its host")
+                told = {k: v for k, v in (run.host or {}).items() if isinstance(v, (str, int, float)) and v != ""}
+                if key not in told or isinstance(told[key], bool):
+                    known = ", ".join(sorted(told)) or "nothing"
+                    raise UserError(f"{option}: {path} says nothing of it; of its host it names {known}")
+                if name in record.factors:
+                    raise UserError(f"--host-factor {name}: {path}:{located.line} has a factor {name} of its own")
+                own[name] = told[key]
+            session = sessions.setdefault((path, place[path], record.session), len(sessions))
             record = msgspec.structs.replace(record, session=session, factors={**record.factors, **own})
             located = msgspec.structs.replace(located, record=record)
         found.append(located)
     return found
-
-
-def _of_host(run: Run | None, name: str, key: str, located: Located) -> Setting:
-    option = f"--host-factor {name}={key}"
-    if run is None:
-        raise UserError(f"{option}: {located.path}:{located.line} has no run line before it that names its host")
-    host = run.host or {}
-    value = host.get(key)
-    if isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
-        return value
-    known = ", ".join(sorted(each for each, own in host.items() if isinstance(own, (str, int, float)) and own != ""))
-    raise UserError(f"{option}: {located.path} says nothing of it; of its host it names {known or 'nothing'}")

@@ -8,12 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
-
-from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response, Term
+from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response
 from gate.stats.special import stdtrit
 from gate.units import format_number, format_share
-from gate.words.effects import Change, change_of, named, percentile, say_change, say_trend, signed, size
+from gate.words.effects import Change, change_of, named, percentile, say_change, signed, size
 from gate.writing.phrases import joined
 
 _SAID = 4
@@ -24,14 +22,17 @@ def words_of(response: Response, confidence: float) -> list[str]:
     """Sum up a response in sentences, the most important first."""
     if response.linear is None:
         return []
-    found = _on_the_mean(response, response.linear, confidence)
+    if any(claim.by == "lenth" for claim in response.claims):
+        found = _of_contrasts(response)
+    else:
+        found = _on_the_mean(response, response.linear, confidence)
     if response.diagnostics is not None and not all(check.holds for check in response.diagnostics.checks):
         found.append("The linear model of the mean is doubtful here: use the quantiles. The checks show why.")
     if response.quantiles is not None:
         # of a quantile that lacks values nothing is claimed; that it does is said at the end
         told = {claim.statistic for claim in response.claims if claim.p is not None}
         models = [m for m in response.quantiles.models if percentile(m.tau) in told]
-        found += [_at(response, model, confidence) for model in models]
+        found += [_at(response, model) for model in models]
         for factor in response.factors:
             found += filter(None, (_along(response, models, factor), _in_the_tail(response, models, factor)))
     return [*found, *_spread(response), *_enough(response)]
@@ -46,24 +47,39 @@ def _claimed(response: Response, statistic: str) -> set[str]:
     return {claim.term for claim in response.claims if claim.statistic == statistic and claim.claimed}
 
 
+def _of_contrasts(response: Response) -> list[str]:
+    """Say which contrasts of an unreplicated design are more than noise."""
+    claimed = _claimed(response, "mean")
+    acting = [c for c in (response.lenth.contrasts if response.lenth else ()) if c.term in claimed]
+    if not acting:
+        return ["By Lenth's method no contrast is more than noise: each treatment has one observation."]
+    told = [f"{_called(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in acting]
+    return [f"Each treatment has one observation; by Lenth's method more than noise: {joined(told, 6)}."]
+
+
 def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> list[str]:
     mains = [term for term in model.terms if len(term.factors) == 1]
     tested = [term for term in mains if term.p is not None]
-    if any(claim.by == "lenth" for claim in response.claims):
-        # say which contrasts of an unreplicated design are more than noise
-        if response.lenth is None or not response.lenth.contrasts:
-            return []
-        claimed = _claimed(response, "mean")
-        acting = [c for c in response.lenth.contrasts if c.term in claimed]
-        if not acting:
-            return ["By Lenth's method no contrast is more than noise: each treatment has one observation."]
-        told = [f"{_called(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in acting]
-        return [f"Each treatment has one observation; by Lenth's method more than noise: {joined(told, 6)}."]
     if not tested:
         return ["The mean: the measurements cannot separate an effect from noise."]
     claimed = _claimed(response, "mean")
     clear = sorted((t for t in tested if t.term in claimed), key=lambda t: -t.sum_of_squares)
-    sentences = [_mean_effect(response, term, confidence, first=not i) for i, term in enumerate(clear[:_SAID])]
+    sentences: list[str] = []
+    for term in clear[:_SAID]:
+        factor = next(f for f in response.factors if f.name == term.factors[0])
+        part = term.share
+        share = "" if part is None else f", {'under 1%' if part < 0.01 else f'{part:.0%}'} of all variability"
+        lead = "has an effect on the mean, too" if sentences else "has the largest effect on the mean"
+        if len(factor.settings) == 2:
+            change = change_of(term.effects[0], factor)
+            between = f"from {change.first} to {change.second}"
+        else:
+            low, high = (pick(term.effects, key=lambda e: e.estimate) for pick in (min, max))
+            settings = low.settings[factor.name], high.settings[factor.name]
+            change = Change(high.estimate - low.estimate, None, None, *settings)
+            between = f"from its lowest setting, {change.first}, to its highest, {change.second}"
+        said = say_change(change, response, confidence)
+        sentences.append(f"{_called(term.term, term.aliases)} {lead}: {said} {between}{share}.")
     unclear = [term for term in tested if term not in clear]
     if unclear:
         # say which factors show no effect, and how large one could still be
@@ -78,38 +94,17 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
     silent = [t.factors[0] for t in mains if t.p is None]
     if silent:
         sentences.append(f"No conclusion about {joined(silent)}: too few builds or sessions.")
-    return sentences + _interactions(response, [t for t in model.terms if len(t.factors) > 1 and t.term in claimed])
+    together = [t for t in model.terms if len(t.factors) > 1 and t.term in claimed]
+    largest = sorted(together, key=lambda t: -max((abs(e.estimate) for e in t.effects), default=0.0))[:_SAID]
+    if largest:
+        names = [
+            f"{_called(' and '.join(t.factors), t.aliases)}{_by_twice(response, t.effects, t.term)}" for t in largest
+        ]
+        sentences.append(f"Interactions, where the change by one depends on the other: {joined(names)}.")
+    return sentences
 
 
-def _mean_effect(response: Response, term: Term, confidence: float, *, first: bool) -> str:
-    factor = next(f for f in response.factors if f.name == term.factors[0])
-    whole = term.share
-    share = "" if whole is None else f", {'under 1%' if whole < 0.01 else f'{whole:.0%}'} of all variability"
-    name = _called(term.term, term.aliases)
-    lead = f"{name} has the largest effect on the mean" if first else f"{name} has an effect on the mean, too"
-    trend = next((f", {say_trend(t, response)}" for t in response.trends if t.factor == factor.name), "")
-    if len(factor.settings) == 2:
-        change = change_of(term.effects[0], factor)
-        said = say_change(change, response, confidence)
-        return f"{lead}: {said} from {factor.settings[0]} to {factor.settings[1]}{share}."
-    low, high = (pick(term.effects, key=lambda e: e.estimate) for pick in (min, max))
-    change = Change(high.estimate - low.estimate, None, None, low.settings[factor.name], high.settings[factor.name])
-    said = say_change(change, response, None)
-    return f"{lead}: {said} from its lowest setting, {change.first}, to its highest, {change.second}{trend}{share}."
-
-
-def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
-    if not clear:
-        return []
-    largest = sorted(clear, key=lambda t: -max((abs(e.estimate) for e in t.effects), default=0.0))
-    names = [
-        f"{_called(' and '.join(t.factors), t.aliases)}{_by_twice(response, t.effects, t.term)}"
-        for t in largest[:_SAID]
-    ]
-    return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
-
-
-def _at(response: Response, model: QuantileModel, confidence: float) -> str:
+def _at(response: Response, model: QuantileModel) -> str:
     claimed = _claimed(response, percentile(model.tau))
     largest = {e.term: max(abs(o.estimate) for o in model.effects if o.term == e.term) for e in model.effects}
     # of an interaction of which combinations are lacking only the test is known
@@ -118,7 +113,17 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
     if not clear:
         return f"At {percentile(model.tau)} no effect is clear."
     mains = [factor for term in clear for factor in response.factors if factor.name == term]
-    parts = [_changed(response, factor, model, confidence if not i else None) for i, factor in enumerate(mains[:_SAID])]
+    parts = []
+    for factor in mains[:_SAID]:
+        effects = [e for e in model.effects if e.term == factor.name]
+        if len(factor.settings) == 2:
+            change = change_of(effects[0], factor)
+        else:
+            low, high = (pick(effects, key=lambda e: e.estimate) for pick in (min, max))
+            ends = (low.settings[factor.name], high.settings[factor.name])
+            change = Change(high.estimate - low.estimate, None, None, *ends)
+        name = _alike(response, factor.name, factor.name)
+        parts.append(f"{name} ({change.first} to {change.second}): {say_change(change, response, None)}")
     together = [term for term in clear if all(factor.name != term for factor in mains)]
     found = [", ".join(parts)] if parts else []
     if together:
@@ -139,24 +144,6 @@ def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
     # of an interaction without effects between two settings of each factor only the test is known
     most = max((abs(e.estimate) for e in effects if e.term == term), default=None)
     return "" if most is None else f" (by ±{size(2 * most, response)})"
-
-
-def _changed(response: Response, factor: Factor, model: QuantileModel, confidence: float | None) -> str:
-    """Say how much a factor changes a quantile: from first setting to second, or from the lowest to the highest."""
-    effects = [e for e in model.effects if e.term == factor.name]
-    name = _alike(response, factor.name, factor.name)
-    if len(factor.settings) == 2:
-        own = next(c for c in response.claims if c.term == factor.name and c.statistic == percentile(model.tau))
-        change = change_of(effects[0], factor)
-        # where settings differ by more than one change the estimate need not be among those that the test leaves
-        inside = own.low is not None and own.high is not None and own.low <= change.estimate <= own.high
-        change = msgspec.structs.replace(change, low=own.low if inside else None, high=own.high if inside else None)
-    else:
-        low, high = (pick(effects, key=lambda e: e.estimate) for pick in (min, max))
-        ends = (low.settings[factor.name], high.settings[factor.name])
-        change = Change(high.estimate - low.estimate, None, None, *ends)
-        confidence = None
-    return f"{name} ({change.first} to {change.second}): {say_change(change, response, confidence)}"
 
 
 def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import WIDTH, in_unit, letters_in, said
-from gate.model.study import Contrast, Response
+from gate.model.study import Response
 from gate.plots import panels
 from gate.plots.axes import tick_room
 from gate.plots.panels import Look, Panel
@@ -37,12 +37,6 @@ class _Size(msgspec.Struct, frozen=True):
     """The same with all that it cannot be told from."""
     number: float
     beyond: int
-
-    @staticmethod
-    def of(own: Contrast, number: float) -> _Size:
-        """Name a contrast."""
-        short, full = (said(how(own.term, own.aliases)) for how in (named_short, named))
-        return _Size(said(own.term), short, full, number, own.possible + own.active)
 
     def fitted(self, space: float) -> str:
         """Return its name as long as there is room for it; a star stands for others that do not fit."""
@@ -112,7 +106,16 @@ def _contrasts(response: Response, *, logs: bool = False) -> _Contrasts | None:
     plain = of.percent and logs
     number = float if plain else of.one
     return _Contrasts(
-        sizes=[_Size.of(c, number(abs(c.estimate))) for c in found.contrasts],
+        sizes=[
+            _Size(
+                term=said(c.term),
+                name=said(named_short(c.term, c.aliases)),
+                full=said(named(c.term, c.aliases)),
+                number=number(abs(c.estimate)),
+                beyond=c.possible + c.active,
+            )
+            for c in found.contrasts
+        ],
         limits=[("ME", number(found.me)), ("SME", number(found.sme))],
         noise=number(found.pse),
         unit="natural log" if plain else of.unit,
@@ -203,7 +206,7 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
     # names stand at the left of points, where no larger ones are; those with too little room there at their right
     shown = loud[:_MOST]
     beside = sum(room(own.name, LETTERS) <= px - _TIP - 8 - x.start for (px, _), own in shown)
-    places = _places([at[1] for at, _ in shown], beside, _TOP, panel.y.start - 10)
+    places = m.apart([at[1] for at, _ in shown], _GAP, _TOP, panel.y.start - 10)
     for k, (((px, py), own), place) in enumerate(zip(shown, places, strict=True)):
         side = -1 if k < beside else 1
         tip = px + side * _TIP
@@ -215,20 +218,3 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
     more = f"{plural(without, 'smaller one')} of these without a name; the table has all." if without > 0 else ""
     noise = "Noise alone would lie along the line; contrasts far above it act. Triangles, with names, are beyond ME."
     return found.picture(sheet, prefix, "Half-normal plot", response, noise, more)
-
-
-def _places(wanted: Sequence[float], beside: int, top: float, bottom: float) -> list[float]:
-    """Place names so that they do not meet: upwards at the left, downwards at the right, away from other points.
-
-    Args:
-        wanted: heights of the points, the largest first.
-        beside: so many of them, the first, have their names at the left.
-    """
-    places = list(wanted)
-    for k in reversed(range(beside - 1)):
-        places[k] = min(wanted[k], places[k + 1] - _GAP)
-    for k in range(max(beside, 1), len(wanted)):
-        places[k] = max(wanted[k], places[k - 1] + _GAP)
-    if places and (places[0] < top or places[-1] > bottom):
-        return m.apart(wanted, _GAP, top, bottom)
-    return places

@@ -15,7 +15,7 @@ from gate.model import study
 from gate.plots import panels
 from gate.plots.panels import Array, Look, Panel
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, Range, Tick, minus, ticks
+from gate.plots.scales import Axis, Range, Tick
 from gate.units import format_confidence, format_number, plural
 from gate.writing.plain import clip
 
@@ -215,36 +215,26 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
     return sheet.picture(prefix, title, f"{sizes.units:,} units; coverage {ends}.", caption)
 
 
-_TOP, _BOXES, _BELOW = 62, 200, 62
-_PAIR = 30
-_LABELS = 246
-MOST_PAIRS = 10
-"""Differences that are drawn at most."""
+_TOP, _BOXES, _BELOW = 62, 200, 38
 _DRAWN = 60
 """Units of a setting that are drawn at most."""
 
-Units = Mapping[study.Setting, Array]
-
 
 def one_way(
-    prefix: str, response: study.Response, one: study.OneWay, units: Units | None = None, confidence: float = 0.95
+    prefix: str, response: study.Response, one: study.OneWay, units: Mapping[study.Setting, Array]
 ) -> Picture | None:
-    """Draw the units of each setting, with letters of what does not differ, and the differences of pairs below.
+    """Draw the units of each setting, with letters of what does not differ; None: there are fewer than two settings.
 
     Args:
-        units: those of each setting, on the scale of the response; without them only their quantiles are drawn. None:
-            there are fewer than two settings or nothing that a picture could show.
+        units: those of each setting, on the scale of the response.
     """
     rows = one.rows[:MOST]
     values = np.array([v for r in rows for v in (*r.quantiles.values(), r.mean)])
     of = m.scale(response, values)
     if len(rows) < 2 or of is None:
         return None
-    known = [p for p in one.pairs if p.low is not None and p.high is not None]
-    pairs = sorted(known, key=lambda p: -abs(p.difference))[:MOST_PAIRS]
     y = panels.span(of.of(values), of.log)
-    below = _TOP + _BOXES + _BELOW
-    sheet = Sheet(WIDTH, below - 24 + (_PAIR * len(pairs) + 92 if pairs else 0), phone=False)
+    sheet = Sheet(WIDTH, _TOP + _BOXES + _BELOW, phone=False)
     m.name(sheet, response, of)
     panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _TOP, _BOXES)
     slot = min((WIDTH - 10 - y.room) / len(rows), 150.0)
@@ -254,60 +244,23 @@ def one_way(
         x, look = panel.x.at(place), look_of(m.factors_by_name(response)[one.factor], row.setting)
         at = {key: of.one(value) for key, value in row.quantiles.items()}
         panel.box(look, place, half, (at["25%"], at["median"], at["75%"]), (at["10%"], at["90%"]))
-        given = None if units is None else units.get(row.setting)
-        if given is None:
-            look.hollow(sheet, panel.points([place, place], [at["minimum"], at["maximum"]]))
-        else:
-            drawn = panels.evenly(np.sort(given), _DRAWN) if given.size > _DRAWN else given
-            xs = place + panels.spread_out(drawn.size) * half * 0.85 / slot
-            look.marks(sheet, panel.points(xs, of.of(drawn)), "small")
+        given = units[row.setting]
+        drawn = panels.evenly(np.sort(given), _DRAWN) if given.size > _DRAWN else given
+        xs = place + panels.spread_out(drawn.size) * half * 0.85 / slot
+        look.marks(sheet, panel.points(xs, of.of(drawn)), "small")
         look.marks(sheet, panel.points([place], [of.one(row.mean)]), "large")
         if row.letters:
             m.write(sheet, x, _TOP - 12, row.letters, slot - 6, "strong")
         m.write(sheet, x, panel.y.start + 24, said(row.setting), slot - 8)
-    if pairs:
-        _pairs(sheet, pairs, response, below + 26)
     caption = m.words(
         f"{f'At {combination(one.at, 100)}' if one.at else 'Over all the other factors'}: "
         f"{clip(said(one.factor), 30)}.",
         "Boxes go from quartile to quartile with the median in them, whiskers from 10% to 90%; the mark is the mean.",
-        "Hollow marks are the smallest and the largest unit." if units is None else "Small marks are single units.",
+        "Small marks are single units.",
         f"{', '.join(f'{clip(said(r.setting), 20)}: {r.count}' for r in rows[:8])} units.",
         any(r.letters for r in rows) and "Settings that share a letter at the top do not differ clearly.",
-        bool(pairs)
-        and f"Below, differences with their Tukey-Kramer interval, {format_confidence(confidence)} for all of them "
-        "together; thin and hollow where it holds 0.",
-        len(known) > len(pairs) and f"The {len(pairs)} largest of {len(known)} differences are drawn.",
         len(one.rows) > len(rows) and f"{len(rows)} of {len(one.rows)} settings are drawn.",
     )
     title = f"{one.factor} at {combination(one.at, 100)}: {response.benchmark}, {response.metric}"
     described = "; ".join(f"{clip(said(r.setting), 24)} {of.say(r.mean)} {r.letters}".rstrip() for r in rows[:8])
     return sheet.picture(prefix, title, f"Means: {described}.", caption)
-
-
-def _pairs(sheet: Sheet, pairs: Sequence[study.PairwiseDifference], response: study.Response, top: float) -> None:
-    found = [(p, p.low or 0.0, p.high or 0.0) for p in pairs]
-    ends = np.array([end for p, low, high in found for end in (low, high, p.difference)])
-    of = m.differences(response, ends)
-    if of is None:
-        return
-    numbers = [of.one(float(e)) for e in ends] + [0.0]
-    pad = 0.06 * (max(numbers) - min(numbers)) or 1.0
-    x = Axis(min(numbers) - pad, max(numbers) + pad, _LABELS, WIDTH - 20)
-    end = top + _PAIR * len(pairs)
-    sheet.text(12, top - 14, f"differences of means{in_unit(of.unit, 14)}", "strong other")
-    marks = ticks(x.low, x.high, 6)
-    sheet.lines("grid", [[(x.at(t.at), top), (x.at(t.at), end)] for t in marks])
-    sheet.lines("zero", [[(x.at(0), top), (x.at(0), end)]])
-    for number, (pair, low, high) in enumerate(found):
-        middle = top + _PAIR * (number + 0.5)
-        names = said(pair.b), said(pair.a)
-        # a short name leaves its room to the other
-        columns = letters_in(_LABELS - 16) - 3
-        width = max(columns // 2, columns - min(map(len, names)))
-        text = " − ".join(clip(name, width) for name in names)
-        sheet.text(_LABELS - 12, middle, text, "other middle", "end", full=" − ".join(names))
-        clear = low > 0 or high < 0
-        sheet.lines("bar-s0" if clear else "fine-s0", [[(x.at(of.one(low)), middle), (x.at(of.one(high)), middle)]])
-        (Look(0).marks if clear else Look(0).hollow)(sheet, [(x.at(of.one(pair.difference)), middle)], "large")
-    sheet.row(end + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")

@@ -1,8 +1,9 @@
-"""Main effects and interactions of two factors: means by setting (NIST TN 1855, Fig. 12)."""
+"""Means by setting: main effects and interactions of two factors (NIST TN 1855, Fig. 12), and block plots (Fig. 7)."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 
@@ -10,11 +11,12 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, codes, factors_by_name, look_of, said
-from gate.model.study import Factor, MainEffect, Response
+from gate.commands.study.plots.marks import WIDTH, codes, combination, factors_by_name, look_of, said
+from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
+from gate.model.study import Blocks, Box, Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Look, Panel
-from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
+from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree
 from gate.words.effects import alias_sets, named, named_short
@@ -27,115 +29,77 @@ _PER_ROW = 12
 """Settings beside each other in a row of main effects; more begin another row."""
 MOST = 12
 """Interactions that are drawn at most."""
+_EDGE = 36
+"""For the half of the last name that stands beyond its panel."""
 _LISTED = 12
 """Alias sets that a caption names."""
-_LABEL = 96
-_LABELLED = 6
-"""More lines in a panel than this have a legend above it in place of labels at their ends."""
-
-
-class _Main(msgspec.Struct, frozen=True):
-    """A factor to draw: its settings that were measured with their means, and a second line, [] for none."""
-
-    factor: Factor
-    names: list[str]
-    means: list[float]
-    curve: list[float]
 
 
 def mains(prefix: str, response: Response) -> Picture | None:
     """Draw the mean of each setting of each factor, all on one scale; None where no factor has two settings."""
-    drawn, aliases = _mains(response), alias_sets(response)
-    values = np.array([v for main in drawn for v in (*main.means, *main.curve)])
+    factors, aliases = factors_by_name(response), alias_sets(response)
+    drawn: list[tuple[Factor, list[MeanPoint]]] = []
+    for main in response.mains:
+        if len(main.factors) == 1 and len(main.points) > 1:
+            factor = factors[main.factors[0]]
+            place = codes(factor)
+            drawn.append((factor, sorted(main.points, key=lambda p: place[p.settings[factor.name]])))
+    values = np.array([point.mean for _, points in drawn for point in points])
     of = m.scale(response, values)
     if not drawn or of is None:
         return None
     # fill rows with panels, by the settings that they hold
-    total = sum(len(main.names) for main in drawn)
+    total = sum(len(points) for _, points in drawn)
     wanted = total / math.ceil(total / _PER_ROW)
-    rows: list[list[_Main]] = [[]]
-    for main in drawn:
-        size, held = len(main.names), sum(len(own.names) for own in rows[-1])
+    rows: list[list[tuple[Factor, list[MeanPoint]]]] = [[]]
+    for panel_of in drawn:
+        size, held = len(panel_of[1]), sum(len(points) for _, points in rows[-1])
         if rows[-1] and (held + size / 2 > wanted or held + size > _PER_ROW):
             rows.append([])
-        rows[-1].append(main)
+        rows[-1].append(panel_of)
     y = panels.span(of.of(values), of.log)
     # few settings do not make wide panels
-    slots = [min((WIDTH - 10 - y.room) / sum(len(main.names) + 0.4 for main in row), 110.0) for row in rows]
-    names = [[name for main in row for name in main.names] for row in rows]
+    slots = [min((WIDTH - 10 - y.room) / sum(len(points) + 0.4 for _, points in row), 110.0) for row in rows]
+    names = [[said(p.settings[factor.name]) for factor, points in row for p in points] for row in rows]
     pitch = _TITLE + _PLOT + _BELOW + max(map(_lower, names, slots))
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
     m.name(sheet, response, of, "mean ")
     for number, (row, slot) in enumerate(zip(rows, slots, strict=True)):
         panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _HEAD + pitch * number + _TITLE, _PLOT)
-        panel.level("dotted", float(of.of(np.array([mean for main in row for mean in main.means])).mean()))
+        panel.level("dotted", float(of.of(np.array([p.mean for _, points in row for p in points])).mean()))
         left, xs = panel.x.start, list[float]()
-        for main in row:
+        for factor, means in row:
             if xs:
                 sheet.lines("axis", [[(left, panel.y.end - _TITLE + 8), (left, panel.y.start)]])
-            own, count = panel.across(panels.places(left + 0.2 * slot, slot, len(main.names))), len(main.names)
-            own.line("line-s0", range(count), of.of(np.array(main.means)))
-            if len(main.curve) == count:
-                own.line("hair-s1", range(count), of.of(np.array(main.curve)))
-            points = own.points(range(count), of.of(np.array(main.means)))
+            own = panel.across(panels.places(left + 0.2 * slot, slot, len(means)))
+            points = own.points(range(len(means)), of.of(np.array([p.mean for p in means])))
+            sheet.lines("line-s0", [points])
             Look(0).marks(sheet, points, "large")
-            width = slot * (count + 0.4)
-            title, full = _title(main.factor.name, aliases, width - 10)
-            sheet.text(left + width / 2, panel.y.end - 12, title, "strong other", "middle", full=full)
+            width = slot * (len(means) + 0.4)
+            _title(sheet, left + width / 2, panel.y.end - 12, factor.name, aliases, width - 10)
             xs += [x for x, _ in points]
             left += width
         _settings(sheet, xs, names[number], panel.y.start + 23, slot)
-    curved = any(main.curve for main in drawn)
     caption = m.words(
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale.",
-        curved
-        and (
-            "Dashed: the means of the linear model, which allow for the combinations that were not measured."
-            if response.lacking
-            else "Dashed: the parabola through the settings of a factor that are numbers."
-        ),
         _unbalanced(response),
-        _aliased([main.factor.name for main in drawn], aliases, " (*)"),
+        _aliased([factor.name for factor, _ in drawn], aliases, " (*)"),
     )
-    shown = [
-        f"{clip(said(main.factor.name), 30)} from {of.say(min(main.means))} to {of.say(max(main.means))}"
-        for main in drawn[:8]
-    ]
+    ends = [(factor.name, sorted(p.mean for p in points)) for factor, points in drawn[:8]]
+    shown = [f"{clip(said(name), 30)} from {of.say(own[0])} to {of.say(own[-1])}" for name, own in ends]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
 
 
-def _mains(response: Response) -> list[_Main]:
-    """Return the factors, beside empty cells with their means in the linear model, else with their parabola."""
-    found, model = [], response.linear
-    for main in response.mains:
-        if len(main.factors) != 1 or len(main.points) < 2:
-            continue
-        factor = factors_by_name(response)[main.factors[0]]
-        place = codes(factor)
-        points = sorted(main.points, key=lambda p: place[p.settings[factor.name]])
-        means, curve = [p.mean for p in points], []
-        if response.lacking:
-            term = next((t for t in model.terms if t.factors == main.factors), None) if model else None
-            effects = [e.estimate for e in term.effects] if term else []
-            effects = [-effects[0], *effects] if len(effects) == 1 else effects
-            curve = [model.intercept.estimate + e for e in effects] if model else []
-        else:
-            fitted = next((t.fitted for t in response.trends if t.factor == factor.name and len(t.settings) > 3), [])
-            level = float(np.mean([p.mean for p in main.points]))
-            curve = [level + f for f in fitted]
-        found.append(_Main(factor, [said(p.settings[factor.name]) for p in points], means, curve))
-    return found
-
-
-def _title(name: str, aliases: Mapping[str, Sequence[str]], space: float) -> tuple[str, str]:
-    """Name a factor with its aliases, where these do not fit with a star that the caption explains; then in full."""
-    if name not in aliases:
-        return m.cut(said(name), space), said(name)
-    full, short = (said(how(name, aliases[name])) for how in (named, named_short))
-    starred = f"{clip(said(name), max(1, m.letters_in(space) - 1))}*"
-    return next((t for t in (full, short) if room(t, LETTERS) <= space), starred), full
+def _title(sheet: Sheet, x: float, y: float, name: str, aliases: Mapping[str, Sequence[str]], space: float) -> None:
+    """Name a factor with its aliases, where these do not fit with a star that the caption explains."""
+    full, text = said(name), m.cut(said(name), space)
+    if name in aliases:
+        full, short = (said(how(name, aliases[name])) for how in (named, named_short))
+        starred = f"{clip(said(name), max(1, m.letters_in(space) - 1))}*"
+        text = next((t for t in (full, short) if room(t, LETTERS) <= space), starred)
+    sheet.text(x, y, text, "strong other", "middle", full=full)
 
 
 def _unbalanced(response: Response) -> str:
@@ -195,11 +159,6 @@ class _Lines(msgspec.Struct, frozen=True):
         return [said(self.x.settings[place]) for place in self.places]
 
     @property
-    def labelled(self) -> bool:
-        """Whether there are so few lines that each has a label at its end."""
-        return len(self.lines) <= _LABELLED
-
-    @property
     def unparallel(self) -> float:
         """The largest distance from what rows and columns alone would give, where all cells are there; else 0."""
         if len(self.means) < len(self.lines) * len(self.places):
@@ -223,39 +182,25 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     y = panels.span(of.of(values), of.log)
     columns = 1 if len(drawn) == 1 else 2
     width = (WIDTH - y.room) / columns
-    legends = [
-        [] if own.labelled else m.entries(own.by, [own.by.settings[line] for line in own.lines]) for own in drawn
-    ]
+    legends = [m.entries(own.by, [own.by.settings[line] for line in own.lines]) for own in drawn]
     extra = max(m.legend_height(own, width - 24) for own in legends)
-    # the room at the right, for labels of lines where there are few
-    beside = [_LABEL if own.labelled else 14 for own in drawn]
-    slots = [(width - 12 - room_) / len(own.places) for own, room_ in zip(drawn, beside, strict=True)]
+    slots = [(width - 12 - _EDGE) / len(own.places) for own in drawn]
     pitch = _TITLE + extra + _TALL + _BELOW + max(map(_lower, (own.names for own in drawn), slots))
     sheet = Sheet(WIDTH, _HEAD + pitch * math.ceil(len(drawn) / columns), phone=False)
     m.name(sheet, response, of, "mean ")
     for number, (own, entries) in enumerate(zip(drawn, legends, strict=True)):
         top, first = _HEAD + pitch * (number // columns) + _TITLE + extra, number % columns == 0
         left = y.room + width * (number % columns)
-        if entries:
-            m.legend(sheet, entries, left, top - extra - 6, width - 24)
-        x = Axis(-0.5, len(own.places) - 0.5, left + (0 if first else 12), left + width - beside[number])
+        m.legend(sheet, entries, left, top - extra - 6, width - 24)
+        x = Axis(-0.5, len(own.places) - 0.5, left + (0 if first else 12), left + width - _EDGE)
         panel = Panel.on(sheet, x, y, top, _TALL, labels=first)
         m.write(sheet, x.start, top - extra - 12, f"{said(own.by.name)} by {said(own.x.name)}", width - 20,
                 "strong other", "start")  # fmt: skip
-        ends: list[Point] = []
         for line in own.lines:
             known = [(k, of.one(own.means[line, p])) for k, p in enumerate(own.places) if (line, p) in own.means]
             points, look = panel.points(*zip(*known, strict=True)), look_of(own.by, own.by.settings[line])
             sheet.lines(look.lines("line"), [points])
             look.marks(sheet, points, "large")
-            ends.append(points[-1])
-        # labels move apart where they would meet; a thin line leads to one that moved
-        heights = m.apart([at for _, at in ends], 16, panel.y.end, panel.y.start) if own.labelled else []
-        for (at, end), height, line in zip(ends, heights, own.lines, strict=False):
-            sheet.lines("grid", [[(at + 7, end), (x.end + 2, height)]])
-            full = said(own.by.settings[line])
-            text = clip(full, m.letters_in(_LABEL - 22))
-            sheet.text(x.end + 5, height, text, "other middle", full=full)
         _settings(sheet, [x.at(k) for k in range(len(own.places))], own.names, panel.y.start + 23, panel.slot)
     pairs = [":".join(names) for own in drawn for names in permutations((own.x.name, own.by.name))]
     left_out = len(found) - len(drawn)
@@ -283,3 +228,80 @@ def _lines(main: MainEffect, factors: Mapping[str, Factor]) -> _Lines | None:
     across, along = codes(by), codes(x)
     found = _Lines(x, by, {(across[p.settings[by.name]], along[p.settings[x.name]]): p.mean for p in main.points})
     return found if len(found.lines) > 1 and len(found.places) > 1 else None
+
+
+_ABOVE, _BOXES = 30, 216
+MOST_BOXES = 48
+"""Boxes that are drawn at most."""
+_BROAD = 120.0
+_RED = "regression"
+"""The colour of questionable treatments."""
+
+
+def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
+    """Draw the means of a factor's settings in a box for each combination of the others; None: there are no boxes."""
+    factor = m.factors_by_name(response).get(blocks.factor)
+    boxes = [box for box in blocks.boxes if box.points]
+    values = np.array([mean for box in boxes for _, mean in box.points])
+    of = m.scale(response, values)
+    if factor is None or of is None or all(len(box.points) < 2 for box in boxes):
+        return None
+    others = [f for f in response.factors if f.name != factor.name and any(f.name in box.at for box in boxes)]
+    kept = [boxes[k] for k in ordered(others, [box.at for box in boxes])][:MOST_BOXES]
+    y = panels.span(of.of(values), of.log)
+    left = max(y.room, names_room(others))
+    slot = min((WIDTH - left - 14) / len(kept), _BROAD)
+    listed = m.entries(factor)
+    top = _ABOVE + m.legend_height(listed, WIDTH - 24, said(factor.name)) + 14
+    sheet = Sheet(WIDTH, top + _BOXES + 8 + ROW * len(others) + 8, phone=False)
+    m.name(sheet, response, of, "mean ")
+    m.legend(sheet, listed, 12, _ABOVE, WIDTH - 24, said(factor.name))
+    panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _BOXES).across(
+        panels.places(left + 6, slot, len(kept))
+    )
+    number = m.codes(factor)
+
+    def order(box: Box) -> tuple[Setting, ...] | None:
+        """Return the settings of a complete box from the lowest to the highest mean; None: it lacks some."""
+        if len(box.points) < len(factor.settings):
+            return None
+        return tuple(s for s, _ in sorted(box.points, key=lambda p: (p[1], number[p[0]])))
+
+    orders = [own for box in boxes if (own := order(box)) is not None]
+    commonest = Counter(orders).most_common(1)[0][0] if orders else None
+    half = min(slot * 0.42, 34)
+    red = False
+    for place, box in enumerate(kept):
+        x, pixels = panel.x.at(place), panel.y.all(of.of(np.array([mean for _, mean in box.points])))
+        low, high = max(pixels) + 9, min(pixels) - 9
+        corners = [(x - half, low), (x + half, low), (x + half, high), (x - half, high)]
+        doubt = {s for s, _ in box.points if {**box.at, factor.name: s} in response.questionable}
+        odd = order(box) not in (None, commonest)
+        red = red or bool(doubt)
+        for kind, drawn in (
+            ("frame" if odd or len(box.points) < len(factor.settings) else "shell", True),
+            ("limit", odd),
+            (f"fine-{_RED}", bool(doubt)),
+        ):
+            sheet.lines(kind, [corners] if drawn else [], closed=True)
+        for (setting, _), at in zip(box.points, pixels, strict=True):
+            colour = _RED if setting in doubt else None
+            size: panels.Size = "large" if slot >= 24 else "middle"
+            look_of(factor, setting).marks(sheet, [(x, at)], size, colour)
+    lacking = len(boxes) - blocks.complete
+    keyed = labels(sheet, others, [box.at for box in kept], panel.x, top + _BOXES + 8)
+    caption = m.words(
+        f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean.",
+        blocks.complete < 2 and "There are too few complete boxes to compare their orders.",
+        blocks.complete > 1 and blocks.order is None and "Boxes that have not the commonest order have a dashed edge.",
+        lacking > 0 and f"{lacking} of {len(boxes)} boxes lack a setting and are not counted; they are unfilled.",
+        len(kept) < len(boxes) and f"{len(boxes) - len(kept)} boxes are left out of the picture.",
+        red and "Red marks in boxes with a red edge are the questionable treatments, which --without names.",
+        keyed,
+    )
+    shown = [
+        f"{combination(box.at, 60)}: {', '.join(f'{clip(said(s), 16)} {of.say(mean)}' for s, mean in box.points)}"
+        for box in kept[:4]
+    ]
+    title = f"Block plot of {blocks.factor} for {response.benchmark}, {response.metric}"
+    return sheet.picture(prefix, title, f"Means by {clip(said(factor.name), 30)}. {'; '.join(shown)}.", caption)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import WIDTH, said
-from gate.model.study import Diagnostics, Factor, Residual, Response, Setting, Varies
+from gate.model.study import Diagnostics, Factor, Response, Setting, Varies
 from gate.plots import panels
 from gate.plots.panels import Panel
 from gate.plots.picture import SETTINGS, Picture, Sheet
@@ -202,7 +202,12 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
         return None
     # on a log scale residuals stay logarithms, or the normal plot would bend
     factor, unit = (1.0, "natural log") if of.percent else (of.factor, of.unit)
-    kept = _thinned(found)
+    # the largest and, of the rest in order of size, some evenly
+    kept = sorted(found, key=lambda r: -abs(r.residual))
+    if len(kept) > _RESIDUALS:
+        rest = sorted(kept[_LARGEST:], key=lambda r: (r.fitted, r.residual))
+        chosen = np.linspace(0, len(rest) - 1, _RESIDUALS - _LARGEST).astype(int)
+        kept = [*kept[:_LARGEST], *(rest[k] for k in dict.fromkeys(chosen.tolist()))]
     heights = np.array([r.residual for r in kept]) / factor
     y = panels.span(np.append(sizes / factor, 0.0), False)
     middle = (WIDTH + y.room) / 2
@@ -256,13 +261,3 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     described = f"{plural(len(found), 'residual')} {extent}; {warnings}."
     title = f"Residuals of the linear model of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, described, caption)
-
-
-def _thinned(found: Sequence[Residual]) -> list[Residual]:
-    """Keep the largest and, of the rest in order of size, some evenly."""
-    ranked = sorted(found, key=lambda r: -abs(r.residual))
-    if len(ranked) <= _RESIDUALS:
-        return ranked
-    rest = sorted(ranked[_LARGEST:], key=lambda r: (r.fitted, r.residual))
-    chosen = np.linspace(0, len(rest) - 1, _RESIDUALS - _LARGEST).astype(int)
-    return [*ranked[:_LARGEST], *(rest[k] for k in dict.fromkeys(chosen.tolist()))]

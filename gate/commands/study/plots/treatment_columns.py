@@ -26,15 +26,6 @@ ROW = 27
 _NAMES = 124.0
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Neighbouring places with the same setting of a factor, and of all slower ones; the last place is included."""
-
-    setting: Setting | None
-    first: int
-    last: int
-
-
 def ordered(factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]]) -> list[int]:
     """Return the order in which the last factor changes fastest, as indices."""
     numbers = [m.codes(factor) for factor in factors]
@@ -44,17 +35,6 @@ def ordered(factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]]) -
         return [numbers[k].get(own[f.name], len(f.settings)) if f.name in own else -1 for k, f in enumerate(factors)]
 
     return sorted(range(len(found)), key=key)
-
-
-def runs(factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]]) -> list[list[Run]]:
-    """Return the runs of each factor along treatments in their order."""
-    result = []
-    for depth, factor in enumerate(factors):
-        names = [f.name for f in factors[: depth + 1]]
-        keys = groupby(range(len(found)), key=lambda k: tuple(found[k].get(n) for n in names))
-        own = [list(group) for _, group in keys]
-        result.append([Run(found[group[0]].get(factor.name), group[0], group[-1]) for group in own])
-    return result
 
 
 def names_room(factors: Sequence[Factor]) -> float:
@@ -79,11 +59,15 @@ def labels(
     """
     slot = (x.end - x.start) / (x.high - x.low)
     numbered = []
-    rows = list(zip(factors, runs(factors, found), strict=True))
-    for depth, (factor, own) in enumerate(reversed(rows)):
+    for depth, factor in enumerate(reversed(factors)):
         middle = top + ROW * (depth + 0.5)
+        # neighbouring places with the same setting of it, and of all slower ones: the first and the last of each
+        slower = [f.name for f in factors[: len(factors) - depth]]
+        groups = groupby(range(len(found)), key=lambda k: [found[k].get(name) for name in slower])
+        ends = [(own[0], own[-1]) for own in (list(group) for _, group in groups)]
+        own = [found[first].get(factor.name) for first, _ in ends]
         m.write(sheet, x.start - 12, middle, said(factor.name), x.start - 16, "soft other small middle", "end")
-        spaces = [slot * (run.last - run.first + 1) - 1 for run in own]
+        spaces = [slot * (last - first + 1) - 1 for first, last in ends]
         names = [said(setting) for setting in factor.settings]
         width = int((min(spaces, default=0.0) - 10) / room("0", LETTERS))
         short = m.shortened(names, width)
@@ -91,20 +75,19 @@ def labels(
             short = {n: str(number) for number, n in enumerate(names, start=1)}
             listed = ", ".join(f"{number} {clip(n, 24)}" for number, n in enumerate(names, start=1))
             numbered.append(f"{clip(said(factor.name), 24)}: {listed}")
-        texts = ["" if run.setting is None else short.get(said(run.setting), "") for run in own]
+        texts = ["" if setting is None else short.get(said(setting), "") for setting in own]
         # marks stand before all names, or before none
         mark = factor == marked and all(room(t, LETTERS) + 20 <= space for t, space in zip(texts, spaces, strict=True))
-        for run, text in zip(own, texts, strict=True):
-            if run.setting is not None:
-                at = (x.at(run.first) + x.at(run.last)) / 2
+        for (first, last), setting, text in zip(ends, own, texts, strict=True):
+            if setting is not None:
+                at = (x.at(first) + x.at(last)) / 2
                 if mark:
-                    point = (at - room(text, LETTERS) / 2 - 2, middle)
-                    look_of(factor, run.setting).marks(sheet, [point], "middle")
+                    look_of(factor, setting).marks(sheet, [(at - room(text, LETTERS) / 2 - 2, middle)], "middle")
                 if text:
-                    sheet.text(at + 10 * mark, middle, text, "other middle", "middle", full=said(run.setting))
+                    sheet.text(at + 10 * mark, middle, text, "other middle", "middle", full=said(setting))
         if depth:
             edge, y = slot * 0.4, middle - ROW / 2 - 1
-            sheet.lines("axis", [[(x.at(r.first) - edge, y), (x.at(r.last) + edge, y)] for r in own])
+            sheet.lines("axis", [[(x.at(first) - edge, y), (x.at(last) + edge, y)] for first, last in ends])
     return f"Where names do not fit, settings are numbered: {'; '.join(reversed(numbered))}." if numbered else ""
 
 
@@ -115,8 +98,6 @@ _ROWS = 3
 MOST = _PER_ROW * _ROWS
 """Treatments that are drawn at most."""
 _BROAD = 120.0
-_BESIDE = 90.0
-"""The room for names of rows below the labels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,8 +129,6 @@ class Columns:
     span: Span
     columns: list[Column]
     found: list[TreatmentValues]
-    labels: float
-    """Height of the labels below a panel."""
     keyed: str
     """What the numbers in place of names stand for, in words."""
 
@@ -176,16 +155,14 @@ class Columns:
 
 
 def columns(
-    response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, below: float = 0,
-    logs: bool = False,
-) -> Columns | None:  # fmt: skip
+    response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, logs: bool = False
+) -> Columns | None:
     """Lay treatments out, the last factor fastest; None where there is no spread.
 
     More than 24 treatments stand in several rows, at most 72 at all.
 
     Args:
         order: the factors from slow to fast; None: those of the response.
-        below: room to leave below the labels.
         logs: the values are on the scale of the response, which is logarithmic.
     """
     found = [s for s in samples if s.values.size]
@@ -206,8 +183,8 @@ def columns(
     length = whole if whole <= _PER_ROW and math.ceil(count / whole) <= _ROWS else length
     rows = [found[k : min(k + length, count)] for k in range(0, count, length)]
     y = panels.span(of.of(every), of.log, cut_off=True, count=7)
-    left = max(y.room, names_room(factors), _BESIDE if below else 0)
-    pitch = _PLOT + 8 + ROW * len(factors) + below + _GAP
+    left = max(y.room, names_room(factors))
+    pitch = _PLOT + 8 + ROW * len(factors) + _GAP
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
     m.name(sheet, response, of)
     stand: list[Column] = []
@@ -224,4 +201,4 @@ def columns(
             stand.append(Column(s, look, drawn, place, of.of(s.values)))
         told = labels(sheet, factors, [s.settings for s in row], x, drawn.y.start + 8, marked=marked)
         keyed = keyed or told
-    return Columns(sheet, of, y, stand, found, 8 + ROW * len(factors), keyed)
+    return Columns(sheet, of, y, stand, found, keyed)

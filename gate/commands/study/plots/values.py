@@ -7,8 +7,7 @@ differ (Fig. 8). The histogram of one treatment is that of Fig. 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -17,23 +16,20 @@ import numpy.typing as npt
 from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import WIDTH, combination, in_unit, said
 from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
-from gate.model.study import Factor, Response, Setting
+from gate.model.study import Factor, Response
 from gate.plots import panels
 from gate.plots.axes import half_violin, tick_room
 from gate.plots.panels import Array, Panel
-from gate.plots.picture import LETTERS, Picture, Sheet, room
+from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Range, Tick, density, limits, ticks
 from gate.stats.quantile import needed_values, type8
 from gate.units import agree, plural
-from gate.writing.amounts import format_p
 from gate.writing.plain import clip
 
 _MANY, _DRAWN = 2000, 600
 """So many values are drawn without choosing; of more so many."""
 _OUTLIERS, _ALL = 40, 600
 """Outliers of a treatment, and in all, that are drawn at most; of more some, the extremes among them."""
-_ROWS = 58
-"""Height of the two rows of p below the labels."""
 
 
 def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -> Picture | None:
@@ -138,67 +134,25 @@ def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
 
 
 def spreads(prefix: str, response: Response, factor: Factor, units: Sequence[TreatmentValues]) -> Picture | None:
-    """Draw boxes of units by treatment with this factor fastest, and below them whether mean and spread differ.
+    """Draw boxes of units by treatment with this factor fastest; None: there is no spread, or it has one setting.
 
-    units: of each treatment, on the scale of the response. None: there is no spread, or the factor has one setting.
+    units: of each treatment, on the scale of the response.
     """
     if len({s.settings.get(factor.name) for s in units}) < 2:
         return None
     order = [*(f for f in response.factors if f.name != factor.name), factor]
-    stage = columns(response, units, order=order, below=_ROWS, logs=response.scale == "log")
+    stage = columns(response, units, order=order, logs=response.scale == "log")
     if stage is None:
         return None
     for column in stage.columns:
         _box(stage, column)
-    two = len(factor.settings) == 2
-    mean = "t test" if two else "Tukey and Kramer, of the farthest apart"
-    spread = "F test, for normal units" if two else "Brown and Forsythe"
     return stage.picture(
         prefix,
         f"Mean and spread of {response.benchmark}, {response.metric}, by {factor.name}",
         f"Boxes of the units, the settings of {clip(said(factor.name), 30)} side by side.",
         "They go from quartile to quartile with the median in them, whiskers to the last unit within 1.5 times that "
         "distance; a cross is the mean.",
-        _tests(stage, response, factor)
-        and f"Below: p of equal means ({mean}) and of equal variances ({spread}), each by itself.",
     )
-
-
-def _tests(stage: Columns, response: Response, factor: Factor) -> bool:
-    """Write the p of each group of columns; tell whether any is there."""
-
-    def key(at: Mapping[str, Setting]) -> tuple[tuple[str, Setting], ...]:
-        return tuple(sorted((name, setting) for name, setting in at.items() if name != factor.name))
-
-    alone = len(response.factors) < 2
-    means = {
-        key(o.at): min((pair.p for pair in o.pairs if pair.p is not None), default=None)
-        for o in response.one_ways
-        if o.factor == factor.name and (o.at or alone)
-    }
-    variances = {
-        key(s.at): s.levene_p if s.f_p is None else s.f_p
-        for s in response.spreads
-        if s.factor == factor.name and (s.at or alone)
-    }
-    apart = groupby(stage.columns, key=lambda column: (column.panel.y.start, key(column.sample.settings)))
-    groups = [(at, list(own)) for (_, at), own in apart]
-    shown = False
-    for row, (name, found) in enumerate((("mean", means), ("spread", variances))):
-        texts = ["" if (p := found.get(at)) is None else format_p(p) for at, _ in groups]
-        # a row is whole, or it is not there
-        spaces = [own[0].panel.slot * len(own) - 4 for _, own in groups]
-        if not any(texts) or any(room(text, LETTERS) > space for text, space in zip(texts, spaces, strict=True)):
-            continue
-        shown, below = True, stage.labels + 16 + 27 * row
-        for text, (_, own) in zip(texts, groups, strict=True):
-            panel = own[0].panel
-            at = panel.x.at((own[0].place + own[-1].place) / 2)
-            full = f"p of equal {name}s: {text}"
-            stage.sheet.text(at, panel.y.start + below, text, "middle", "middle", full=full)
-        for x, y in dict.fromkeys((c.panel.x.start, c.panel.y.start) for c in stage.columns):
-            stage.sheet.text(x - 12, y + below, f"p, {name}", "soft middle", "end")
-    return shown
 
 
 _TITLE, _LINE, _PLOT, _FOOT = 34, 27, 150, 64

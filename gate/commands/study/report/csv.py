@@ -30,16 +30,16 @@ def _text(first: str, others: str, rows: Callable[[Response], Iterable[Row]], re
     columns = [own.partition("=") for own in others.split()]
     names = ["benchmark", "metric", "unit", *first.split(), *(name for name, _, _ in columns)]
     lines = [names]
+
+    def value(each: Any, name: str) -> object:
+        return each.quantiles.get(name) if name in QUANTILES else getattr(each, name)
+
     for response in responses:
         for cells, each in rows(response):
-            rest = [] if each is None else [_value(each, attribute or name) for name, _, attribute in columns]
+            rest = [] if each is None else [value(each, attribute or name) for name, _, attribute in columns]
             own = [response.benchmark, response.metric, response.unit, *cells, *rest]
             lines.append([_cell(value) for value in (*own, *(None,) * (len(names) - len(own)))])
     return "".join(f"{','.join(line)}\n" for line in lines)
-
-
-def _value(each: Any, name: str) -> object:
-    return each.quantiles.get(name) if name in QUANTILES else getattr(each, name)
 
 
 def _cell(value: object) -> str:
@@ -69,10 +69,6 @@ def _terms(data: Response | Abridged) -> Iterator[Row]:
         yield ("residuals", model.residual_df, model.residual_ss, model.unexplained), None
 
 
-def _effects(data: Response | Abridged) -> Iterable[Row]:
-    return _each([data.linear.intercept, *(e for t in data.linear.terms for e in t.effects)] if data.linear else [])
-
-
 def _quantile_effects(response: Response) -> Iterator[Row]:
     for model in response.quantiles.models if response.quantiles else []:
         none = [None] * len(model.effects)
@@ -80,35 +76,6 @@ def _quantile_effects(response: Response) -> Iterator[Row]:
             for e, error in zip(effects or [], errors or [], strict=True):
                 own = (e.term, e.settings, e.estimate, e.low, e.high, e.p)
                 yield (kind, model.tau, model.enough, *own, error), None
-
-
-def _contrasts(response: Response) -> Iterator[Row]:
-    found = response.lenth
-    for c in found.contrasts if found else []:
-        own = (c.term, c.aliases, c.estimate, c.possible, c.active)
-        yield own, found
-
-
-def _trends(response: Response) -> Iterator[Row]:
-    for t in response.trends:
-        for name in ("slope", "per_unit", "curvature"):
-            if (own := getattr(t, name)) is not None:
-                yield (t.factor, t.axis, name.replace("_", " ")), own
-
-
-def _means(data: Response | Abridged) -> Iterator[Row]:
-    for main in (*data.mains, *data.interactions):
-        yield from _each(main.points, ":".join(main.factors))
-
-
-def _sizes(response: Response) -> Iterator[Row]:
-    found = response.sample_sizes
-    for row in found.rows if found else []:
-        yield (found and found.settings, row.method, row.size, *row.widths), row
-
-
-def _checks(response: Response) -> Iterator[Row]:
-    return _each(checks(response))
 
 
 _EFFECT = "term settings estimate low high p"
@@ -121,9 +88,20 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
         "data", "stratum=name groups df mean_square component",
         _by_data(lambda data: _each(data.linear.strata if data.linear else ())),
     ),
-    "contrasts": ("term aliases estimate beyond_me beyond_sme", "pse me sme df", _contrasts),
-    "claims": ("", "term statistic weight p p_adjusted claimed low high", lambda r: _each(r.claims)),
-    "effects": ("data", _EFFECT, _by_data(_effects)),
+    "contrasts": (
+        "term aliases estimate beyond_me beyond_sme", "pse me sme df",
+        lambda r: (
+            ((c.term, c.aliases, c.estimate, c.possible, c.active), r.lenth)
+            for c in (r.lenth.contrasts if r.lenth else ())
+        ),
+    ),
+    "claims": ("", "term statistic weight p p_adjusted claimed", lambda r: _each(r.claims)),
+    "effects": (
+        "data", _EFFECT,
+        _by_data(lambda data: _each(
+            [data.linear.intercept, *(e for t in data.linear.terms for e in t.effects)] if data.linear else []
+        )),
+    ),
     "quantile-effects": (f"intervals tau enough {_EFFECT} std_error", "", _quantile_effects),
     "one-way": (
         "factor at", f"setting count mean sd {' '.join(QUANTILES)} letters",
@@ -137,18 +115,26 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
         "", "factor at first second first_mean second_mean difference percent low high words",
         lambda r: _each(r.percents),
     ),
-    "trends": ("factor axis what", "estimate low high p", _trends),
-    "means": ("data factors", "settings mean treatments", _by_data(_means)),
+    "means": (
+        "data factors", "settings mean treatments",
+        _by_data(lambda data: (
+            row for main in (*data.mains, *data.interactions) for row in _each(main.points, ":".join(main.factors))
+        )),
+    ),
     "blocks": (
-        "data factor boxes", "complete order same chance tail",
+        "data factor boxes", "complete order same chance",
         _by_data(lambda data: (((b.factor, len(b.boxes)), b) for b in data.blocks)),
     ),
     "spreads": ("", "factor at ratio f_p levene_p", lambda r: _each(r.spreads)),
     "kruskal-wallis": ("", "factor setting at groups h=statistic df p p_adjusted", lambda r: _each(r.ranks)),
     "bca-means": ("", "settings units mean low high", lambda r: _each(r.means)),
     "sample-sizes": (
-        "settings method size lower_quartile median upper_quartile", "coverage subsamples", _sizes
+        "settings method size lower_quartile median upper_quartile", "coverage subsamples",
+        lambda r: (
+            ((r.sample_sizes and r.sample_sizes.settings, row.method, row.size, *row.widths), row)
+            for row in (r.sample_sizes.rows if r.sample_sizes else ())
+        ),
     ),
-    "checks": ("", "name statistic df p holds words", _checks),
+    "checks": ("", "name statistic df p holds words", lambda r: _each(checks(r))),
 }  # fmt: skip
 """Of each table its first columns, the columns that are attributes ("name=attribute" where these differ), its rows."""

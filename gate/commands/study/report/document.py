@@ -9,11 +9,10 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.analysis.observations import Observed
-from gate.commands.study.plots.blocks import blocks
 from gate.commands.study.plots.contrasts import half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
-from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.commands.study.plots.values import boxes, histogram, spreads, violins
@@ -107,7 +106,16 @@ def document_of(
     responses, confidence = report.responses, report.confidence
     sections = _opening(report)
     if observed is not None:
-        sections.append([Facts(list(_facts(report)))])
+        named = {f.name: f"{f.name} ({', '.join(map(str, f.settings))})" for r in responses for f in r.factors}
+        facts = [("factors", "; ".join(named.values()) or "none")]
+        if counts := sorted({len(r.treatments) for r in responses}):
+            facts.append(("treatments", " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))))
+            units = " and ".join(sorted({say.UNITS[r.analysis_unit] for r in responses}))
+            facts.append(("units of the linear model", units))
+        facts.append(("confidence", format_confidence(confidence)))
+        facts.append(("interactions", f"of up to {plural(report.order, 'factor')} in the linear model"))
+        facts += [("measured", run.created) for run in report.runs[:1] if run.created]
+        sections.append([Facts(facts)])
         by_benchmark: dict[str, list[Response]] = {}
         for response in responses:
             by_benchmark.setdefault(response.benchmark, []).append(response)
@@ -164,18 +172,6 @@ def _opening(report: StudyReport) -> list[list[Part]]:
     ]
 
 
-def _facts(report: StudyReport) -> Iterator[tuple[str, str]]:
-    factors = {f.name: f"{f.name} ({', '.join(map(str, f.settings))})" for r in report.responses for f in r.factors}
-    yield "factors", "; ".join(factors.values()) or "none"
-    counts = [len(r.treatments) for r in report.responses]
-    if counts:
-        yield "treatments", f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-        yield "units of the linear model", " and ".join(sorted({say.UNITS[r.analysis_unit] for r in report.responses}))
-    yield "confidence", format_confidence(report.confidence)
-    yield "interactions", f"of up to {plural(report.order, 'factor')} in the linear model"
-    yield from (("measured", run.created) for run in report.runs[:1] if run.created)
-
-
 def _closing(report: StudyReport, attachments: Sequence[Attachment]) -> list[list[Part]]:
     """Fold away what the page is made of, and how to make it again."""
     rows: list[tuple[str, str]] = []
@@ -211,7 +207,6 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
     drawn += draw("Residuals", residuals, "residuals", response.diagnostics) if response.diagnostics else []
     views = [tables.linear(response, model, confidence)]
     views += [tables.strata(response, model)] if len(model.strata) > 1 else []
-    views += [trends] if (trends := tables.trends(response, confidence)) else []
     yield Section(
         "Effects on the mean",
         f"{draw.prefix}-mean",
@@ -244,19 +239,19 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Iterator[
     found = response.quantiles
     if found is None or not found.models:
         return
-    first = say.shown_quantile(found)
+    # shown first is the highest that has its values, else the one that needs the fewest
+    enough = [model for model in found.models if model.enough]
+    first = enough[-1] if enough else min(found.models, key=lambda model: abs(model.tau - 0.5))
     views: dict[bool, list[Part]] = {True: [], False: []}
     for model in found.models:
         if model is not first:
             views[model.enough].append(tables.quantile(response, model, confidence))
-    level = found.cluster
-    alike = f"Values of one {level} may be alike: intervals count {found.clusters} {level}s as clusters."
     titles = ("Intervals at the other quantiles", True), ("Quantiles with too few values beyond them", False)
     yield Section(
         "Effects over the distribution",
         f"{draw.prefix}-quantiles",
         [
-            Items([alike, *(f"not separable: {text}" for text in found.inestimable)], "rest"),
+            *([Items([f"not separable: {text}" for text in found.inestimable], "rest")] if found.inestimable else []),
             Figures(draw("Effects by quantile", quantile_effects, "taus", found, confidence)),
             tables.quantile(response, first, confidence),
             tables.by_quantile(response, found.models),
@@ -272,6 +267,15 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
     shown = [view for factor in response.factors for view in tables.percents(response, factor.name)]
     if not shown:
         return
+    units = _treatments(draw.observed, "units", logs=True)
+
+    def units_at(found: OneWay) -> dict[Setting, Array]:
+        own: dict[Setting, list[Array]] = {}
+        for each in units:
+            if found.at.items() <= each.settings.items():
+                own.setdefault(each.settings[found.factor], []).append(each.values)
+        return {setting: np.concatenate(values) for setting, values in own.items()}
+
     folds = []
     for factor in response.factors:
         own = [(k, each) for k, each in enumerate(response.one_ways[:_ONE_WAYS]) if each.factor == factor.name]
@@ -279,13 +283,11 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
         drawn = [
             figure
             for k, each in own
-            for figure in draw(f"{each.factor}, setting by setting", one_way, f"oneway{k}", each,
-                               _units_at(draw.observed, each), confidence)
-        ]  # fmt: skip
+            for figure in draw(f"{each.factor}, setting by setting", one_way, f"oneway{k}", each, units_at(each))
+        ]
         title = f"{factor.name}: quantiles, all pairs, groups"
         folds += [Fold(title, [*views, Figures(drawn)])] if own else []
     if (spread := tables.spreads(response)) is not None:
-        units = _treatments(draw.observed, "units", logs=True)
         drawn = [
             figure
             for k, factor in enumerate(response.factors)
@@ -304,17 +306,6 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
         "percent. Each row stands for itself: of twenty without any difference one looks clear. Folded below: each "
         "comparison with its quantiles and groups.",
     )
-
-
-def _units_at(observed: Observed | None, found: OneWay) -> dict[Setting, Array]:
-    if observed is None:
-        return {}
-    own: dict[Setting, list[Array]] = {}
-    for cell in cells(observed.units, observed.factors):
-        at = observed.settings(cell.codes)
-        if found.at.items() <= at.items():
-            own.setdefault(at[found.factor], []).append(cell.y)
-    return {setting: np.concatenate(each) for setting, each in own.items()}
 
 
 def _treatments(observed: Observed | None, what: str, *, logs: bool = False) -> list[TreatmentValues]:

@@ -12,7 +12,7 @@ from gate.commands.study.report.words import Amounts
 from gate.document.document import Cell, Column, Row, Table
 from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
 from gate.units import format_confidence, format_number, format_share
-from gate.words.effects import alias_sets, named, percentile, settings_text
+from gate.words.effects import named, percentile, settings_text
 from gate.writing.amounts import format_p
 
 QUANTILES = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
@@ -76,7 +76,9 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
         for i, effect in enumerate(term.effects or [None]):
             label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
             rows.append((label, amounts.ends(effect), None if i else term))
-    rows.append((say.residuals(model), amounts.ends(None), model))
+    # blocks are in the residuals, though no term is tested against them
+    left = f"residuals, {model.block}s among them" if model.block else "residuals"
+    rows.append((left, amounts.ends(None), model))
 
     def of(term: str, residual: str | None = None) -> Callable[[Any], Any]:
         """Take what a term has, of the row of the residuals what the model has."""
@@ -194,32 +196,6 @@ def by_quantile(response: Response, models: Sequence[QuantileModel]) -> Table:
     )
 
 
-def trends(response: Response, confidence: float) -> Table | None:
-    """Lay out the trends of factors whose settings are numbers."""
-    if not response.trends:
-        return None
-    amounts, percent = Amounts(response), format_confidence(confidence)
-    aliases = alias_sets(response)
-    rows = []
-    for trend in response.trends:
-        step = "doubling" if trend.axis == "log2" else "unit"
-        slopes = (f"per {step}", trend.slope), ("per unit", trend.per_unit), (f"curvature, per {step}", trend.curvature)
-        rows += [(trend.factor, name, own) for name, own in slopes if own is not None]
-    curved = any(trend.curvature is not None for trend in response.trends)
-    bent = ", and the curvature, by how much the slope changes with each step" if curved else ""
-    return view(
-        f"Trends of factors with numbers for settings{_in(amounts.changes)}",
-        rows,
-        text("factor", lambda row: named(row[0], aliases.get(row[0], []))),
-        text("trend", lambda row: row[1]),
-        number(f"low {percent}", lambda row: row[2].low, amounts.change),
-        number("estimate", lambda row: row[2].estimate, amounts.signed),
-        number(f"high {percent}", lambda row: row[2].high, amounts.change),
-        chance("p", of=lambda row: row[2]),
-        note=f"Straight lines through the means of the linear model{bent}, with the error of the factor's own term.",
-    )
-
-
 def checks(response: Response) -> Table:
     """Lay out what the tests say."""
     return view(
@@ -321,32 +297,37 @@ def percents(response: Response, factor: str) -> list[Table]:
         apart.setdefault(settings_text(at) if machine else "", []).append(row)
     if len(apart) > MOST_APART:
         apart = {"": found}
-    return [_percents(response, rows, at) for at, rows in apart.items()]
-
-
-def _percents(response: Response, found: Sequence[PercentRow], at: str) -> Table:
-    amounts, first = Amounts(response), found[0]
-    several = len({(row.first, row.second) for row in found}) > 1
-    varied = [name for name in first.at if len({str(row.at.get(name)) for row in found}) > 1]
-    single = varied[0] if len(varied) == 1 and (at or len(first.at) == 1) else None
-    names = ("first", "second") if several else (f"{first.factor}={first.first}", f"{first.factor}={first.second}")
+    amounts = Amounts(response)
 
     def interval(row: PercentRow) -> str | None:
         if row.low is None or row.high is None:
             return None
         return f"{format_share(row.low, sign=True)} to {format_share(row.high, sign=True)}"
 
-    return view(
-        f"{first.factor}, setting against setting{_in(at, ' at ')}{_in(amounts.unit.name)}",
-        found,
-        text(single or "at", lambda row: row.at[single] if single else _or("everywhere")(row.at)),
-        *([text("settings", lambda row: f"{row.first} to {row.second}")] if several else []),
-        number(names[0], "first_mean", amounts.level),
-        number(names[1], "second_mean", amounts.level),
-        number("difference", "difference", amounts.signed, spare=True),
-        text("result", "words"),
-        text("interval", interval, spare=True),
-    )
+    def setting(name: str) -> Callable[[Any], str]:
+        return lambda at: str(at[name])
+
+    views = []
+    for place, rows in apart.items():
+        several = len({(row.first, row.second) for row in rows}) > 1
+        varied = [name for name in rows[0].at if len({str(row.at.get(name)) for row in rows}) > 1]
+        single = varied[0] if len(varied) == 1 and (place or len(rows[0].at) == 1) else None
+        names = ("first", "second") if several else (f"{factor}={rows[0].first}", f"{factor}={rows[0].second}")
+        show = _or("everywhere") if single is None else setting(single)
+        views.append(
+            view(
+                f"{factor}, setting against setting{_in(place, ' at ')}{_in(amounts.unit.name)}",
+                rows,
+                text(single or "at", "at", show),
+                *([text("settings", lambda row: f"{row.first} to {row.second}")] if several else []),
+                number(names[0], "first_mean", amounts.level),
+                number(names[1], "second_mean", amounts.level),
+                number("difference", "difference", amounts.signed, spare=True),
+                text("result", "words"),
+                text("interval", interval, spare=True),
+            )
+        )
+    return views
 
 
 def one_way(response: Response, found: OneWay, confidence: float) -> list[Table]:

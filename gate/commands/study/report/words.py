@@ -80,8 +80,8 @@ def other_scale(response: study.Response) -> str:
     return f"{where} other terms of the linear model are clear ({'; '.join(parts)})."
 
 
-def coding(response: study.Response) -> str:
-    """Say what an effect is."""
+def below(response: study.Response, model: study.LinearModel) -> list[str]:
+    """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
     two = [f for f in response.factors if len(f.settings) == 2]
     parts = []
     if two:
@@ -90,13 +90,8 @@ def coding(response: study.Response) -> str:
     if len(two) < len(response.factors):
         more = "those of factors with more settings" if two else "effects"
         parts.append(f"{more} are distances from the mean of the settings")
-    return "; ".join(parts)
-
-
-def below(response: study.Response, model: study.LinearModel) -> list[str]:
-    """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
     partial = [text for text in (partial_aliases(model),) if text]
-    return [coding(response), *partial, *(f"not separable: {text}" for text in model.inestimable)]
+    return ["; ".join(parts), *partial, *(f"not separable: {text}" for text in model.inestimable)]
 
 
 ERRORS: dict[study.Error, str] = {
@@ -107,11 +102,6 @@ _BLOCKS: dict[study.Block, str] = {
     "build": "rounds of builds",
     "session": "sessions",
 }
-
-
-def residuals(model: study.LinearModel) -> str:
-    """Name what the factors leave: blocks are in it, though no term is tested against them."""
-    return f"residuals, {model.block}s among them" if model.block else "residuals"
 
 
 def error_of(term: study.Term) -> str:
@@ -156,32 +146,17 @@ def effect_name(effect: study.Effect, response: study.Response, model: study.Lin
     return named(name, aliases)
 
 
-def shown_quantile(found: study.QuantileEffects) -> study.QuantileModel:
-    """Return the quantile that is shown first: the highest that has its values, else the one that needs the fewest."""
-    enough = [model for model in found.models if model.enough]
-    return enough[-1] if enough else min(found.models, key=lambda model: abs(model.tau - 0.5))
-
-
 def blocks(response: study.Response, found: study.Blocks) -> str:
-    """Say what a block plot shows, with the exact chance of its pattern where boxes are independent."""
+    """Say what a block plot shows, with the exact chance that all boxes agree where they are independent."""
     shared = next((f.varies for f in response.factors if f.name == found.factor and f.varies != "execution"), None)
     if shared is not None:
         same = f"one order in {found.same} of {found.complete} boxes"
         return f"{found.factor}: {same}; they share {shared}s, so no probability is given"
-    if found.order is not None and found.chance is not None:
-        order = " below ".join(map(str, found.order))
-        return (
-            f"{found.factor}: {order} in all {found.complete} boxes; by chance alone in {_luck(found.chance)} of such "
-            "experiments"
-        )
-    # of more than two settings it is a bound
-    most = "" if any(f.name == found.factor and len(f.settings) == 2 for f in response.factors) else "at most "
-    tail = "" if found.tail is None else f"; so many or more by chance in {_luck(found.tail, most)}"
-    return f"{found.factor}: the same order in {found.same} of {found.complete} boxes{tail}"
-
-
-def _luck(chance: float, most: str = "") -> str:
-    return f"{most}{format_share(min(chance, 1.0))}" if chance >= 1e-5 else "less than 0.001%"
+    if found.order is None or found.chance is None:
+        return f"{found.factor}: the same order in {found.same} of {found.complete} boxes"
+    luck = format_share(found.chance) if found.chance >= 1e-5 else "less than 0.001%"
+    order = " below ".join(map(str, found.order))
+    return f"{found.factor}: {order} in all {found.complete} boxes; by chance alone in {luck} of such experiments"
 
 
 def lacking(response: study.Response) -> list[str]:

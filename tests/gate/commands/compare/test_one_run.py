@@ -13,19 +13,9 @@ from gate.cli.main import main
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered
 from tests.support import lines
 from tests.support.compared import rows_of
-from tests.support.project import CONFIG, Project
 
 Line = dict[str, Any]
 Shown = dict[tuple[str, str], tuple[float, float, float]]
-TWO_METRICS = """\
-import os, random, sys
-random.seed(int(os.environ["PERFGATE_SEED"]))
-with open(sys.argv[1], "w") as out:
-    for _ in range(int(os.environ["PERFGATE_ITERATIONS"])):
-        drift = random.gauss(1, 0.02)
-        for metric, mean in (("time", SPEED), ("other", 3 * SPEED), ("third", 2.0), ("fourth", 1.0)):
-            out.write('{"metric": "%s", "unit": "s", "value": %r}\\n' % (metric, mean * drift * random.gauss(1, 0.02)))
-"""
 
 
 def shown(report: Line) -> Shown:
@@ -121,21 +111,6 @@ def test_one_run_has_one_interval(tmp_path: Path, name: str) -> None:
     text = compared(run("compare", str(folder), "--format", "csv"))
     assert text.keys() == decided.keys()
     for key, interval in decided.items():
-        assert text[key] == pytest.approx(interval, rel=1e-9), key
-
-
-def test_check_too(tmp_path: Path) -> None:
-    project = Project(tmp_path / "project")
-    project.write("perfgate.toml", CONFIG.replace("[[benchmark]]", 'metrics = ["time"]\n[[benchmark]]'))
-    project.write("bench.py", TWO_METRICS.replace("SPEED", "1.0"))
-    project.commit()
-    project.write("bench.py", TWO_METRICS.replace("SPEED", "1.3"))
-    done = project.perfgate("check", "--json", "-", "--quiet", "--set", "gate.floor=0")
-    assert done.returncode == 1, done.stderr
-    checked = shown(json.loads(done.stdout))
-    assert len(checked) == 4
-    text = compared(project.perfgate("compare", ".perfgate", "--format", "csv").stdout)
-    for key, interval in checked.items():
         assert text[key] == pytest.approx(interval, rel=1e-9), key
 
 

@@ -195,12 +195,6 @@ def test_what_nothing_completes(line: str) -> None:
     assert candidates(line.split(" "))[1] == {}
 
 
-def test_a_shell_reads_the_script_without_a_complaint(scripts: Path, project: Path) -> None:
-    for shell, check in (("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")):
-        if shutil.which(shell):
-            assert answer([shell, check, str(scripts / shell)], project) == ""
-
-
 def test_known_values_are_those_that_the_help_names() -> None:
     known = [each for entry in entries() for each in entry.parameters if each.known and not each.choices]
     assert len(known) == 3

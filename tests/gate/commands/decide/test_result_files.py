@@ -240,35 +240,11 @@ def libtest(ns: float) -> str:
     return f"running 1 test\ntest parse ... bench: {ns:11,.0f} ns/iter (+/- 14) = {1e6 / ns:.0f} MB/s\n"
 
 
-def divan(ns: float) -> str:
-    cells = " │ ".join(f"{value:.1f} ns" for value in (ns - 9, ns + 9, ns - 1, ns))
-    return f"b       fastest       │ slowest       │ median        │ mean          │ samples │ iters\n╰─ p  {cells} │ 100 │ 100\n"
-
-
 def pytest_benchmark(ns: float) -> str:
     stats = {"min": ns - 5, "max": ns + 5, "mean": ns, "median": ns, "stddev": 1.0, "rounds": 9}
     found = {key: value * 1e-9 if key != "rounds" else value for key, value in stats.items()}
     return json.dumps(
         {"machine_info": {}, "benchmarks": [{"fullname": "t.py::t", "name": "t", "stats": found}], "version": "5"}
-    )
-
-
-def vitest(ns: float) -> str:
-    own = {"name": "p", "mean": ns * 1e-6, "hz": 1e9 / ns, "min": ns * 0.9e-6, "max": ns * 2e-6, "p99": ns * 2e-6}
-    return json.dumps({"files": [{"filepath": "/x/a.bench.ts", "groups": [{"fullName": "a", "benchmarks": [own]}]}]})
-
-
-def catch2(ns: float) -> str:
-    mean = f'<mean value="{ns}" lowerBound="{ns - 1}" upperBound="{ns + 1}" ci="0.95"/>'
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<Catch2TestRun name="t" catch2-version="3.4.0"><TestCase name="c">'
-        f'<BenchmarkResults name="p" samples="100">{mean}</BenchmarkResults></TestCase></Catch2TestRun>\n'
-    )
-
-
-def nanobench(ns: float) -> str:
-    return json.dumps(
-        {"results": [{"title": "t", "name": "p", "unit": "op", "batch": 1, "median(elapsed)": ns * 1e-9}]}
     )
 
 
@@ -281,7 +257,7 @@ def hyperfine_csv(ns: float) -> str:
     return f"command,mean,stddev,median,user,system,min,max\np,{','.join(cells)}\n"
 
 
-TOOLS = [libtest, divan, pytest_benchmark, vitest, catch2, nanobench, benchmark_js, hyperfine_csv]
+TOOLS = [libtest, pytest_benchmark, benchmark_js, hyperfine_csv]
 
 
 @pytest.mark.parametrize("tool", TOOLS)

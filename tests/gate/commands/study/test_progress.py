@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gate.commands.study.experiment import Progress, begun_in, progress_of, warnings_of_runs
-from gate.commands.study.measure import free_keys, shares_now
+from gate.commands.study.measure import shares_now
 from gate.config.parse import parse
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
@@ -137,9 +137,3 @@ def study(**keys: object) -> Study:
     found = parse(from_tables({"benchmark": [{"name": "a", "command": "true {n}"}], "study": tables}, "test")).study
     assert found is not None
     return found
-
-
-def test_keys_that_others_tell_of_may_differ() -> None:
-    assert ("plan", "iterations") in free_keys(run(), study(iterations=4))
-    assert ("plan", "iterations") not in free_keys(run(), study())
-    assert ("study", "replicates") in free_keys(run(), study())

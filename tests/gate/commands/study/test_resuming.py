@@ -10,6 +10,8 @@ from gate.units import Duration
     ("given", "budget", "wanted"),
     [
         ("study", None, "perfgate study --resume"),
+        # quoted for a shell
+        ("study --set study.scale='plain", None, """perfgate study --set 'study.scale='"'"'plain' --resume"""),
         ("study --resume --quiet", None, "perfgate study --quiet --resume"),
         ("study --set study.budget=5m", None, "perfgate study --set study.budget=5m --resume"),
         ("study --set study.budget=5m --out x", 3600, "perfgate study --out x --resume --set study.budget=1h"),
@@ -25,8 +27,3 @@ from gate.units import Duration
 )
 def test_the_same_command_with_resume(given: str, budget: float | None, wanted: str | None) -> None:
     assert continuing(given.split(), None if budget is None else Duration(budget)) == wanted
-
-
-def test_words_are_quoted_for_a_shell() -> None:
-    given = ["study", "--set", 'study.exclude=[{a = "b c"}]']
-    assert continuing(given) == "perfgate study --set 'study.exclude=[{a = \"b c\"}]' --resume"

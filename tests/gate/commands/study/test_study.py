@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
-from gate.commands.study import options as study_options
 from gate.commands.study.options import AnalyseOptions
 from tests.support.project import Project, Step, committed
 
@@ -142,27 +141,6 @@ def test_all_prints_the_order_by_iterations(project: Project) -> None:
     assert every.count("  execute  ") == 240
 
 
-def test_the_plan_as_json_has_everything(project: Project) -> None:
-    code, out, _ = run("study", "plan", "--seed", "7", "--json", "-")
-    plan = json.loads(out)
-    assert code == 0
-    assert plan["factors"][2] == {
-        "name": "opt", "settings": ["O0", "O2"], "varies": "build", "changes": ["environment of builds CFLAGS"],
-    }  # fmt: skip
-    assert plan["treatments"][5] == {
-        "number": 5, "side": "head", "settings": {"clients": 8, "load": "busy", "opt": "O0"},
-    }  # fmt: skip
-    assert plan["excluded"][0] == {"clients": 8, "load": "idle", "opt": "O2"}
-    assert (plan["builds"], plan["executions"], plan["rounds"], plan["replicates"]) == (6, 18, 3, 3)
-    orders = [e["order"] for each in plan["order"] for e in each["executions"]]
-    assert orders == list(range(18))
-    assert (plan["expected"], plan["budget"], plan["seed"]) == (None, 3600, 7)
-    file = project.top / "plan.json"
-    code, text, _ = run("study", "--dry-run", "--seed", "7", "--json", str(file))
-    assert text.startswith("study of head")
-    assert json.loads(file.read_text()) == plan
-
-
 def test_the_time_is_that_of_the_last_run_by_treatment(project: Project) -> None:
     lines: list[dict[str, Any]] = [
         {"type": "build", "side": "head", "build": 0, "seconds": 1.0, "factors": {"opt": opt}} for opt in ("O0", "O2")
@@ -178,11 +156,16 @@ def test_the_time_is_that_of_the_last_run_by_treatment(project: Project) -> None
             }
         )  # fmt: skip
     project.write(".perfgate/study/measurements.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
-    plan = json.loads(run("study", "plan", "--json", "-")[1])
-    # six builds of a second; each treatment three times, the one that was not measured by the mean of the others
-    assert plan["expected"] == pytest.approx(6 + 3 * (4 * 10 + 80 + (4 * 10 + 80) / 5))
     text = run("study", "plan")[1]
+    # six builds of a second; each treatment three times, the one that was not measured by the mean of the others:
+    # 6 + 3 (4 x 10 + 80 + (4 x 10 + 80) / 5) = 438 s
     assert "expected time: about 7 min 18 s as in the last run, at most 1 h 00 min (the budget)\n" in text
+
+
+def warned(*options: str) -> list[str]:
+    """The warnings of a plan, each on one line."""
+    part = run("study", *options)[1].partition("\nwarnings\n")[2].partition("\n\n")[0]
+    return [" ".join(text.split()) for text in part.removeprefix("  - ").split("\n  - ") if text]
 
 
 IDLE = 'load = { idle = {}, busy = { load = { command = "sleep 100" } } }'
@@ -210,7 +193,7 @@ ONE_SESSION = "load = { idle = { session = 0 }, busy = { session = 1 } }"
 )
 def test_the_plan_warns_of_what_it_cannot_tell(project: Project, changed: tuple[str, str], said: str | None) -> None:
     project.write("perfgate.toml", CONFIG + STUDY.replace(*changed))
-    warnings = json.loads(run("study", "plan", "--json", "-")[1])["warnings"]
+    warnings = warned("plan")
     about = [text for text in warnings if "quantiles" not in text]
     assert any(text.startswith(said) for text in about) if said else about == [], warnings
 
@@ -218,10 +201,8 @@ def test_the_plan_warns_of_what_it_cannot_tell(project: Project, changed: tuple[
 def test_sessions_of_a_factor_are_told_from_the_session_where_there_are_two(project: Project) -> None:
     bound = "load = { idle = { session = [0, 2] }, busy = { session = [1, 3] } }"
     project.write("perfgate.toml", CONFIG + STUDY.replace(IDLE, bound))
-    of_job = ("--session", "1", "--sessions", "4", "--json", "-")
-    warnings = json.loads(run("study", "plan", *of_job)[1])["warnings"]
     # each treatment is measured in two of the four sessions
-    (text,) = warnings
+    (text,) = warned("plan", "--session", "1", "--sessions", "4")
     assert text.startswith("24 values of each treatment (3 replicates x 4 values x 2 sessions) are too few")
 
 
@@ -240,11 +221,19 @@ def test_where_side_is_no_factor_base_is_not_looked_for(project: Project) -> Non
     assert re.search(r"execute  latency \(clients=\d, load=\w+, opt=O0\) on base\n", out)
 
 
-def test_without_a_study_one_line_says_how_to_write_it(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG)
-    code, out, err = run("study")
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (CONFIG, "perfgate.toml: has no [study]: write [study.factor] with a line"),
+        (STUDY.replace('benchmarks = ["latency"]\n', ""), "has no [[benchmark]]"),
+        (CONFIG + STUDY.replace("replicates = 3", "replicates = 0"), "perfgate: head: perfgate.toml:"),
+    ],
+)
+def test_a_file_without_a_study_is_one_line_and_exit_2(project: Project, config: str, said: str) -> None:
+    project.write("perfgate.toml", config)
+    code, out, err = run("study", "--dry-run")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert re.match(r"perfgate: (\w+: )?perfgate.toml: has no \[study\]: write \[study.factor\] with a line", err)
+    assert said in err and "--config" not in err
 
 
 BOUND = """\
@@ -304,6 +293,8 @@ def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tu
         (("analyse", "--order", "0"), "'0' is not a whole number"),
         (("analyse", "--unit", "session"), "--unit: 'session' is not one of "),
         (("plan", "--matrix", "--seed", "3"), "--matrix: cannot be used with --seed"),
+        (("--dry-run", "--json", "-"), "--json: cannot be used with --dry-run, whose plan is a text"),
+        (("plan", "--json", "-"), "--json is not an option"),
         (("anal",), "'anal' is not one of plan, measure, analyse"),
     ],
 )
@@ -326,24 +317,6 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
 def test_what_only_a_check_goes_by_is_refused(project: Project, part: tuple[str, ...], option: str, said: str) -> None:
     found = run("study", *part, "--set", option)
     assert found == (2, "", f"perfgate: --set {option.partition('=')[0]}: {said}\n")
-
-
-def test_what_a_study_takes_from_the_plan_is_accepted(project: Project) -> None:
-    assert "18 starts of 2 values" in run("study", "plan", "--set", "plan.iterations=2")[1]
-
-
-def test_every_part_of_it_has_an_example() -> None:
-    assert "\n  study " in run("--help")[1]
-    text = run("study", "--help")[1]
-    for part in ("plan", "measure", "analyse"):
-        assert re.search(rf"^  {part} +[a-z]", text, re.MULTILINE)
-        assert "example:\n  perfgate study " in run("study", part, "--help")[1]
-
-
-def test_what_analyse_is_told_is_typed() -> None:
-    assert study_options.combination("fp=no, prf=fp") == {"fp": "no", "prf": "fp"}
-    assert study_options.factor_settings("load=idle,busy") == ("load", ("idle", "busy"))
-    assert study_options.quantiles("0.99,.5,0.5") == (0.5, 0.99)
 
 
 def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,39 +342,24 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     assert len(calls) == 1
 
 
-def test_what_is_wrong_in_head_is_said_of_head(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG + STUDY.replace("replicates = 3", "replicates = 0"))
-    code, _, err = run("study", "--dry-run")
-    assert code == 2
-    assert err.startswith("perfgate: head: perfgate.toml:")
-    assert "--config" not in err
-
-
-def test_a_response_that_no_benchmark_declares_is_said_before_measuring(project: Project) -> None:
-    declared = '[[benchmark]]\nname = "latency"\ncommand = "x {clients}"\ninstrument = "values"\nmetric = {time = {}}\n'
-    project.write("perfgate.toml", declared + STUDY.replace("[study]\n", '[study]\nresponses = ["nope"]\n'))
-    code, out, _ = run("study", "--dry-run")
-    assert code == 0
-    assert "study.responses: no benchmark declares nope, only time" in out
-
-
-@pytest.mark.parametrize("instrument", ["hyperfine", "spawn"])
-def test_what_a_command_line_is_measured_by_is_known_before_measuring(project: Project, instrument: str) -> None:
-    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {{clients}}"\ninstrument = "{instrument}"\n'
+@pytest.mark.parametrize(
+    ("instrument", "metrics"),
+    [
+        ('"hyperfine"', "memory, system, time, user"),
+        ('"spawn"', "active, memory, system, time, user"),
+        ('"values"\nmetric = {user = {}}', "user"),
+    ],
+)
+def test_a_response_that_no_benchmark_has_is_said_before_measuring(
+    project: Project, instrument: str, metrics: str
+) -> None:
+    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {{clients}}"\ninstrument = {instrument}\n'
     responses = 'responses = ["user", "latency"]'
     project.write("perfgate.toml", declared + STUDY.replace("[study]\n", f"[study]\n{responses}\n"))
-    code, out, _ = run("study", "--dry-run")
-    assert code == 0
-    active = "active, " if instrument == "spawn" else ""
-    assert f"study.responses: no benchmark declares latency, only {active}memory, system, time, user" in out
+    code, out, _ = run("study", "--dry-run", "--set", "plan.iterations=2")
+    assert code == 0 and "18 starts of 2 values" in out
+    assert f"study.responses: no benchmark declares latency, only {metrics}" in out
     assert "declares user" not in out
-
-
-def test_without_a_benchmark_one_line_says_so(project: Project) -> None:
-    project.write("perfgate.toml", STUDY.replace('benchmarks = ["latency"]\n', ""))
-    code, out, err = run("study", "--dry-run")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "has no [[benchmark]]" in err
 
 
 @pytest.mark.parametrize(
@@ -445,35 +403,25 @@ def test_a_misspelt_factor_is_refused(project: Project, braces: str, code: int) 
 
 
 @pytest.mark.parametrize(
-    ("factors", "more", "said", "part"),
+    ("more", "said"),
     [
-        (8, "", "no interactions: a part of each is in main effects of other factors, up to 0.33 of it", 1 / 3),
-        (7, "", "no interactions: each is in the main effect of another factor, in full, as in a fraction", 1),
-        (8, "foldover = true\n", "main effects are clear of interactions of two factors", None),
+        ("", "no interactions: a part of each, or all of it, is in main effects of other factors"),
+        ("foldover = true\n", "main effects are clear of interactions of two factors"),
     ],
 )
-def test_the_plan_of_a_screening_design_says_where_interactions_are(
-    project: Project, factors: int, more: str, said: str, part: float | None
-) -> None:
-    lines = "".join(f"x{k} = [0, 1]\n" for k in range(factors))
+def test_the_plan_of_a_screening_design_says_where_interactions_are(project: Project, more: str, said: str) -> None:
+    lines = "".join(f"x{k} = [0, 1]\n" for k in range(8))
     config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n{more}[study.factor]\n{lines}'
     project.write("perfgate.toml", CONFIG + config)
     assert said in run("study", "plan")[1]
-    found = json.loads(run("study", "plan", "--json", "-")[1])["fraction"]["partial_aliases"]
-    parts = {abs(each) for own in found.values() for each in own.values()}
-    assert all(each == pytest.approx(part) for each in parts)
-    assert bool(parts) == (part is not None)
 
 
 def test_the_plan_of_a_foldover_measures_its_blocks_one_after_the_other(project: Project) -> None:
     lines = "".join(f"x{k} = [0, 1]\n" for k in range(5))
     keys = 'benchmarks = ["other"]\nreplicates = 3\nfraction = "1/4"\nfoldover = true\n'
     project.write("perfgate.toml", f"{CONFIG}[study]\n{keys}[study.factor]\n{lines}")
-    plan = json.loads(run("study", "plan", "--json", "-")[1])
-    assert [each["df"] for each in plan["power"]] == [48 - 6 - 12] * 5  # blocks; factors and sets of interactions
+    plan = run("study", "plan", "--all")[1]
+    assert "tested against executions, 30 degrees of freedom" in " ".join(plan.split())  # 48 less 6 blocks and 12 terms
     # a fraction and its mirror: D = AB in one block, D = -AB in the other
-    first = {
-        t["number"]: (t["settings"]["x0"] + t["settings"]["x1"] + t["settings"]["x3"]) % 2 for t in plan["treatments"]
-    }
-    for each in plan["order"]:
-        assert [first[step["treatment"]] for step in each["executions"]] == [1] * 8 + [0] * 8
+    runs = [[int(s) for s in re.findall(r"x\d=(\d)", line)] for line in re.findall("execute.*", plan)]
+    assert [(own[0] + own[1] + own[3]) % 2 for own in runs] == ([1] * 8 + [0] * 8) * 3

@@ -76,12 +76,6 @@ def assert_harmless(text: str) -> gfm.Seen:
             assert len(row) == 4
             assert row[-1] == "rounds" or row[-1].isdecimal()
             continue
-        if len(row) == 5 and (" → " in row[3] or row[1] == "moved"):
-            # a function behind a change
-            assert row[2] in ("change", "", "little itself") or row[2].endswith(" of the change")
-            continue
-        if len(row) == 5 and row[0] in ("verdict", "worse", "better", "same", "inconclusive"):
-            continue
         assert len(row) in (4, 5)
         assert row[-1] == "base → head" or " → " in row[-1]
         assert len(row) == 4 or row[3] == "threshold" or re.fullmatch(r"[\d.]+%", row[3])
@@ -234,10 +228,6 @@ def test_what_the_escapes_are() -> None:
     assert prose("run `perfgate doctor`, @team") == "run `perfgate doctor`, &#64;<!-- -->team"
 
 
-def test_marks_that_take_no_column_are_cut_too() -> None:
-    assert len(short("a" + "\u0301" * 100_000, 80)) <= 161
-
-
 def test_links_are_only_addresses_of_the_web() -> None:
     text = markdown.render(examples.regression(), LINKS)
     assert gfm.read(text).links == [LINKS.report, LINKS.run]
@@ -268,7 +258,7 @@ def test_a_short_table_is_whole_and_a_long_one_shows_ten_rows() -> None:
     assert rest.index(f"<summary>{more}</summary>") < rest.index("<summary>900 same")
 
 
-def test_no_change_of_a_large_suite_stands_behind_noise_or_in_the_fold_of_a_group() -> None:
+def test_no_change_of_a_large_suite_stands_behind_noise() -> None:
     name = "github.com/acme/widget/internal/{}/BenchmarkSomethingRatherLong{:03}"
     noise = reasons.TooNoisy(detectable=0.42, wanted=0.1, unit="s", better="lower", hopeless=False)
     found = [
@@ -289,17 +279,9 @@ def test_no_change_of_a_large_suite_stands_behind_noise_or_in_the_fold_of_a_grou
     assert "Folded below: 15 more regressions, 2 more improvements, 24 too noisy." in head
     titles = [fold.partition("</summary>")[0] for fold in folds]
     assert titles[1:3] == ["15 more regressions, 2 more improvements", "24 too noisy"]
-    assert [title.partition(":")[0] for title in titles[3:6]] == ["io/", "lexer/", "parser/"]
-    assert not any("regression" in title or "improvement" in title for title in titles[2:6])
+    assert titles[3].startswith("339 same (the first ")
     left = re.search(r"limited length: (\d+) same\. The report has all", text)
     assert left is not None
-
-
-def test_a_pass_of_many_shows_its_rows_in_details_only() -> None:
-    findings = [examples.finding(f"case-{number}") for number in range(40)]
-    head, _, rest = markdown.render(examples.report("pass", findings)).partition("<details>")
-    assert gfm.read(head).rows == []
-    assert "40 same</summary>" in rest
 
 
 def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apart() -> None:
@@ -315,36 +297,11 @@ def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apa
         )
 
 
-def test_the_findings_of_one_benchmark_are_told_apart() -> None:
-    tails = [examples.finding("load", metric="latency", statistic=each) for each in ("mean", "p50", "p99")]
-    rows = gfm.read(markdown.render(examples.report("pass", tails))).rows
-    assert [row[0] for row in rows[1:]] == [
-        f"✅\xa0load latency\xa0{each}same (within 3%)" for each in ("mean", "p50", "p99")
-    ]
-
-
-def test_an_inconclusive_report_says_how_many_more_builds_would_tell() -> None:
-    findings = [examples.finding("a", "inconclusive", half=0.04, more_builds=4)]
-    text = markdown.render(examples.report("inconclusive", findings))
-    assert "about 4 more builds would decide it" in text
-    step = "Run again with <code>&#45;-set plan.builds=9</code>, which would probably decide it (about 6 min 06 s)"
-    assert f"<b>Next</b>: {step}</summary>" in text
-
-
 @pytest.mark.parametrize(("exit_code", "word"), [(0, "not failing"), (3, "failing")])
 def test_an_inconclusive_report_says_whether_it_blocks(exit_code: int, word: str) -> None:
     findings = [examples.finding("a", "inconclusive")]
     text = markdown.render(examples.report("inconclusive", findings, exit_code=exit_code))
     assert text.splitlines()[0].endswith(f"; {word}")
-
-
-def test_a_report_with_failures_names_the_command_that_failed() -> None:
-    text = markdown.render(examples.only_failures())
-    below = text.partition("<summary><b>Next</b>: Fix the failure and run the check again")[2].partition("</details>")[
-        0
-    ]
-    assert "\nmake clean all\n" in below
-    assert "unknown type name" in below
 
 
 def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() -> None:

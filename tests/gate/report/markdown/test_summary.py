@@ -27,11 +27,8 @@ def test_500_unchanged_are_a_few_lines_at_first_sight() -> None:
 
 
 def test_it_has_what_a_comment_has_no_room_for() -> None:
-    host = {"cpu": "Example CPU @ 2.10GHz", "memory": 25_276_510_208, "turbo": None}
     found = [examples.accepted(f"case-{i}") for i in range(40)]
-    text = summary.render(examples.report("regression", found, run=examples.run_facts(host=host)))
-    assert "- cpu: Example CPU &#64;<!-- --> 2.10GHz" in text
-    assert "- memory: 23.54 GiB" in text
+    text = summary.render(examples.report("regression", found))
     assert "<summary>Details of 40 results</summary>" in text
     assert "unknown type name" in summary.render(examples.only_failures())
 

@@ -3,17 +3,14 @@ import functools
 import gzip
 import hashlib
 import itertools
-import json
 import math
 import re
 import sys
 from html.parser import HTMLParser
 
-import msgspec
 import pytest
 
 from gate.document.html import templates
-from gate.model.warnings.base import Said
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
 from gate.words import findings as finding_words
@@ -113,14 +110,13 @@ def test_the_page_stands_alone_and_is_well_formed(name: str) -> None:
 def test_only_the_one_script_may_run(name: str) -> None:
     page = page_of(name)
     (policy,) = [a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
-    *data, script = page.scripts
+    (script,) = page.scripts
     found = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy == (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
         f"script-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
     )
     assert script == (templates() / "report.js").read_text(encoding="utf-8")
-    assert [attrs.get("type") for attrs in page.all("script")] == ["application/json"] * len(data) + [None]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -153,10 +149,10 @@ def test_the_first_screen_tells_what_happened() -> None:
         "perfgate · 2026-11-20 09:00 UTC · exit code 1",
         "✖ Regression: parse-large is 8.3% slower (at least 4.9%), threshold 3%",
         "Next: Fix the regression",
-        "main 1a2b3c4d5e6f",
-        "HEAD, with uncommitted changes 9f8e7d6c5b4a",
+        "main 1a2b3c4d5e",
+        "HEAD 9f8e7d6c5b with uncommitted changes",
         "3 min 23 s",
-        "3% for every result, floor 1 us",
+        "threshold 3%",
         "1 regression",
         *(f.benchmark for f in report.findings),
         "+6.3% to +10.3%",
@@ -186,19 +182,17 @@ def test_every_number_of_a_finding_is_there() -> None:
         "95% confidence, over 5 builds of each",
         "+4.9% to +11.7% at 99.58% confidence after correction for 12 comparisons",
         "a p value this small assumes normally distributed builds: 5 + 5 builds alone cannot show it",
-        "1.0830, 1.0630 to 1.1030",
         "+8.3%, interval: +6.3% to +10.3%",
-        "+8.425 ms, +6.394 ms to +10.45 ms",
+        "+8.425 ms",
         "< 0.0001; adjusted 0.0012",
-        "Satterthwaite's degrees of freedom; 8.30 degrees of freedom",
-        "build 0%, execution 64%, iteration 36%",
+        "fieller; 8.30 degrees of freedom",
         "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
         "perfgate decide measurements.jsonl.gz",
         "base (perfgate.toml of main)",
         "head changes the rules",
         "Example CPU @ 2.10GHz",
         "./build/app render < 'a b'",
-        "passed: LD_LIBRARY_PATH; set: LC_ALL=C",
+        "pass LD_LIBRARY_PATH, set LC_ALL C",
         "builds 5, executions 5, iterations 10, budget 15m, metrics time",
     ):
         assert said in text
@@ -237,29 +231,6 @@ def test_many_findings_stay_small_and_all_are_there(count: int, most: int) -> No
     assert "perfgate report measurements.jsonl --benchmark" in source
 
 
-def embedded(source: str) -> str | None:
-    found = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', source, re.DOTALL)
-    return found[1] if found else None
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_report_can_be_read_out_of_the_page(name: str) -> None:
-    from gate.report import json as report_json
-
-    report = examples.ALL[name]()
-    text = embedded(rendered(name))
-    assert text is not None
-    assert "<" not in text
-    assert json.loads(text) == json.loads(report_json.render(report))
-
-
-def test_a_large_report_is_left_out_and_the_page_says_so() -> None:
-    report = msgspec.structs.replace(examples.passing(), warnings=[Said("w" * 1_000_001)])
-    source = html.render(report)
-    assert embedded(source) is None
-    assert "is too large for it" in Page(source).text
-
-
 def test_the_measurements_are_in_the_page_when_they_are_small() -> None:
     data = b'{"type":"execution"}\n' * 1000
     report = examples.passing()
@@ -289,9 +260,8 @@ def test_the_first_screen_says_what_to_do_next() -> None:
 def test_a_hostile_name_is_text_and_keeps_to_its_place() -> None:
     source = html.render(examples.hostile(), material(attachments=[Attachment("<b>.jsonl", b"{}")]))
     page = Page(source)
-    assert len(page.all("script")) == 2
-    # the report inside is data: nobody reads it but as JSON
-    assert "\u202e" not in source.replace(embedded(source) or "", "")
+    assert len(page.all("script")) == 1
+    assert "\u202e" not in source
     assert "\x1b" not in source
     assert "<script>alert(1)</script>" in page.text
     assert "<b>.jsonl.gz" in page.text

@@ -5,12 +5,11 @@ import shlex
 from typing import Any
 
 import msgspec
-import pytest
 
-from gate.model import Commit, Report, Whose
+from gate.model import Commit, Report
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.page.embedded import Again, again_of, data_of, whose_rules
+from gate.report.page.embedded import Again, again_of, data_of
 from gate.report.page.html import page_of
 from tests.gate.report import examples
 
@@ -25,8 +24,7 @@ def again(*names: str, options: list[str] | None = None, **facts: Any) -> Again:
 def test_the_commands_name_the_file_as_the_page_saves_it() -> None:
     commands = again("measurements.jsonl")
     assert commands.decide == "perfgate decide measurements.jsonl.gz"
-    assert commands.render == "perfgate report measurements.jsonl.gz --html again.html"
-    assert commands.some == "perfgate report measurements.jsonl.gz --benchmark parse --html some.html"
+    assert commands.one == "perfgate report measurements.jsonl.gz"
 
 
 def test_without_files_in_the_page_they_name_those_beside_it() -> None:
@@ -37,7 +35,7 @@ def test_what_it_was_decided_with_is_part_of_the_commands() -> None:
     commands = again("a b.jsonl", options=["--set", "gate.threshold=1%", "--benchmark", "x*"])
     assert shlex.split(commands.decide)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%", "--benchmark", "x*"]
     # a second selection would add to the first
-    assert "x*" not in commands.some
+    assert shlex.split(commands.one)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%"]
 
 
 def test_measuring_again_names_both_commits_and_the_seed() -> None:
@@ -64,29 +62,6 @@ def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
     assert data_of([Attachment(first.name, saved)]).files == (first,)
 
 
-@pytest.mark.parametrize(
-    ("whose", "begins"),
-    [
-        (Whose("base"), "The rules are those of base's"),
-        (Whose("head"), "The rules are those of head's"),
-        (Whose("defaults"), "No rules file was found"),
-        (Whose("run"), "The rules are those of the measuring run"),
-        (Whose("named", "rules/strict.toml"), "They come from: rules/strict.toml."),
-        (Whose("target", "main", ("a=1",)), "They come from: the target branch main with a=1."),
-        (None, "They come from: base."),
-    ],
-)
-def test_whose_rules_judged_is_said_in_plain_words(whose: Whose | None, begins: str) -> None:
-    assert whose_rules(examples.policy(source=str(whose or "base"), whose=whose)).startswith(begins)
-
-
-def test_what_was_set_over_the_rules_is_said() -> None:
-    whose = Whose("base", sets=("gate.threshold=5%", "plan.builds=7"))
-    assert str(whose) == "base with gate.threshold=5%, plan.builds=7"
-    said = whose_rules(examples.policy(whose=whose))
-    assert said.endswith("Overridden by --set: gate.threshold=5%, plan.builds=7.")
-
-
 def overall(report: Report) -> list[str]:
     return [f"{fact.name}: {fact.text}" for fact in page_of(report, Material()).overall]
 
@@ -94,29 +69,6 @@ def overall(report: Report) -> list[str]:
 def test_the_overall_change_tells_its_confidence_and_what_it_is_over() -> None:
     (text,) = overall(examples.regression())[:1]
     assert re.search(r"95% interval over \d+ builds of each\), geometric mean of \d+ cases", text)
-
-
-def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
-    finding = examples.finding()
-    early = msgspec.structs.replace(
-        finding,
-        shown="decided_at",
-        decided_at=msgspec.structs.replace(finding.decided_at, confidence=0.9999, look=2, looks=4),
-    )
-    same = msgspec.structs.replace(
-        finding, decided_at=msgspec.structs.replace(finding.decided_at, confidence=finding.ratio.confidence)
-    )
-    report = examples.report("pass", [early, same])
-    rows = page_of(report, Material()).rows
-    said = {row.confidence for row in rows}
-    (text,) = said - {""}
-    assert text.endswith("(a repeated confidence interval).")
-    assert len(said) == 2
-    source = html.render(report)
-    assert source.count("95% interval</th>") == 1
-    # what decided stands in the details of its finding
-    assert source.count("<dt>confidence</dt><dd>95% confidence, over 5 builds of each</dd>") == 2
-    assert source.count("at 99.99% confidence, interim check 2 of 4<span") == source.count("<dt>decided by</dt>") == 1
 
 
 def test_a_failure_begins_with_the_name_as_it_is() -> None:

@@ -38,14 +38,6 @@ def test_only_commands_to_copy_are_wider_than_the_terminal(name: str) -> None:
         assert wide == [], width
 
 
-def test_colour_changes_no_column() -> None:
-    report = examples.regression()
-    colored = terminal.render(report, color=True)
-    for code in ("1;31", "33", "35", "36", "2", "1", "0"):
-        colored = colored.replace(f"\x1b[{code}m", "")
-    assert colored == terminal.render(report)
-
-
 def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
     report = examples.many()
     short, full = terminal.render(report), terminal.render(report, every=True)
@@ -53,11 +45,6 @@ def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
     assert "case-001" not in short and "names begin with suite/" in short
     assert all(f.benchmark.removeprefix("suite/") in full for f in report.findings)
     assert all(f.benchmark.removeprefix("suite/") in short for f in report.findings if f.verdict != "unchanged")
-
-
-def test_a_report_of_unchanged_findings_only_is_a_count() -> None:
-    report = examples.report("pass", [examples.finding(f"case-{i}") for i in range(1000)])
-    assert "1,000 results: 1,000 same. Without" in terminal.render(report)
 
 
 def test_equal_notes_share_a_number() -> None:
@@ -95,7 +82,7 @@ def test_a_report_that_asks_for_little_is_short(name: str, most: int) -> None:
 
 
 @pytest.mark.parametrize("verdict", ["regression", "inconclusive"])
-def test_of_many_noisy_results_changes_come_first_and_the_rest_is_counted_by_group(verdict: ReportVerdict) -> None:
+def test_of_many_noisy_results_changes_come_first_and_the_rest_is_counted(verdict: ReportVerdict) -> None:
     def noise(number: int) -> Finding:
         better = {"not_worse": True, "estimate": 0.5} if number % 2 else {"estimate": 1.0 + number / 1000}
         why = reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="s", better="lower", hopeless=True)
@@ -115,7 +102,7 @@ def test_of_many_noisy_results_changes_come_first_and_the_rest_is_counted_by_gro
     assert all(row.endswith("◆ too noisy, catches 40.0% ¹") for row in rows[-3:])
     text = " ".join(" ".join(lines).split())
     assert "398 too noisy (184 may be a regression, 199 not worse)" in text
-    assert "Without a row: b/ 100 too noisy; d/ 99 too noisy; 2 more groups." in text
+    assert "Without a row: 395 too noisy." in text
     assert "¹ may be a regression: its change as measured is beyond the threshold" in text
 
 
@@ -124,12 +111,6 @@ def test_what_a_sentence_says_no_footnote_repeats() -> None:
     reason = "the interval is too wide: the change may exceed the threshold of 3%"
     assert reason not in short
     assert reason in full
-
-
-def test_what_only_experts_ask_for_is_shown_on_demand() -> None:
-    short, full = (terminal.render(examples.regression(), every=every) for every in (False, True))
-    assert "normally distributed" not in short
-    assert "normally distributed" in full
 
 
 @pytest.mark.parametrize("verdict", ["regression", "inconclusive", "unchanged"])
@@ -147,12 +128,6 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
     assert f"Without a row: {left[verdict]}." in " ".join(out.split())
     full = terminal.render(report, width=140, every=True)
     assert all(f"{name.removeprefix('suite/')}-{i}" in full for i in range(500))
-
-
-def test_what_has_no_row_beside_many_others_is_counted() -> None:
-    found = [examples.regressed(f"slow-{i}") for i in range(60)] + [examples.finding(f"same-{i}") for i in range(20)]
-    out = terminal.render(examples.report("regression", found))
-    assert "80 results: 60 regressions, 20 same. Without a row: 10 regressions, 20 same." in " ".join(out.split())
 
 
 def test_one_more_footnote_keeps_the_table() -> None:
@@ -205,14 +180,6 @@ def test_the_overall_change_says_how_sure_it_is_and_on_what_it_rests() -> None:
     short, whole = (terminal.render(examples.regression(), width=140, every=every) for every in (False, True))
     assert "\noverall   +0.40% (-0.20% to +1.0%), geometric mean of 7 results\n" in short
     assert "overall, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric mean" in whole
-
-
-def test_an_interval_that_does_not_exist_is_never_a_number() -> None:
-    out = terminal.render(examples.inconclusive(), width=120)
-    assert "+4.9% (no interval)" in out
-    assert "+20.0% (unbounded)" in out
-    assert "nan" not in out
-    assert "None" not in out
 
 
 def test_failures_say_how_to_repeat_them() -> None:

@@ -10,8 +10,6 @@ import pandas as pd
 
 from gate.model.study import Factor
 
-BICYCLE = (69, 52, 60, 83, 71, 50, 59, 88)
-"""Seconds up a hill, in standard order; Box, Hunter and Hunter, Statistics for Experimenters, 1978, section 12.4."""
 BICYCLE_GENERATORS = {"D": "AB", "E": "AC", "F": "BC", "G": "ABC"}
 FILTRATION = (45, 71, 48, 65, 68, 60, 80, 65, 43, 100, 45, 104, 75, 86, 70, 96)
 """Filtration rate, in standard order; Montgomery, Design and Analysis of Experiments, example 6.2."""

@@ -47,17 +47,6 @@ def test_the_matrix_is_that_of_a_formula(sizes: tuple[int, ...], order: int) -> 
     assert np.array_equal(found.matrix, by_formula(codes, order))
 
 
-def test_two_settings_are_minus_and_plus_one() -> None:
-    found = coded(full(2, 2), [2, 2], 2)
-    assert found.matrix.tolist() == [[1, -1, -1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, 1, 1, 1]]
-    assert [(term.factors, term.start, term.stop) for term in found.terms] == [
-        ((), 0, 1),
-        ((0,), 1, 2),
-        ((1,), 2, 3),
-        ((0, 1), 3, 4),
-    ]
-
-
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 4, 2), (5,), (2, 2, 3)])
 def test_contrasts_give_back_what_a_term_adds(sizes: tuple[int, ...]) -> None:
     # of a term with coefficients b, its columns times b are what it adds in each treatment
@@ -70,13 +59,6 @@ def test_contrasts_give_back_what_a_term_adds(sizes: tuple[int, ...]) -> None:
         for settings, weights in contrasts(term.factors, sizes):
             at = np.all([codes[:, f] == code for f, code in settings.items()], axis=0)
             assert added[at] == pytest.approx(np.full(at.sum(), np.dot(weights, b)))
-
-
-def test_effects_of_a_factor_sum_to_nothing() -> None:
-    weights = np.array([own for _, own in contrasts([0], [4])])
-    assert weights.sum(axis=0).tolist() == [0, 0, 0]
-    assert len(contrasts([0, 1], [3, 2])) == 3
-    assert [settings for settings, _ in contrasts([0, 1], [2, 2])] == [{0: 1, 1: 1}]
 
 
 def test_columns_are_independent_whatever_is_lacking() -> None:
@@ -110,29 +92,10 @@ def test_columns_are_independent_whatever_is_lacking() -> None:
             assert np.linalg.matrix_rank(both) < both.shape[1]
 
 
-def test_rows_may_repeat_and_come_in_any_order() -> None:
-    codes = full(2, 3)
-    rows = np.random.default_rng(2).integers(0, 6, size=50)
-    rows[:6] = np.arange(6)
-    assert np.array_equal(coded(codes[rows], [2, 3], 2).matrix, coded(codes, [2, 3], 2).matrix[rows])
-
-
 def test_a_factor_of_one_setting_is_left_out_with_its_interactions() -> None:
     found = coded(full(1, 2), [1, 2], 2)
     assert found.left_out == ((0,), (0, 1))
     assert found.matrix.tolist() == [[1, -1], [1, 1]]
-
-
-def test_an_empty_cell_leaves_out_its_interaction_only() -> None:
-    codes = full(2, 2, 2)[[0, 1, 2, 3, 4, 5]]  # the first is never 1 with the second
-    found = coded(codes, [2, 2, 2], 3)
-    assert found.left_out == ((0, 1), (0, 1, 2))
-
-
-def test_of_half_a_factorial_the_interactions_go() -> None:
-    codes = full(2, 2, 2)
-    half = codes[codes.sum(axis=1) % 2 == 1]
-    assert coded(half, [2, 2, 2], 2).left_out == ((0, 1), (0, 2), (1, 2))
 
 
 def test_order_zero_and_no_factors_leave_the_intercept() -> None:

@@ -83,7 +83,6 @@ def test_blocks_after_treatments_as_r_has_them() -> None:
     frame = frame.assign(session=np.arange(24) // 4, build=np.arange(24) // 4, execution=np.arange(24))
     result = found(frame, [Factor(name=n, settings=[0, 1]) for n in "NPK"], "session")
     assert (result.check.statistic, result.check.p, result.check.df) == (about(4.95923), about(0.013587), [4, 12])
-    assert "no factor varies by session" in result.check.words
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -125,35 +124,20 @@ def test_against_literal_least_squares(seed: int) -> None:
     )
 
 
-def test_executions_of_a_build_that_are_alike_are_told() -> None:
-    result = found(effects(design(1, 6, 4), np.random.default_rng(1), 0, 3), [LOAD, OPT], "build")
-    assert not result.check.holds and result.check.name == "F test of builds"
-    assert "effects of factors that vary by build (opt) are tested against builds" in result.check.words
-    assert "--unit" not in result.check.words
-    assert result.share is not None and result.share > 0.5
-    alone = Factor(name=OPT.name, settings=OPT.settings, varies="execution")
-    units = effects(design(1, 6, 4), np.random.default_rng(1), 0, 3)
-    assert (
-        "intervals with executions as units are too narrow for factors that vary by build (opt): use --unit build"
-        in found(units, [LOAD, alone], "build").check.words
-    )
-    # with load alone the luck of a build is in both settings
-    units = effects(design(1, 6, 4), np.random.default_rng(1), 0, 3)
-    assert "no factor varies by build" in found(units[units["f1"] == 0], [LOAD], "build").check.words
-
-
-def test_nothing_is_told_of_builds_that_do_not_differ() -> None:
-    result = found(effects(design(1, 6, 4), np.random.default_rng(2), 0, 0), [LOAD, OPT], "build")
-    assert result.check.holds and result.check.words.startswith("no sign that builds differ")
-    assert "--unit" not in result.check.words
-
-
-def test_sessions_that_differ_are_told_with_the_factors_bound_to_them() -> None:
-    units = effects(design(8, 2, 3), np.random.default_rng(3), 4, 0)
-    assert "no factor varies by session" in found(units, [LOAD, OPT], "session").check.words
-    bound = units.assign(f2=units["session"] % 2)
-    words = found(bound, [LOAD, OPT, OS], "session").check.words
-    assert "values depend on the session" in words and "factors that vary by session (os)" in words
+@pytest.mark.parametrize(
+    ("level", "sessions", "luck", "words"),
+    [
+        ("build", 1, 3, "executions of a build are alike (F "),
+        ("build", 1, 0, "no sign that builds differ by more than the executions in them (F "),
+        ("session", 8, 4, "values depend on the session: sessions differ by more than what is in them (F "),
+    ],
+)
+def test_what_differs_is_told(level: str, sessions: int, luck: float, words: str) -> None:
+    of = (luck, 0.0) if level == "session" else (0.0, luck)
+    result = found(effects(design(sessions, 6, 4), np.random.default_rng(1), *of), [LOAD, OPT], level)
+    assert result.check.words.startswith(words) and result.check.name == f"F test of {level}s"
+    assert result.check.holds == (not luck)
+    assert result.share is not None and (result.share > 0.5) == bool(luck)
 
 
 def test_the_luck_of_builds_is_not_taken_for_sessions() -> None:

@@ -119,14 +119,6 @@ def test_one_empty_cell_of_nine_leaves_three_of_four_degrees() -> None:
     assert term(model, "load:clients").p is not None
 
 
-def test_the_interaction_is_what_the_additive_model_lacks() -> None:
-    units = three_by_three((2, 2), (0, 1))
-    whole, without = (linear_model(units, [LOAD, CLIENTS], order, 0.95) for order in (2, 1))
-    own = term(whole, "load:clients")
-    assert own.df == 2
-    assert own.sum_of_squares == pytest.approx(without.residual_ss - whole.residual_ss)
-
-
 def test_main_effects_beside_an_empty_cell_hold_only_cells_that_are_there() -> None:
     units = three_by_three((2, 2))
     model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
@@ -138,13 +130,6 @@ def test_main_effects_beside_an_empty_cell_hold_only_cells_that_are_there() -> N
     # the third against the mean of these, over what it was measured with
     beside = np.mean([m[2, b] - (m[0, b] + m[1, b]) / 2 for b in range(2)])
     assert effects["busy"] - (effects["idle"] + effects["mid"]) / 2 == pytest.approx(beside)
-
-
-def test_without_empty_cells_coefficients_are_those_of_effect_coding() -> None:
-    codes = np.array(list(product(range(3), range(3))))
-    found = coded(codes, [3, 3], 2)
-    assert found.coded and found.partly == ()
-    assert set(np.unique(found.matrix).tolist()) == {-1, 0, 1}
 
 
 def test_a_fraction_of_three_settings_leaves_out_what_is_mixed_with_factors() -> None:

@@ -13,7 +13,6 @@ from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.study import Factor
 from gate.stats.design.cells import main_effects, treatments
 from gate.stats.design.checks import dependence
-from gate.stats.design.coding import coded
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import MOST_TABLES, one_ways, percents, spreads
@@ -37,12 +36,6 @@ def test_seven_hundred_settings_have_effects() -> None:
     rng = np.random.default_rng(2)
     found = linear_model(measured((700,), 2, lambda n: rng.normal(size=n)), factors(700), 2, 0.95)
     assert found.residual_df == 700 and len(found.terms[0].effects) == 700
-
-
-@pytest.mark.endtoend
-def test_a_thousand_treatments_of_three_factors_are_coded() -> None:
-    codes = np.array(list(product(range(10), repeat=3)))
-    assert coded(codes, [10, 10, 10], 3).matrix.shape == (1000, 1000)
 
 
 def test_beyond_so_many_combinations_there_is_one_table_a_factor() -> None:
@@ -100,13 +93,3 @@ def test_values_at_the_bounds(size: float | None, sizes: tuple[int, ...]) -> Non
             dependence(units, of, "build"),
         ]
     assert finite(msgspec.to_builtins(found))
-
-
-def test_quantile_effects_of_large_values_are_those_of_small_ones() -> None:
-    rng = np.random.default_rng(5)
-    small = measured((2, 3), 20, lambda n: rng.lognormal(size=n))
-    large = small.assign(y=small["y"] * 2.0**190)
-    one, other = (quantile_effects(each, factors(2, 3), (0.5,), cluster="build") for each in (small, large))
-    for a, b in zip(one.models[0].effects, other.models[0].effects, strict=True):
-        assert (b.estimate, b.low, b.high) == tuple(np.array([a.estimate, a.low, a.high], dtype=float) * 2.0**190)
-        assert a.p == b.p

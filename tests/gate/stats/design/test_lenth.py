@@ -37,15 +37,6 @@ def test_the_filtration_rate_as_montgomery_has_it() -> None:
     assert not any(each.aliases for each in found.contrasts)
 
 
-def test_the_bicycle_as_box_hunter_and_hunter_have_it() -> None:
-    found = analysed(published.standard_order("ABC", published.BICYCLE_GENERATORS), published.BICYCLE)
-    assert effects(found) == pytest.approx({"A": 3.5, "B": 12, "C": 1, "D": 22.5, "E": 0.5, "F": 1, "G": 2.5})
-    by_name = {each.term: each for each in found.contrasts}
-    assert by_name["D"].aliases == ["A:B", "C:G", "E:F"]
-    assert by_name["G"].aliases == ["A:F", "B:E", "C:D"]
-    assert [each.term for each in found.contrasts if each.possible] == ["D", "B"]
-
-
 def test_the_main_effects_of_a_plackett_burman_design() -> None:
     """Hamada and Wu 1992, table 2: F and D are the largest of the seven."""
     found = analysed(published.burman(), published.FATIGUE)
@@ -54,21 +45,6 @@ def test_the_main_effects_of_a_plackett_burman_design() -> None:
     )
     assert not any(each.aliases for each in found.contrasts), "a main effect holds parts of interactions, none whole"
     assert not any(each.active for each in found.contrasts), "the interaction of F and G hides it"
-
-
-@pytest.mark.parametrize(("count", "me", "sme"), [(7, 3.764, 9.008), (15, 2.571, 5.219), (31, 2.218, 4.218)])
-def test_the_multiples_of_the_pseudo_standard_error_are_lenths(count: int, me: float, sme: float) -> None:
-    pse, *limits = margins(np.ones(count), 0.95)
-    assert pse == 1.5
-    assert [limit / pse for limit in limits] == pytest.approx([me, sme], abs=1e-3)
-
-
-def test_the_shrinkage_of_injection_moulding() -> None:
-    """Box and Meyer 1986: three of fifteen effects act; they do not raise the pseudo standard error of the rest."""
-    effects_ = np.array([-0.7, -0.1, 5.5, -0.3, -3.8, -0.1, 0.6, 1.2, -0.6, 0.9, -0.4, 4.6, -0.3, -0.2, -0.6])
-    # 1.5 median is 0.9; the median of the twelve below 2.25 is 0.5
-    assert margins(effects_, 0.95) == pytest.approx((0.75, 1.928, 3.914), abs=1e-3)
-    assert margins(10 * effects_, 0.95)[0] == pytest.approx(7.5)
 
 
 def test_noise_alone_is_rarely_beyond_the_limits() -> None:

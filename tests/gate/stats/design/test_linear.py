@@ -1,4 +1,4 @@
-"""The linear model: literal least squares, R's published examples, data with known effects; trends of numeric factors."""
+"""The linear model: literal least squares, R's published examples, data with known effects."""
 
 from __future__ import annotations
 
@@ -10,22 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from gate.model.study import Effect, Factor, LinearModel, Setting, Slope, Term
+from gate.model.study import Effect, Factor, LinearModel, Setting, Term
 from gate.stats.design.coding import coded, contrasts
-from gate.stats.design.layers import layers
-from gate.stats.design.linear import axis_of, linear_model, polynomials, trends
+from gate.stats.design.linear import linear_model
 from tests.support.seeds import some
-from tests.support.units_frame import NPK, NPK_YIELD, WARPBREAKS, frame
+from tests.support.units_frame import WARPBREAKS
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
-
-LENGTH = [
-    4.2, 11.5, 7.3, 5.8, 6.4, 10, 11.2, 11.2, 5.2, 7, 16.5, 16.5, 15.2, 17.3, 22.5, 17.3, 13.6, 14.5, 18.8, 15.5,
-    23.6, 18.5, 33.9, 25.5, 26.4, 32.5, 26.7, 21.5, 23.3, 29.5, 15.2, 21.5, 17.6, 9.7, 14.5, 10, 8.2, 9.4, 16.5, 9.7,
-    19.7, 23.3, 23.6, 26.4, 20, 25.2, 25.8, 21.2, 14.5, 27.3, 25.5, 26.4, 22.4, 24.5, 24.8, 30.9, 26.4, 27.3, 29.4,
-    23,
-]  # fmt: skip
 
 
 def factor(name: str, *settings: Setting) -> Factor:
@@ -101,31 +93,6 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
     )
     assert model.intercept.estimate == pytest.approx(28.901785714286)
     assert model.residual_ss == pytest.approx(4839.91468254)
-
-
-def test_npk_as_r_has_it() -> None:
-    # k <- transform(npk, N = flip(N), P = flip(P), K = flip(K)); m <- lm(yield ~ (N + P + K)^2, k)
-    model = linear_model(
-        units_of(NPK_YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
-    )
-    assert model.formula == "yield ~ (N + P + K)^2"
-    ss = {"N": 189.28166667, "P": 8.40166667, "K": 95.20166667, "N:P": 21.28166667, "N:K": 33.135, "P:K": 0.48166667}
-    assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(ss, rel=1e-6)
-    assert [t.p for t in model.terms] == pytest.approx(
-        [0.0245329524, 0.609893356, 0.0981784363, 0.419520329, 0.316388528, 0.902408244]
-    )
-    b = effect(model, "N", N=1)
-    assert [b.estimate, b.low, b.high] == pytest.approx([2.808333333333, 0.406900406647, 5.20976626002])
-
-
-def test_tooth_growth_as_r_has_it() -> None:
-    # t <- transform(ToothGrowth, supp = flip(supp), dose = flip(dose)); m <- lm(len ~ supp * dose, t); anova(m)
-    units = units_of(LENGTH, np.repeat([1, 0], 30), np.tile(np.repeat([0, 1, 2], 10), 2))
-    model = linear_model(units, [factor("supp", "OJ", "VC"), factor("dose", 0.5, 1, 2)], 2, 0.95)
-    assert [t.sum_of_squares for t in model.terms] == pytest.approx([205.35, 2426.434333, 108.319])
-    assert [t.p for t in model.terms[::2]] == pytest.approx([0.00023118, 0.02186027], rel=1e-4)
-    b = effect(model, "supp:dose", supp="VC", dose=2)
-    assert [b.low, b.high] == pytest.approx([0.560761093335, 3.219238906665])
 
 
 def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str, tuple[float, float]]:
@@ -256,21 +223,6 @@ def test_rounding_of_means_is_no_spread() -> None:
     assert model.terms[0].p is None and model.total_ss == 0
 
 
-def test_exact_values_have_intervals_without_width() -> None:
-    # instruction counts: the same in every execution of a treatment
-    y = [1000003, 1000003, 1000003, 1000103, 1000103, 1000103]
-    model = linear_model(
-        units_of([*y, *y], [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3, [0] * 6 + [1] * 6),
-        [factor("a", 0, 1), factor("b", 0, 1)],
-        2,
-        0.95,
-    )
-    b = effect(model, "a", a=1)
-    assert (b.estimate, b.low, b.high, b.p) == (50, 50, 50, 0)
-    assert [(t.p, t.f, t.p_adjusted) for t in model.terms] == [(0, None, 0), (1, None, 1), (1, None, 1)]
-    assert model.r2 == 1 and model.residual_df == 8
-
-
 def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
     # additive counts of unequal replicates: the mean of treatments, and what each setting adds, are whole numbers
     codes = np.array(list(product(range(3), range(2), range(3))))
@@ -312,14 +264,6 @@ def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
     )
 
 
-def test_three_factors_that_never_met_are_named_together() -> None:
-    cells = np.array([c for c in product((0, 1), repeat=3) if c != (1, 1, 0)])
-    model = linear_model(
-        units_of(np.arange(14.0) % 5, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 3, 0.95
-    )
-    assert model.inestimable == ["a:b:c: a=1 and b=1 was not measured with c=0"]
-
-
 def test_a_factor_that_goes_with_another_is_named() -> None:
     model = linear_model(
         units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
@@ -332,182 +276,8 @@ def test_a_factor_that_goes_with_another_is_named() -> None:
     assert model.formula == "y ~ os"
 
 
-def test_half_a_factorial_says_what_is_confounded() -> None:
-    cells = np.array([c for c in product((0, 1), repeat=3) if sum(c) % 2])
-    model = linear_model(
-        units_of(np.arange(8.0) ** 2, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 2, 0.95
-    )
-    assert [(term.term, term.aliases) for term in model.terms] == [("a", ["b:c"]), ("b", ["a:c"]), ("c", ["a:b"])]
-    assert model.inestimable == []
-
-
 def test_a_setting_that_was_not_measured_is_no_setting() -> None:
     units = units_of([1, 2, 4, 5], [0, 0, 2, 2])
     model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
     assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
     assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
-
-
-def test_names_are_never_evaluated() -> None:
-    names = ["__import__('os').abort()", "y", "f0", "a:b", "1 + f1"]
-    codes = np.array(list(product((0, 1), repeat=5)) * 2)
-    y = np.random.default_rng(1).normal(size=64) + codes[:, 3]
-    model = linear_model(units_of(y, *codes.T), [factor(n, 0, 1) for n in names], 2, 0.95, "exit()")
-    assert model.formula.startswith("`exit()` ~ (`__import__('os').abort()` + y + f0 + `a:b` + `1 + f1`)^2")
-    assert [t.factors for t in model.terms[:5]] == [[n] for n in names]
-    assert effect(model, "a:b", **{"a:b": 1}).estimate == pytest.approx(
-        np.mean(y[codes[:, 3] == 1]) / 2 - np.mean(y[codes[:, 3] == 0]) / 2
-    )
-
-
-def test_the_order_of_units_does_not_matter() -> None:
-    rng = np.random.default_rng(4)
-    mixed = WARP.iloc[rng.permutation(54)].reset_index(drop=True)
-    one, other = (linear_model(units, [WOOL, TENSION], 2, 0.95) for units in (WARP, mixed))
-    assert [t.f for t in one.terms] == pytest.approx([t.f for t in other.terms], rel=1e-12)
-
-
-def test_bad_values_are_refused() -> None:
-    with pytest.raises(ValueError, match="not finite"):
-        linear_model(units_of([1, math.nan], [0, 1]), [factor("a", 0, 1)], 1, 0.95)
-    with pytest.raises(ValueError, match="no units"):
-        linear_model(units_of([], []), [factor("a", 0, 1)], 1, 0.95)
-
-
-def test_a_hundred_thousand_units_are_fitted() -> None:
-    rng = np.random.default_rng(0)
-    units = units_of(rng.normal(size=100_000), *rng.integers(0, 2, size=(4, 100_000)))
-    factors = [factor(n, 0, 1) for n in "abcd"]
-    model = linear_model(units, factors, 4, 0.95)
-    assert len(model.terms) == 15 and model.residual_df == 100_000 - 16
-
-
-# Montgomery, Design and Analysis of Experiments (8th ed.), Table 3.1
-ETCH = {160: [575.0, 542, 530, 539, 570], 180: [565.0, 593, 590, 579, 610], 200: [600.0, 651, 610, 637, 629],
-        220: [725.0, 700, 715, 685, 710]}  # fmt: skip
-
-
-def ends(slope: Slope) -> tuple[float, float, float]:
-    assert slope.low is not None and slope.high is not None and slope.p is not None
-    return slope.low, slope.high, slope.p
-
-
-def test_polynomials_are_those_of_r() -> None:
-    # contr.poly(4) and contr.poly(3) as R prints them
-    assert polynomials(np.arange(4.0), 2).tolist() == [
-        pytest.approx([-0.6708204, -0.2236068, 0.2236068, 0.6708204], abs=1e-7),
-        pytest.approx([0.5, -0.5, -0.5, 0.5], abs=1e-7),
-    ]
-    assert polynomials(np.arange(3.0), 2).tolist() == [
-        pytest.approx([-0.7071068, 0.0, 0.7071068], abs=1e-7),
-        pytest.approx([0.4082483, -0.8164966, 0.4082483], abs=1e-7),
-    ]
-    # with scores of unequal spacing: orthonormal, and orthogonal to what is of a lower degree
-    x = np.array([1.0, 2, 5, 10])
-    found = np.vstack((np.full(4, 0.5), polynomials(x, 2)))
-    assert found @ found.T == pytest.approx(np.eye(3), abs=1e-12)
-    assert found[2] @ x == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("settings", "axis"),
-    [
-        ([1, 2, 4, 8], "log2"),
-        ([1, 8, 64], "log2"),
-        ([1, 2, 5, 10], "log2"),
-        ([10, 20, 30], "setting"),
-        ([0, 1, 8], "setting"),
-        ([-4, 1, 8], "setting"),
-        ([85, 99], "setting"),
-        ([2000, 4000], "log2"),
-        ([64, 8, 1], "log2"),
-    ],
-)
-def test_the_axis_is_the_one_on_which_settings_are_spaced_evenly(settings: list[float], axis: str) -> None:
-    assert axis_of(settings) == axis
-
-
-def test_the_line_of_a_textbook() -> None:
-    # Montgomery, section 3.5.1: y = 137.62 + 2.527 x; Table 3.4's error of 333.70 on 16 degrees of freedom
-    units = frame({(k,): y for k, y in enumerate(ETCH.values())})
-    (found,) = trends(units, [Factor(name="power", settings=list(ETCH))], 1, 0.95)
-    assert (found.factor, found.axis, found.settings) == ("power", "setting", [160, 180, 200, 220])
-    assert found.slope.estimate == pytest.approx(2.527)
-    # F of the linear and of the quadratic contrast: squares of 3 -1 1 3 and 1 -1 -1 1 on the totals
-    totals = [sum(y) for y in ETCH.values()]
-    assert found.curvature is not None
-    for own, coefficients in ((found.slope, (-3, -1, 1, 3)), (found.curvature, (1, -1, -1, 1))):
-        contrast = float(np.dot(coefficients, totals))
-        f = contrast**2 / (5 * sum(c * c for c in coefficients)) / 333.70
-        low, high, _ = ends(own)
-        # t(16, 0.975) = 2.1199
-        assert (own.estimate / ((high - low) / 2 / 2.119905)) ** 2 == pytest.approx(f, rel=1e-4)
-    assert found.fitted == pytest.approx(np.polyval(np.polyfit([160, 180, 200, 220], np.array(totals) / 5, 2),
-                                                    [160, 180, 200, 220]) - 617.75)  # fmt: skip
-
-
-def test_on_doublings_the_curvature_is_the_change_of_the_slope() -> None:
-    # 1, 2, 4 clients: +3 from 1 to 2, +2 from 2 to 4
-    units = frame({(k,): [level - 0.1, level + 0.1] for k, level in enumerate((10.0, 13.0, 15.0))})
-    (found,) = trends(units, [Factor(name="clients", settings=[1, 2, 4])], 1, 0.95)
-    assert found.axis == "log2" and found.per_unit is None
-    assert found.slope.estimate == pytest.approx(2.5)
-    assert found.curvature is not None and found.curvature.estimate == pytest.approx(-1)
-    assert found.fitted == pytest.approx([10 - 38 / 3, 13 - 38 / 3, 15 - 38 / 3])
-
-
-def test_a_trend_has_the_error_of_its_term() -> None:
-    rng = np.random.default_rng(2)
-    cells = np.array(list(product(range(2), range(2)))).repeat([3, 5, 4, 6], axis=0)
-    y = cells[:, 1] * 2.0 + cells[:, 0] + rng.normal(size=len(cells))
-    units = pd.DataFrame({"y": y, "f0": cells[:, 0], "f1": cells[:, 1]})
-    factors = [Factor(name="load", settings=["idle", "busy"]), Factor(name="clients", settings=[2, 16])]
-    (found,) = trends(units, factors, 2, 0.9)
-    model = linear_model(units, factors, 2, 0.9)
-    own = next(t for t in model.terms if t.term == "clients").effects[0]
-    low, high, p = ends(found.slope)
-    # from 2 to 16 it doubles three times
-    assert own.low is not None and own.high is not None
-    assert (found.slope.estimate, low, high) == pytest.approx((2 * own.estimate / 3, 2 * own.low / 3, 2 * own.high / 3))
-    assert p == pytest.approx(own.p)
-    assert found.per_unit is not None and found.per_unit.estimate == pytest.approx(2 * own.estimate / 14)
-    assert found.curvature is None
-
-
-def test_in_a_split_plot_it_is_told_from_whole_plots() -> None:
-    # clients vary by build: four builds of each setting, three executions in each
-    rng = np.random.default_rng(5)
-    rows = [(clients, load, build) for clients in range(3) for build in range(4) for load in range(2) for _ in range(2)]
-    codes = np.array(rows)
-    luck = rng.normal(size=(3, 4))[codes[:, 0], codes[:, 2]]
-    units = pd.DataFrame({
-        "y": codes[:, 0] + luck + 0.1 * rng.normal(size=len(codes)), "f0": codes[:, 0], "f1": codes[:, 1], "session": 0,
-        "round": codes[:, 2], "build": codes[:, 0] * 4 + codes[:, 2], "replicate": np.arange(len(codes)) % 2,
-        "execution": np.arange(len(codes)), "order": np.arange(len(codes)),
-    })  # fmt: skip
-    factors = [Factor(name="clients", settings=[1, 2, 4], varies="build"), Factor(name="load", settings=["a", "b"])]
-    lie = layers(units, factors, None)
-    assert not lie.plain
-    (found,) = trends(units, factors, 2, 0.95, lie)
-    model = linear_model(units, factors, 2, 0.95, layers=lie)
-    own = next(t for t in model.terms if t.term == "clients")
-    low, high, _ = ends(found.slope)
-    by_setting = {e.settings["clients"]: e for e in own.effects}
-    assert found.slope.estimate == pytest.approx((by_setting[4].estimate - by_setting[1].estimate) / 2)
-    # of three effects with one error e, the difference of two has e sqrt(3)
-    half = (by_setting[4].high or 0) - by_setting[4].estimate
-    assert (high - low) / 2 == pytest.approx(half * np.sqrt(3) / 2, rel=1e-6)
-    (plain,) = trends(units, factors, 2, 0.95)
-    assert high - low > 1.5 * (ends(plain.slope)[1] - ends(plain.slope)[0])
-
-
-@pytest.mark.parametrize("settings", [["a", "b", "c"], [1, 2, "many"], [5], [1e300, -1e300, 0]])
-def test_what_is_no_row_of_numbers_has_no_trend(settings: list[str | float]) -> None:
-    units = frame({(k,): [k - 0.1, k + 0.1] for k in range(len(settings))})
-    assert trends(units, [Factor(name="a", settings=settings)], 1, 0.95) == []
-
-
-def test_one_unit_a_treatment_has_a_slope_without_an_interval() -> None:
-    (found,) = trends(frame({(k,): [k**2 * 1.0] for k in range(3)}), [Factor(name="a", settings=[1, 2, 3])], 1, 0.95)
-    assert found.slope.estimate == pytest.approx(2)
-    assert found.slope.low is found.slope.p is None

@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gate.config.fractions import burman_runs, fraction_runs, generator, minimum_aberration
+from gate.config.fractions import burman_runs
 from gate.model.study import Factor
-from gate.stats.design.aliases import aliases, saturated
+from gate.stats.design.aliases import aliases
 from gate.stats.design.cells import balanced, lacking
 from gate.stats.design.claims import lenth
 from gate.stats.design.coding import coded
 from gate.stats.design.linear import linear_model
 from gate.stats.design.quantiles import quantile_effects
 
-LETTERS = "ABCDEFGHJKLM"
 # Box and Meyer 1986, as the vignette of R's BsMD prints them: 16 runs in standard order, the first factor fastest
 TENSILE = [43.7, 40.2, 42.4, 44.7, 42.4, 45.9, 42.2, 40.6, 42.4, 45.5, 43.6, 40.6, 44.0, 40.2, 42.5, 46.5]
 MOLDING = [14.0, 16.8, 15.0, 15.4, 27.6, 24.0, 27.4, 22.6, 22.3, 17.1, 21.5, 17.5, 15.9, 21.9, 16.7, 20.3]
@@ -23,62 +22,10 @@ ISATIN = [0.08, 0.04, 0.53, 0.43, 0.31, 0.09, 0.12, 0.36, 0.79, 0.68, 0.73, 0.08
 BASIC = np.array([each[::-1] for each in product((0, 1), repeat=4)])
 
 
-def named(codes: np.ndarray, order: int = 2) -> dict[str, list[str]]:
-    model = coded(codes, [2] * codes.shape[1], order)
-    found = aliases(codes, [2] * codes.shape[1], model, order)
-    return {_name(term): [_name(each) for each in own.full] for term, own in found.items()}
-
-
-def _name(factors: tuple[int, ...]) -> str:
-    return "".join(LETTERS[factor] for factor in factors)
-
-
-def tabled(factors: int, generated: int) -> np.ndarray:
-    made = minimum_aberration(factors, generated)
-    assert made is not None
-    return np.array(fraction_runs(factors, made))
-
-
-def test_a_quarter_fraction_has_the_aliases_that_are_published() -> None:
-    # Montgomery, Design and Analysis of Experiments, table 8.8: 2^(6-2) with E=ABC, F=BCD
-    runs = fraction_runs(6, [generator(text, [*"ABCDEF"]) for text in ("E=ABC", "F=BCD")])
-    assert named(np.array(runs)) == {
-        "A": [], "B": [], "C": [], "D": [], "E": [], "F": [],
-        "AB": ["CE"], "AC": ["BE"], "AD": ["EF"], "AE": ["BC", "DF"], "AF": ["DE"], "BD": ["CF"], "BF": ["CD"],
-    }  # fmt: skip
-
-
-def test_resolution_v_separates_all_interactions_of_two() -> None:
-    found = named(tabled(5, 1))
-    assert len(found) == 15
-    assert not any(found.values())
-
-
-@pytest.mark.parametrize("turned", [range(7), [0]])
-def test_a_foldover_separates_main_effects_from_interactions(turned: range | list[int]) -> None:
-    first = tabled(7, 4)
-    second = first.copy()
-    second[:, list(turned)] ^= 1
-    found = named(np.vstack((first, second)))
-    if len(turned) == 7:
-        assert not any(found[letter] for letter in LETTERS[:7])
-    else:
-        # the fold of one factor separates it and all of its interactions
-        assert not [term for term in found if "A" in term and found[term]]
-        assert not [other for own in found.values() for other in own if "A" in other]
-
-
 def test_a_factor_of_three_settings_can_hold_one_of_two() -> None:
     codes = np.array([[0, 0], [1, 0], [2, 1]])
     found = aliases(codes, [3, 2], coded(codes, [3, 2], 2), 2)
     assert found[0,].full == ((1,), (0, 1))
-
-
-def test_saturated_models_have_a_contrast_for_each_degree_of_freedom() -> None:
-    for codes, contrasts in ((tabled(7, 3), 15), (tabled(7, 4), 7), (np.array(burman_runs(8)), 8)):
-        model = saturated(codes, [2] * codes.shape[1])
-        assert model is not None
-        assert model.matrix.shape[1] - 1 == contrasts
 
 
 def units(codes: np.ndarray, y: np.ndarray, copies: int = 1) -> pd.DataFrame:

@@ -48,40 +48,6 @@ def test_warpbreaks_as_r_has_them() -> None:
     assert of(found, "tension", {}) == (None, None, about(0.0759495254465246))
 
 
-def test_one_factor_as_r_and_scipy_have_it() -> None:
-    units = warpbreaks()
-    a, b = (units.loc[units["f0"] == k, "y"].to_list() for k in (0, 1))
-    (found,) = spreads(frame({(0,): b, (1,): a}), factors(2))
-    # R 4.2.2: var.test(breaks ~ wool, warpbreaks)
-    assert (found.ratio, found.f_p) == pytest.approx((2.90459096298247932, 0.00846083281784216))
-    assert found.levene_p == pytest.approx(stats.levene(a, b, center="median").pvalue)
-    assert (found.factor, found.at) == ("a", {})
-
-
-def test_a_wider_spread_at_equal_means_shows() -> None:
-    # QR section 7: autogroup widened the spread under one scheduler and not under the other, at equal means
-    rng = np.random.default_rng(1)
-    found = spreads(
-        crossed((2, 2), lambda codes: (50 + (2.2 if codes == (0, 1) else 1.0) * rng.normal(size=40)).tolist()),
-        factors(2, 2),
-    )
-    ratio, f_p, levene_p = of(found, "b", {"a": 0})
-    assert ratio is not None and f_p is not None and levene_p is not None
-    assert 3 < ratio < 8 and f_p < 0.001 and levene_p < 0.001
-    _, f_p, levene_p = of(found, "b", {"a": 1})
-    assert f_p is not None and levene_p is not None and min(f_p, levene_p) > 0.05
-
-
-def test_means_of_treatments_do_not_count_over_all_combinations() -> None:
-    rng = np.random.default_rng(4)
-    draws = {codes: rng.normal(size=6) for codes in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]}
-    plain = spreads(frame({codes: y.tolist() for codes, y in draws.items()}), factors(3, 2))
-    moved = spreads(
-        frame({codes: (y + 1000 * codes[0] * (1 + codes[1])).tolist() for codes, y in draws.items()}), factors(3, 2)
-    )
-    assert of(moved, "b", {}) == pytest.approx(of(plain, "b", {}), rel=1e-6)
-
-
 def test_what_cannot_be_told() -> None:
     def only(groups: dict[tuple[int, ...], list[float]]) -> tuple[float | None, float | None, float | None]:
         (found,) = spreads(frame(groups), factors(2))
@@ -122,26 +88,6 @@ def test_pairs_have_no_part_in_levenes_test_over_all_combinations() -> None:
     found = spreads(frame(three | pairs), factors(3, 2))
     assert of(found, "b", {})[2] == about(of(found, "b", {"a": 0})[2] or 0.0)
     assert of(spreads(frame(pairs), factors(3, 2)), "b", {})[2] is None
-
-
-# R 4.2.2: q <- airquality[!is.na(airquality$Ozone),]; for (m in 5:9) q$Ozone[q$Month==m]
-OZONE = (
-    (41, 36, 12, 18, 28, 23, 19, 8, 7, 16, 11, 14, 18, 14, 34, 6, 30, 11, 1, 11, 4, 32, 23, 45, 115, 37),
-    (29, 71, 39, 23, 21, 37, 20, 12, 13),
-    (135, 49, 32, 64, 40, 77, 97, 97, 85, 10, 27, 7, 48, 35, 61, 79, 63, 16, 80, 108, 20, 52, 82, 50, 64, 59),
-    (39, 9, 16, 78, 35, 66, 122, 89, 110, 44, 28, 65, 22, 59, 23, 31, 44, 21, 9, 45, 168, 73, 76, 118, 84, 85),
-    (96, 78, 73, 91, 47, 32, 20, 23, 21, 24, 44, 21, 28, 9, 13, 46, 18, 13, 24, 16, 13, 23, 36, 7, 14, 30, 14, 18, 20),
-)
-
-
-def test_airquality_as_r_has_it() -> None:
-    test = rank_tests(frame({(k,): [float(v) for v in y] for k, y in enumerate(OZONE)}), factors(5))[0]
-    # kruskal.test(Ozone ~ Month, airquality)
-    assert (test.statistic, test.df, test.p) == (
-        about(29.2665763061169, rel=1e-12),
-        4,
-        about(6.90071411854678e-06, rel=1e-10),
-    )
 
 
 def test_h_is_that_of_scipy_and_of_the_book() -> None:

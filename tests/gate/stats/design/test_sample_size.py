@@ -17,7 +17,6 @@ from gate.stats.design.sample_size import (
     mean_intervals,
     sample_sizes,
     subsamples,
-    t_limits,
 )
 from tests.support.units_frame import factors, frame
 
@@ -115,14 +114,6 @@ def test_subsamples_are_drawn_without_replacement_and_alike_often() -> None:
     counts = np.bincount(drawn.astype(int).ravel(), minlength=23)
     assert stats.chisquare(counts).pvalue > 1e-4
     assert subsamples(y, 5, 3, np.random.default_rng(6)).shape == (3, 5)
-
-
-def test_t_limits_against_scipy() -> None:
-    drawn = np.random.default_rng(7).lognormal(size=(6, 9))
-    found = t_limits(drawn, 0.9)
-    for k, row in enumerate(drawn):
-        ends = stats.ttest_1samp(row, 0).confidence_interval(0.9)
-        assert (found[0][k], found[1][k]) == pytest.approx((ends.low, ends.high))
 
 
 @pytest.mark.parametrize(("size", "confidence"), [(5, 0.95), (20, 0.9), (20, 0.999), (64, 0.95)])

@@ -142,14 +142,6 @@ def test_whole_plots_without_error_tell_no_effect_from_0() -> None:
     assert [(each.low, each.high, each.p) for each in whole.effects] == [(None, None, None)] * len(whole.effects)
 
 
-def test_components_of_a_balanced_split_plot_are_those_of_sas() -> None:
-    found = told(*split_plot(STROUP, 3, 2))
-    assert [(s.name, s.df, s.component) for s in found.found] == [
-        ("build", 6.0, near(15.3819, 1e-5)),
-        ("execution", 9.0, near(9.3611, 1e-5)),
-    ]
-
-
 def test_blocks_of_rs_npk() -> None:
     # R: summary(aov(yield ~ N*P*K + Error(block), npk)); N:P:K is confounded with blocks
     frame = pd.DataFrame({f"f{k}": [int(c) for c in NPK[k]] for k in range(3)})

@@ -1,4 +1,4 @@
-"""Tukey-Kramer: published values, and scipy."""
+"""Tukey-Kramer against scipy; what R has of it is checked in the tables of one factor."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.model.study import PairwiseDifference
+from gate.model.study import PairwiseDifference, Stratum
 from gate.stats.design import tukey
-from gate.stats.design.one_way import Error, one_ways
+from gate.stats.design.one_way import one_ways
 from gate.stats.design.tukey import (
     MOST_PAIRS,
     studentized_range,
@@ -22,7 +22,7 @@ from gate.stats.design.tukey import (
 from tests.support.seeds import some
 from tests.support.units_frame import factors, frame
 
-# R 4.2.2: PlantGrowth
+# R's PlantGrowth
 CTRL = (4.17, 5.58, 5.18, 6.11, 4.5, 4.61, 5.17, 4.53, 5.33, 5.14)
 TRT1 = (4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69)
 TRT2 = (6.31, 5.12, 5.54, 5.5, 5.37, 5.29, 4.92, 6.15, 5.8, 5.26)
@@ -41,18 +41,6 @@ def compared(*groups: tuple[float, ...], confidence: float = 0.95) -> list[Pairw
     variance = sum(float(np.var(g) * len(g)) for g in groups) / df if df else 0.0
     means, shares = np.array([np.mean(g) for g in groups]), np.array([1 / len(g) for g in groups])
     return tukey_kramer(range(len(groups)), means, shares, variance, df, confidence)[0]
-
-
-def test_plant_growth_as_r_has_it() -> None:
-    # TukeyHSD(aov(weight ~ group, PlantGrowth))
-    expected = [
-        (0, 1, -0.371, -1.062216051410459, 0.320216051410458, 0.390871144202125),
-        (0, 2, 0.494, -0.197216051410459, 1.185216051410458, 0.197995991299708),
-        (1, 2, 0.865, 0.173783948589542, 1.556216051410459, 0.012006423979453),
-    ]
-    for pair, want in zip(compared(CTRL, TRT1, TRT2), expected, strict=True):
-        found = (pair.a, pair.b, pair.difference, pair.low, pair.high, pair.p)
-        assert found == pytest.approx(want, rel=1e-7)
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
@@ -77,14 +65,6 @@ def test_of_two_means_it_is_the_t_test() -> None:
     # the general way gives the same
     q = abs(test.statistic) * math.sqrt(2)
     assert pair.p == pytest.approx(stats.studentized_range.sf(q, 2, 14), rel=1e-8)
-
-
-def test_without_a_variance_there_are_differences_only() -> None:
-    assert compared((1.0,), (3.0,)) == [PairwiseDifference(a=0, b=1, difference=2.0, low=None, high=None, p=None)]
-    assert compared((1.0, 1.0), (3.0, 3.0)) == [
-        PairwiseDifference(a=0, b=1, difference=2.0, low=None, high=None, p=None)
-    ]
-    assert compared((1.0, 2.0)) == []
 
 
 def test_enormous_differences_have_a_p_of_0_and_no_warning() -> None:
@@ -147,13 +127,6 @@ def test_of_many_pairs_the_farthest_are_listed_and_the_letters_are_of_all() -> N
     assert all(p.p is not None and (p.p < 0.05) == (sizes[int(p.a), int(p.b)] > critical) for p in pairs)
 
 
-def test_of_a_thousand_settings_the_pairs_farthest_apart_are_kept() -> None:
-    rng = np.random.default_rng(6)
-    means = rng.normal(scale=20, size=1000)
-    pairs, _ = tukey_kramer(range(1000), means, np.full(1000, 0.5), 1.0, 1000, 0.95)
-    assert len(pairs) == MOST_PAIRS
-
-
 def test_letters_that_nobody_reads_are_left_out() -> None:
     apart = [(i, j) for i, j in combinations(range(500), 2) if j - i > 200]
     assert set(letters([float(i) for i in range(500)], apart)) == {""}
@@ -163,21 +136,12 @@ def _of(word: str) -> set[str]:
     return set(re.findall(r"[a-z]\d*", word))
 
 
-@pytest.mark.parametrize(("k", "df"), [(3, 1), (4, 12), (10, 2), (40, 40)])
+@pytest.mark.parametrize(("k", "df"), [(3, 1), (4, 12), (10, 2), (40, 40), (1000, 5)])
 def test_the_chance_is_that_of_scipy(k: int, df: int) -> None:
     q = np.array([0.0, 0.05, 1.0, 3.5, 6.0, 12.0])
-    assert studentized_range(q, k, df) == pytest.approx(stats.studentized_range.sf(q, k, df), abs=1e-10)
-
-
-@pytest.mark.parametrize("df", [1, 7, 300, 100_000])
-def test_the_range_of_two_means_is_that_of_t(df: int) -> None:
-    q = np.array([0.01, 0.7, 2.0, 4.0, 30.0])
-    assert studentized_range(q, 2, df) == pytest.approx(2 * stats.t.sf(q / np.sqrt(2), df), abs=1e-10)
-
-
-def test_of_a_thousand_means_it_is_that_of_scipy() -> None:
-    q = np.array([6.0, 15.0])
-    assert studentized_range(q, 1000, 5) == pytest.approx(stats.studentized_range.sf(q, 1000, 5), abs=1e-9)
+    assert studentized_range(q, k, df) == pytest.approx(
+        stats.studentized_range.sf(q, k, df), abs=1e-9 if k == 1000 else 1e-10
+    )
 
 
 @pytest.mark.parametrize(("k", "df", "confidence"), [(3, 1, 0.95), (5, 20, 0.99), (30, 60, 0.9)])
@@ -187,15 +151,11 @@ def test_the_quantile_has_its_chance(k: int, df: int, confidence: float) -> None
     assert studentized_range(np.array([q]), k, df)[0] == pytest.approx(1 - confidence, abs=1e-10)
 
 
-def test_what_is_beyond_everything_has_no_chance() -> None:
-    found = studentized_range(np.array([1e3, 1e120]), 6, 50)
-    assert found.tolist() == pytest.approx([0.0, 0.0], abs=1e-15)
-
-
 def test_an_error_from_outside_takes_the_place_of_that_within() -> None:
     units = frame({(k,): [k + 1.0, k + 2.0, k + 4.5] for k in range(3)})
     (own,) = one_ways(units, factors(3), 0.95)
-    (given,) = one_ways(units, factors(3), 0.95, errors={"a": Error(4.0, 5.5)})
+    error = Stratum(name="build", groups=6, df=5.5, mean_square=4.0, component=None)
+    (given,) = one_ways(units, factors(3), 0.95, errors={"a": error})
     half = studentized_range_quantile(0.95, 3, 5.5) * math.sqrt(4.0 / 3)
     assert [p.high for p in given.pairs] == pytest.approx([1 + half, 2 + half, 1 + half])
     assert given.pairs[0].high != own.pairs[0].high

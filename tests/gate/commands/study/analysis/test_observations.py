@@ -75,15 +75,12 @@ def test_a_build_of_a_factor_that_varies_by_build_is_its_own() -> None:
     assert observed(lines, declared=declared).units["build"].nunique() == 6
 
 
-def test_a_factor_that_is_the_same_within_each_session_varies_by_session() -> None:
+def test_a_factor_that_is_the_same_within_each_session_or_build_varies_by_it() -> None:
     lines = [
         execution("head", [1.0], build=b, factors={"machine": m, "a": a}, session=s)
         for s, m in enumerate("xy") for b in range(2) for a in (1, 2)
     ]  # fmt: skip
     assert [f.varies for f in observed(lines).factors] == ["session", "execution"]
-
-
-def test_a_factor_that_is_the_same_within_each_build_varies_by_build() -> None:
     lines = [
         execution("head", [1.0], build=b, factors={"opt": b % 2, "a": a}) for b in range(4) for a in (1, 2)
     ]  # fmt: skip

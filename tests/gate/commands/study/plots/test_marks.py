@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.marks import apart, legend, legend_height, shortened
-from gate.commands.study.plots.treatment_columns import Run, ordered, runs
+from gate.commands.study.plots.treatment_columns import labels, ordered
 from gate.model.study import Factor, Setting
-from gate.plots.panels import Look, marks_between
+from gate.plots.panels import Look, marks_between, places
 from gate.plots.picture import SETTINGS, Sheet
 from gate.plots.scales import Tick
 from tests.gate.plots.drawn import texts
@@ -58,15 +58,15 @@ def test_shortened_names_stay_different() -> None:
     assert shortened(["aaaa1zzz", "aaaa2zzz"], 2) == {}
 
 
-def test_runs_join_equal_neighbours_within_slower_factors() -> None:
+def test_labels_join_equal_neighbours_within_slower_factors() -> None:
     found: list[dict[str, Setting]] = [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"a": 2, "b": "y"}, {"a": 2, "b": "x"}]
     factors = [Factor(name="a", settings=[1, 2]), Factor(name="b", settings=["x", "y"])]
     inorder = [found[k] for k in ordered(factors, found)]
     assert [s["b"] for s in inorder] == ["x", "y", "x", "y"]
-    assert runs(factors, inorder)[0] == [Run(1, 0, 1), Run(2, 2, 3)]
-    assert [(r.setting, r.first, r.last) for r in runs(factors, found)[1]] == [
-        ("x", 0, 0), ("y", 1, 1), ("y", 2, 2), ("x", 3, 3),
-    ]  # fmt: skip
+    for own, fast in ((inorder, ["x", "y", "x", "y"]), (found, ["x", "y", "y", "x"])):
+        sheet = Sheet(400, 100, phone=False)
+        labels(sheet, factors, own, places(100, 60, 4), 10)
+        assert texts(sheet.picture("p", "t", "d", "c")) == ["b", *fast, "a", "1", "2"]
 
 
 def test_a_legend_breaks_where_its_space_ends() -> None:

@@ -11,15 +11,22 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.blocks import blocks
 from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
-from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.commands.study.plots.values import boxes, histogram, spreads, violins
-from gate.model.study import Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
+from gate.model.study import (
+    Contrast,
+    Factor,
+    Lenth,
+    MeanInterval,
+    Response,
+    Setting,
+)
+from gate.plots.panels import Array
 from gate.plots.picture import LETTERS, Picture, room
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.commands.study.plots.examples import there
@@ -70,7 +77,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
         yield f"h{number}", histogram(f"h{number}", response, sample)
     for number, factor in enumerate(response.factors):
         units = examples.samples(response.factors, 6)
-        yield f"p{number}", spreads(f"p{number}", with_tests(response, factor), factor, units)
+        yield f"p{number}", spreads(f"p{number}", response, factor, units)
     meant = [MeanInterval(settings=t.settings, units=6, mean=t.mean, low=t.mean * 0.98, high=t.mean * 1.03)
              for t in response.treatments]  # fmt: skip
     for number, metrics in enumerate(("ab", "abcdefg"[:1])):
@@ -80,7 +87,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     yield "d", blocks("d", doubted, response.blocks[0])
     yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
     for number, factor in enumerate(response.factors):
-        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}))
+        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}), units_of(factor))
     names = [f.name for f in response.factors]
     # few and many contrasts, limits far away, close together and within all, long alias sets
     for number, (count, noise) in enumerate(((3, 1.0), (7, 1e-3), (15, 0.4), (40, 1e-5), (40, 0.0))):
@@ -95,18 +102,8 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     yield "w", quantile_effects("w", fraction, examples.quantile_effects(response.factors), 0.95)
 
 
-def with_tests(response: Response, factor: Factor) -> Response:
-    """A response with p of mean and spread of a factor wherever the others are held."""
-    others = [f for f in response.factors if f.name != factor.name]
-    pair = PairwiseDifference(
-        a=factor.settings[0], b=factor.settings[-1], difference=0.1, low=None, high=None, p=0.0312
-    )
-    at = examples.treatments(others)
-    return replace(
-        response,
-        one_ways=[OneWay(factor=factor.name, at=own, rows=[], pairs=[pair]) for own in at],
-        spreads=[Spread(factor=factor.name, at=own, ratio=None, f_p=None, levene_p=1e-5) for own in at],
-    )
+def units_of(factor: Factor) -> dict[Setting, Array]:
+    return {setting: np.linspace(0.02, 0.03, 30) for setting in factor.settings}
 
 
 @cache
@@ -191,7 +188,7 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     assert pareto("k", silent) is None, "no contrast differs from 0"
     assert half_normal("k", silent) is None
     assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
-    assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[])) is None
+    assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[]), {}) is None
 
 
 def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
@@ -202,13 +199,6 @@ def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
         for prefix, picture in (("v", violins("v", own, scaled)), ("s", series("s", replace(own, series=found)))):
             if picture is not None:
                 assert_sound(picture, prefix)
-
-
-def test_values_that_are_not_finite_give_no_picture() -> None:
-    own = examples.response((examples.LOAD, examples.SCHED))
-    broken = [replace(p, value=float("nan")) for p in own.series]
-    assert series("s", replace(own, series=broken)) is None
-    assert violins("v", own, [TreatmentValues({"load": "idle"}, np.array([1.0, np.inf]))]) is None
 
 
 def test_the_pareto_picture_says_what_it_leaves_out() -> None:
