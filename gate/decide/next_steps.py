@@ -98,7 +98,7 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
         case steps.OnlyAggregates(more=True):
             return steps.import_more(builds=_least(report))
         case steps.NothingMeasured():
-            return steps.measure_first()
+            return steps.PLAIN["measure-first"]
         case steps.OneSideMeasured():
             return steps.name_sides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
         case steps.NothingDecided(undirected=[metric, *_]):
@@ -147,12 +147,7 @@ def _fix_regression(report: Report) -> steps.Step:
     )
 
 
-_OF_ONE_KIND: dict[str, steps.Step] = {
-    "output": steps.fix_output(),
-    "tree": steps.keep_trees(),
-    "outside": steps.build_inside(),
-    "unproved": steps.measure_all(),
-}
+_OF_ONE_KIND = {"output": "fix-output", "tree": "keep-trees", "outside": "build-inside", "unproved": "measure-all"}
 """What a reader does after failures that are all of one kind."""
 
 
@@ -169,15 +164,15 @@ def _after_failures(report: Report) -> steps.Step:
             return steps.import_others(why="repeated" if "repeated" in kinds else "missing")
         return steps.import_others(why="failed")
     if len(kinds) == 1 and (of_kind := _OF_ONE_KIND.get(report.failures[0].kind)) is not None:
-        return of_kind
+        return steps.PLAIN[of_kind]
     if all(failure.kind == "lock" and failure.seconds is not None for failure in report.failures):
-        return steps.run_later()
+        return steps.PLAIN["run-later"]
     if kinds != {"missing"}:
-        return steps.fix_failure()
+        return steps.PLAIN["fix-failure"]
     # a part of several has no benchmark
     gone = [failure.benchmark for failure in report.failures if failure.benchmark is not None]
     if len(gone) < len(report.failures):
-        return steps.repeat_job()
+        return steps.PLAIN["repeat-job"]
     whose, label = report.policy.whose, report.policy.gate.get("accept_label")
     merged = whose is not None and whose.kind in ("base", "target")
     return steps.restore_benchmark(
@@ -222,7 +217,7 @@ def _settle(report: Report) -> steps.Step:
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
         )  # fmt: skip
     if not still_open:
-        return steps.nothing_to_do()
+        return steps.PLAIN["nothing-to-do"]
     declared = [step for f in still_open if (step := not_by_builds(f, report)) is not None]
     if len(declared) == len(still_open):
         return declared[0]
@@ -309,13 +304,13 @@ def not_by_builds(finding: Finding, report: Report | None = None) -> steps.Step 
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
     if isinstance(reason, reasons.NegativeValues):
-        return steps.check_values()
+        return steps.PLAIN["check-values"]
     if isinstance(reason, reasons.ZeroValue):
-        return steps.ask_of_all_machines()
+        return steps.PLAIN["ask-of-all-machines"]
     if isinstance(reason, reasons.ZeroQuantile):
         return steps.other_statistic(metric=finding.metric, statistic=finding.statistic)
     if isinstance(reason, reasons.DifferentSessions):
-        return steps.measure_together()
+        return steps.PLAIN["measure-together"]
     if isinstance(reason, (reasons.OneUnit, reasons.FewForBootstrap)) and reason.unit == "session":
         # two leave one degree of freedom, with which hardly any change can be shown
         wanted = reason.needs if isinstance(reason, reasons.FewForBootstrap) else 3

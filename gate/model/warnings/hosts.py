@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
 from gate.model.names import Side
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import First
 from gate.units import format_duration, format_value
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
@@ -17,10 +17,8 @@ from gate.writing.sentences import Sentence, filled
 Resource = Literal["cpu", "memory", "io"]
 
 
-class HostWarning(Base, frozen=True):
+class HostWarning(First, frozen=True):
     """Of one machine."""
-
-    weight: ClassVar[Weight] = "first"
 
 
 # --- as it is set up --------------------------------------------------------------------------------------------------
@@ -89,10 +87,9 @@ class OnMachine(msgspec.Struct, frozen=True):
     host: str | None
 
 
-class UnfitHost(Base, frozen=True):
+class UnfitHost(First, frozen=True):
     """The host was unfit when measuring began."""
 
-    weight: ClassVar[Weight] = "first"
     problem: Problem
     machines: tuple[OnMachine, ...] = ()
     """Of several sessions those whose host it is; empty: there is one."""
@@ -272,8 +269,7 @@ class SeveralMachines(HostWarning, frozen=True):
         return f"host: measured on {count}, {every}; only the facts of the first are shown"
 
 
-class _OfSides(Base, frozen=True):
-    weight: ClassVar[Weight] = "first"
+class _OfSides(First, frozen=True):
     benchmarks: tuple[str, ...]
     """Names of the benchmarks; empty: all."""
     session: int | None
