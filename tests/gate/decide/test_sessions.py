@@ -73,15 +73,6 @@ def test_a_bootstrap_over_few_sessions_does_not_decide() -> None:
     assert found.reason == reasons.FewForBootstrap(needs=10, has=3, unit="session")
 
 
-def test_a_bootstrap_pairs_machines_of_other_speeds() -> None:
-    speeds = tuple(1.5**k for k in range(10))
-    (found,) = report([1.2] * 10, speeds, BOOTSTRAP).findings
-    assert (found.verdict, found.ratio.method) == ("regression", "bootstrap")
-    assert found.ratio.low is not None
-    assert found.ratio.high is not None
-    assert 1.19 < found.ratio.low < found.ratio.high < 1.21
-
-
 def judged(lines: list[dict[str, Any]], toml: str = "") -> Report:
     policy = Policy(parse(read_source(toml, "perfgate.toml")), "test", datetime.date(2026, 11, 20), None)
     return decide(gather(located(*lines), policy.config), policy)
