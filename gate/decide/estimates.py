@@ -10,14 +10,23 @@ import msgspec
 
 from gate.config.types import Gate
 from gate.decide.design import Design, Subject
-from gate.decide.machines import METHOD, SHARED_METHOD, depends
-from gate.model import Sample, Side
+from gate.model import Case, Sample, Side
 from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import OneSidedSessions, RoundsLeftOut
+from gate.model.warnings.estimates import DependsOnMachine, OneSidedSessions, OnSession, RoundsLeftOut
 from gate.stats import prior as priors
+from gate.stats.diagnostics import LEVEL, SMALLEST
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
-from gate.stats.fixed_sessions import Machine, machine, over_machines, shared_over_machines, stacked, together
+from gate.stats.fixed_sessions import (
+    Machine,
+    effect,
+    machine,
+    over_machines,
+    p_alike,
+    shared_over_machines,
+    stacked,
+    together,
+)
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
@@ -32,6 +41,10 @@ BOOTSTRAP_BUILDS = 10
 
 MODERATED = "fieller-moderated"
 SHARED = "paired-shared"
+METHOD = "fixed-sessions"
+"""Of given machines, each judged by itself."""
+SHARED_METHOD = "fixed-sessions-shared"
+"""The same, with the variance that the cases of a machine share."""
 
 Hold = Literal["", "builds", "bootstrap", "memory"]
 ONLY_REPORTS = ("memory", "bootstrap")
@@ -279,6 +292,20 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
         method="exact" if reduced.exact else METHOD, paired=True, moderation=None, hold="", rounds=None,
         warnings=warnings, machines=machines,
     )  # fmt: skip
+
+
+def depends(found: Sequence[Machine], case: Case) -> tuple[DependsOnMachine, ...]:
+    """Warn where the change differs from machine to machine, by Welch's F; of counts, where it does at all."""
+    pairs = {each.session: each.pair for each in found if each.pair is not None and not each.trouble}
+    if len(pairs) < len(found):
+        return ()
+    p = p_alike([effect(pair.logs) for pair in pairs.values()])
+    exact = all(each.reduced is not None and each.reduced.exact for each in found)
+    ratios = {session: pair.y / pair.x for session, pair in pairs.items()}
+    least, most = (choose(ratios, key=ratios.__getitem__) for choose in (min, max))
+    if not (exact or (p is not None and p < LEVEL)) or ratios[most] < ratios[least] * (1 + SMALLEST):
+        return ()
+    return (DependsOnMachine(*(OnSession(at, case.hosts.get(at), ratios[at]) for at in (least, most))),)
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:

@@ -10,24 +10,33 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gate.decide import reasons
-from gate.decide.design import Design, by_question
-from gate.decide.detectable import POWER, degrees, detectable, size_at
-from gate.decide.estimates import ONLY_REPORTS, Estimated, Moderation, needed_builds
-from gate.decide.futility import asks_for_no_sign, edge, in_sight, is_beyond, is_futile, unseen
+from gate.decide.design import Design, Subject, by_question
+from gate.decide.estimates import METHOD, ONLY_REPORTS, Estimated, needed_builds
+from gate.decide.futility import (
+    POWER,
+    asks_for_no_sign,
+    degrees,
+    detectable,
+    edge,
+    in_sight,
+    is_beyond,
+    is_futile,
+    size_at,
+    unseen,
+)
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, label_of, limits_of
-from gate.decide.machines import session_ratios
 from gate.decide.sides import limits_of_heads, side_summary
 from gate.decide.views import Role
 from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
-from gate.model.report import Limit, View
+from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.stats import diagnostics
 from gate.stats.diagnostics.rounds import carry_over
 from gate.stats.estimate import level_variances
-from gate.stats.family import Tested
+from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
-from gate.stats.ratio import Limits, Rounded, t_quantile
+from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
 from gate.stats.round_ratio import UNKNOWN
 from gate.stats.special import chdtri
 from gate.stats.spreads import wider
@@ -86,12 +95,14 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     moderation = found.moderation
     if moderation is None:
         return None
-    prior, result = moderation.prior, moderation.result
-    used = result is None or result.used
-    without = moderation.without.limits(alpha)
+    prior, result, without = moderation.prior, moderation.result, moderation.without.limits(alpha)
+    kind: Literal["alone", "moderated", "noisier", "disagrees", "unlike"] = "alone"
+    if result is not None:
+        unused: Literal["noisier", "unlike", "disagrees"] = "unlike" if result.unlike else "disagrees"
+        kind = "moderated" if result.used else "noisier" if result.noisier else unused
     return MemoryUse(
-        kind=_kind(moderation),
-        used=used,
+        kind=kind,
+        used=kind in ("alone", "moderated"),
         df=prior.df,
         sessions=prior.sessions,
         first=prior.first,
@@ -103,15 +114,6 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
             confidence=1 - alpha, method=design.method, df=moderation.without.df, kind=without.kind,
         ),
     )  # fmt: skip
-
-
-def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees", "unlike"]:
-    result = moderation.result
-    if result is None:
-        return "alone"
-    if result.used:
-        return "moderated"
-    return "noisier" if result.noisier else "unlike" if result.unlike else "disagrees"
 
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
@@ -170,13 +172,35 @@ def _times(own: Role | None, other: Role | None) -> float | None:
     return other.noise / own.noise
 
 
+def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> list[SessionRatio]:
+    """Describe each of given machines with its own interval at confidence 1 - alpha."""
+    described = []
+    for each in found:
+        pair, reduced = each.pair, each.reduced
+        exact = reduced is not None and reduced.exact
+        estimate = pair.y / pair.x if pair is not None else None
+        limits = WITHHELD
+        if estimate is not None and pair is not None and reduced is not None and not each.trouble:
+            limits = Limits("bounded", estimate, estimate) if exact else rounded(pair, *reduced.rounding).limits(alpha)
+        ratio = RatioInterval(
+            estimate=estimate, low=limits.low, high=limits.high, confidence=1 - alpha,
+            method="exact" if exact else METHOD, df=None if exact or each.trouble or pair is None else pair.df,
+            kind=limits.kind,
+        )  # fmt: skip
+        host = subject.case.hosts.get(each.session)
+        described.append(SessionRatio(session=each.session, host=host, rounds=each.rounds, ratio=ratio))
+    return described
+
+
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     verdict, size, has_sign, by_floor = verdict_of(judged, design)
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
-    alpha = _deciding_alpha(judged, verdict, design)
+    # "unchanged" is decided at the level of its look, without the family
+    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
+    alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
     decided = limits_of(found, alpha)
     known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
     broken = limit is not None and limit.state == "broken"
@@ -184,6 +208,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     accept = label_of(design) if broken else known.covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
+    called_either = verdict in ("regression", "improvement")
     facts = reasons.Facts(
         verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
@@ -196,23 +221,22 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         statistic=subject.statistic, factors=case.factors, base=side_summary(found, "base", design.alpha),
         head=side_summary(found, "head", design.alpha), ratio=ratio_interval(found, design.alpha),
         sessions=session_ratios(found.machines, subject, design.alpha),
-        decided_at=_decided_at(judged, decided, alpha, design), shown=_shown(found, verdict, alpha < design.alpha),
+        decided_at=DecidedAt(
+            confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1,
+            looks=max(len(design.looks), 1),
+        ),
+        shown=_shown(found, verdict, alpha < design.alpha),
         threshold=subject.threshold, floor=subject.floor, p=judged.p,
         p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
         verdict="accepted" if accept else "regression" if broken else verdict, accepted=accept,
         reason=reasons.finding(facts), warnings=_warnings(judged, verdict, design),
         not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
-        stopped=_stopped(judged, design), detectable=_detectable(found, size, verdict, design),
+        stopped=_stopped(judged, design),
+        detectable=None if called_either else size if size is not None else detectable(found, design),
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
         pairing=_pairing(found, design), top=subject.top,
     )  # fmt: skip
-
-
-def _deciding_alpha(judged: Judged, verdict: Verdict, design: Design) -> float:
-    # "unchanged" is decided at the level of its look, without the family
-    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
-    return decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
 
 
 def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:
@@ -221,17 +245,6 @@ def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["rati
         return None
     called = verdict in ("regression", "improvement") or (verdict == "unchanged" and corrected)
     return "decided_at" if called else "ratio"
-
-
-def _detectable(found: Estimated, size: float | None, verdict: Verdict, design: Design) -> float | None:
-    if verdict not in ("inconclusive", "unchanged", "no-sign"):
-        return None
-    return size if size is not None else detectable(found, design)
-
-
-def _decided_at(judged: Judged, decided: Limits, alpha: float, design: Design) -> DecidedAt:
-    looks = max(len(design.looks), 1)
-    return DecidedAt(confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1, looks=looks)
 
 
 class Ruling(NamedTuple):
@@ -283,7 +296,13 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
     if verdict in ("regression", "improvement"):
         is_regression = verdict == "regression"
         tested, p = (judged.regression, judged.p) if is_regression else (judged.improvement, judged.p_improvement)
-        told += _normality(found, tested, p)
+        base, head = len(found.base.builds), len(found.head.builds)
+        # a p smaller than any rearrangement of the builds could give rests on normal build effects
+        told += (
+            [warn.NormalTail(base, head)]
+            if p is not None and tested.rejected and p < 1 / comb(base + head, base)
+            else []
+        )
         if judged.look + 1 < len(design.looks):
             told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
@@ -311,14 +330,6 @@ def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
     if near <= edge * (1 + 1e-12) or (subject.floor is not None and change <= subject.floor):
         return None
     return warn.BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
-
-
-def _normality(found: Estimated, tested: Tested, p: float | None) -> list[warn.NormalTail]:
-    """Warn when a p is smaller than any rearrangement of the builds could give: it rests on normal build effects."""
-    base, head = len(found.base.builds), len(found.head.builds)
-    if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
-        return []
-    return [warn.NormalTail(base, head)]
 
 
 # --- what a floor alone decides ---------------------------------------------------------------------------------------
@@ -379,10 +390,12 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     if asks_for_no_sign(found) and (given_up or not beyond):
         return _until_seen(found, design)
     p = _p(found, beyond=beyond)
-    alpha = judged.regression.alpha if beyond else design.alpha
-    least = _least(found, design, beyond=beyond)
     if p is None:
         return None
+    alpha = judged.regression.alpha if beyond else design.alpha
+    # below it the rules would not call it, however clear it were; of each machine, where there are several
+    needed = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
+    least = {"memory": needed if beyond else 2, "builds": needed if beyond else 0}.get(found.hold, 0)
     statistic = t_quantile(df, p / 2)
     for more in range(max(1, least - builds), MOST + 1):
         grown = builds + more
@@ -426,12 +439,3 @@ def _p(found: Estimated, *, beyond: bool) -> float | None:
         return p
     p_floor = ratio.p_difference(subject.floor if subject.lower else -subject.floor, tail)
     return p if p_floor is None else max(p, p_floor) if beyond else min(p, p_floor)
-
-
-def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
-    """Return the builds a side below which the rules would not call it, however clear it were."""
-    # of each machine, where there are several
-    needed = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
-    if found.hold == "memory":
-        return needed if beyond else 2
-    return needed if found.hold == "builds" and beyond else 0

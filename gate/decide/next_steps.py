@@ -11,8 +11,8 @@ import msgspec
 from gate.codes import Exit
 from gate.config.rules import OWN_WORK
 from gate.config.types import Gate
-from gate.decide.detectable import POWER
 from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.decide.futility import POWER
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gate.decide.design import Design
+from gate.decide.estimates import METHOD
 from gate.decide.looks import Judged
-from gate.decide.machines import METHOD
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
 from gate.model.case import TYPICAL, pairs
 from gate.stats.estimate import PAIRED
