@@ -151,7 +151,12 @@ def estimates(
     if not design.moderate:
         return Estimates([_held(found, design) for found in known], least)
     recalled = [_recalled(found, design) for found in plain]
-    factors = _factors([each for each in recalled if each is not None], least)
+    known_of = [each for each in recalled if each is not None]
+    rounds_of_all, sides_of_all = (
+        priors.host_factor([(c.variance, c.df, c.prior) for c in compared if c is not None])
+        for compared in ([each.decisive for each in known_of], [each.within for each in known_of])
+    )
+    factors = Factors(max(rounds_of_all, least.rounds), max(sides_of_all, least.sides))
     moderated = [
         shared if each is None else _moderated(found, each, factors)
         for found, shared, each in zip(plain, known, recalled, strict=True)
@@ -329,8 +334,8 @@ def _held(found: Estimated, design: Design) -> Estimated:
     gate = design.policy.config.gate
     hold: Hold = ""
     if found.exact:
-        hold = ""
-    elif found.moderation is not None and found.moderation.result is None:
+        return found
+    if found.moderation is not None and found.moderation.result is None:
         hold = "memory"
     elif found.builds < needed_builds(found, gate):
         hold = "builds"
@@ -407,13 +412,6 @@ def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior 
         nu=memory.contrast_nu if kind == "contrast" else memory.build_nu, now=design.now,
         layouts=design.layouts or "independent",
     )  # fmt: skip
-
-
-def _factors(recalled: Sequence[_Recalled], least: Factors) -> Factors:
-    decisive = [each.decisive for each in recalled if each.decisive is not None]
-    within = [each.within for each in recalled if each.within is not None]
-    rounds, sides = (priors.host_factor([(c.variance, c.df, c.prior) for c in each]) for each in (decisive, within))
-    return Factors(max(rounds, least.rounds), max(sides, least.sides))
 
 
 def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estimated:

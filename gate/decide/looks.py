@@ -13,7 +13,7 @@ import msgspec
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
 from gate.decide.design import Design, Subject, by_question
-from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
+from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.decide.sides import limits_of_heads
 from gate.model import Accepted
@@ -80,20 +80,16 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
         kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
         now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
         factors = now.factors
-        for i, found in zip(still_open, _tests(now, design, look), strict=True):
-            judged[i] = found
+        for i, found in zip(still_open, now.found, strict=True):
+            judged[i] = _tested(found, design, look)
         judged = [*_families([j for j in judged if j is not None], design)]
-    ended = [_stopped(j, design) for j in judged if j is not None]
+    ended = []
+    for j in (j for j in judged if j is not None):
+        over = j.settled or j.look + 1 >= len(design.reached) or not asks_for_no_sign(j.estimated)
+        # what the run gave up by another family than the one that is asked for now was measured no further
+        stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
+        ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
     return Walk(ended, factors.rounds)
-
-
-def _stopped(judged: Judged, design: Design) -> Judged:
-    """Mark what the run gave up by another family than the one that is asked for now: it was measured no further."""
-    found = judged.estimated
-    over = judged.settled or judged.look + 1 >= len(design.reached)
-    if over or not asks_for_no_sign(found) or in_sight(found, design.alpha) or judged.position.promising:
-        return judged
-    return msgspec.structs.replace(judged, settled=True, futile=True)
 
 
 def _goes_on(subject: Subject, rounds: int | None) -> bool:
@@ -101,10 +97,6 @@ def _goes_on(subject: Subject, rounds: int | None) -> bool:
     return rounds is None or all(
         any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
     )
-
-
-def _tests(now: Estimates, design: Design, look: int) -> list[Judged]:
-    return [_tested(found, design, look) for found in now.found]
 
 
 def _tested(found: Estimated, design: Design, look: int) -> Judged:
@@ -267,12 +259,17 @@ def _position(
     subject, reduced = found.subject, found.reduced
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
         # numbers: what is not beyond is within, the threshold itself included
+        value, edge = found.ratio.y / found.ratio.x, 1 + subject.threshold
+        outside = _beyond(value, edge, "above") or _beyond(value, 1 / edge, "below")
+        found_below = subject.floor is not None and abs(found.ratio.y - found.ratio.x) <= subject.floor
         return Position(
-            not_worse=p > 0, not_better=p_improvement > 0, within_floor=_within_floor(found), promising=False
+            not_worse=p > 0, not_better=p_improvement > 0, within_floor=outside and found_below, promising=False
         )
     if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
         return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
-    if reduced.trouble == "zero-base" and _counts_within_floor(found):
+    floor, most = subject.floor, found.head.values.max()
+    counted = reduced.trouble == "zero-base" and subject.case.exact
+    if counted and floor is not None and found.base.values.max() == 0 < most <= floor:
         return Position(not_worse=True, not_better=True, within_floor=True, promising=False)
     if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold in ONLY_REPORTS:
         return Position(not_worse=False, not_better=False, within_floor=False, promising=False)
@@ -293,19 +290,6 @@ def _position(
     return Position(not_worse, not_better, within_floor, promising)
 
 
-def _within_floor(found: Estimated) -> bool:
-    """Return whether an exact change is beyond the threshold, but no larger than the floor."""
-    ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
-    outside = _beyond(ratio.y / ratio.x, 1 + d, "above") or _beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
-    return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
-
-
-def _counts_within_floor(found: Estimated) -> bool:
-    """Return whether an exact count is 0 in base, and nowhere in head above the floor."""
-    floor, base, head = found.subject.floor, found.base.values, found.head.values
-    return floor is not None and found.subject.case.exact and base.max() == 0 < head.max() <= floor
-
-
 class Acceptance(NamedTuple):
     """What covers a regression: an accept entry, otherwise a label. exceeded: an entry that it exceeds."""
 
@@ -321,7 +305,10 @@ def acceptance(judged: Judged, design: Design) -> Acceptance:
     for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
         if accept.until < policy.today or found.reduced.trouble:
             continue
-        if not _exceeds(judged, float(accept.up_to), design):
+        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
+        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
+        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
+        if not (_beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
             return Acceptance(accepted_by(accept), None)
         if exceeded is None or accept.up_to > exceeded.up_to:
             exceeded = accept
@@ -337,16 +324,6 @@ def label_of(design: Design) -> Accepted | None:
 def accepted_by(accept: Accept) -> Accepted:
     """Return what an [[accept]] entry accepts."""
     return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
-
-
-def _exceeds(judged: Judged, size: float, design: Design) -> bool:
-    found, subject = judged.estimated, judged.subject
-    limit = 1 + size if subject.lower else 1 / (1 + size)
-    tail = subject.tails[0]
-    if found.exact:
-        return _beyond(found.ratio.y / found.ratio.x, limit, tail)
-    p = found.ratio.p(limit, tail)
-    return p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
 
 
 def decided_alpha(judged: Judged, alpha: float, design: Design) -> float:

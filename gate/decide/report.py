@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -93,23 +93,19 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else new_benchmarks(evidence)
+    fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
     explanations = explanations_of(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
-        exit_code=_exit_code(verdict, findings, policy),
+        # a finding that is shown not to be worse never fails, even where inconclusive ones do
+        exit_code=_EXITS[verdict] if verdict != "inconclusive" or fails else Exit.PASS,
         summary=summary(why, itself, len(new))
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
-        policy=PolicyFacts(
-            source=policy.source,
-            whose=policy.whose,
-            gate=_rules(policy),
-            override=[to_tables(item) for item in policy.config.override],
-            accept=[to_tables(item) for item in policy.config.accept],
-        ),
+        policy=_policy_facts(policy),
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
@@ -295,11 +291,17 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
         )  # fmt: skip
 
 
-def _rules(policy: Policy) -> dict[str, Any]:
-    """Return [gate] as it decided: with the floor in force, and without whether regressions are profiled."""
-    gate = policy.config.gate
-    rules = to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {})
-    return {key: value for key, value in rules.items() if key != "explain"}
+def _policy_facts(policy: Policy) -> PolicyFacts:
+    config = policy.config
+    # [gate] as it decided: with the floor in force, and without whether regressions are profiled
+    gate = to_tables(config.gate) | ({"floor": default_floor(config)} if config.gate.floor is None else {})
+    return PolicyFacts(
+        source=policy.source,
+        whose=policy.whose,
+        gate={key: value for key, value in gate.items() if key != "explain"},
+        override=[to_tables(item) for item in config.override],
+        accept=[to_tables(item) for item in config.accept],
+    )
 
 
 def _report_verdict(
@@ -329,15 +331,6 @@ def _missing_allowed(failures: Sequence[Failure], policy: Policy) -> list[Missin
     return [MissingAllowed(benchmarks, label) for benchmarks, label in allowed if benchmarks]
 
 
-def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Policy) -> int:
-    # a finding that is shown not to be worse never fails, even where inconclusive ones do
-    if verdict == "inconclusive" and not (
-        policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
-    ):
-        return Exit.PASS
-    return _EXITS[verdict]
-
-
 # --- improvements that are too large to be believed -------------------------------------------------------------------
 
 
@@ -347,23 +340,16 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
     The size is that of the estimate, as it is read; the interval must show an improvement of any size, whether or not
     the rules let it be called one.
     """
-    found = [
-        (size, f)
-        for f in findings
-        if (size := _shown(f)) > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0)
-    ]
+    found: list[tuple[float, Improvement]] = []
+    for f in findings:
+        ratio = f.ratio
+        if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
+            continue
+        # by which share head is better: of time what is saved, of a rate what base lacks
+        lower = f.better == "lower"
+        size = 1 - (ratio.estimate if lower else 1 / ratio.estimate)
+        shown = ratio.high < 1 if lower else ratio.low > 1
+        if shown and size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
+            found.append((size, Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, ratio.estimate)))
     several = sorted(found, key=lambda each: -each[0])
-    improvements = tuple(
-        Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, f.ratio.estimate or 0.0) for _, f in several
-    )
-    return [Implausible(improvements)] if improvements else []
-
-
-def _shown(finding: Finding) -> float:
-    """Return by which share head is better: of time what is saved, of a rate what base lacks; 0: not shown to be."""
-    ratio = finding.ratio
-    if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
-        return 0.0
-    if finding.better == "lower":
-        return 1 - ratio.estimate if ratio.high < 1 else 0.0
-    return 1 - 1 / ratio.estimate if ratio.low > 1 else 0.0
+    return [Implausible(tuple(each for _, each in several))] if several else []
