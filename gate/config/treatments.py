@@ -194,8 +194,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     at = _with_values(msgspec.structs.replace(benchmark, **own), values)
     prefix = [replaced(word, values) for table in tables for word in table.prefix]
     args = [replaced(word, values) for table in tables for word in table.args]
-    command = with_words(at.command, prefix, args, suite=benchmark.measured.suite)
-    return msgspec.structs.replace(at, command=command)
+    return msgspec.structs.replace(at, command=with_words(at.command, prefix, args))
 
 
 def environment(study: Study, planned: Planned) -> dict[str, str]:

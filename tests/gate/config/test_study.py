@@ -166,7 +166,7 @@ TWO = '[study.factor]\na = [1, 2]\nb = ["x", "y"]\n'
         ("[study.factor]\n" + "\n".join(f"a{i} = [1, 2]" for i in range(14)), "perfgate.toml:1: study.factor: 16384 treatments are more than 10000: take fewer factors or settings, or a study.fraction of them"),
         # the gate
         # benchmarks
-        ('[[benchmark]]\nname = "s"\ncommand = "cd b && go test"\ninstrument = "go"\n[study.factor.a]\nx = {}\ny = {prefix = ["nice"]}', "perfgate.toml:3: benchmark[0].command: a prefix of [study.factor] cannot precede several shell commands of a suite: write a list"),
+        ('[[benchmark]]\nname = "s"\ncommand = "cd b && go test"\ninstrument = "go"\n[study.factor.a]\nx = {}\ny = {prefix = ["nice"]}', "perfgate.toml:3: benchmark[0].command: a prefix of [study.factor] cannot precede several shell commands: write a list"),
         ('[[benchmark]]\nname = "s"\ncommand = "x"\nservice = {command = "s", ready = "tcp:{a}"}\n[study.factor]\na = [0, 1]', 'perfgate.toml:4: benchmark[0].service.ready: "tcp:0": write tcp:{port}, tcp:8080 or tcp:HOST:8080'),
     ],
 )  # fmt: skip
