@@ -45,31 +45,20 @@ from gate.writing.phrases import most_alike
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Detectable, Duration, Quantity)
 
 
-def parse(source: Source, *, lenient: bool = False) -> Config:
+def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Config:
     """Turn the tables of a source into a Config.
 
-    lenient: ignore unknown keys, for a config that another version of perfgate wrote into a measurements file.
+    lenient: ignore unknown keys, for a config that another version of perfgate wrote into a measurements file. checked:
+    whether keys may not contradict each other.
 
     Raises:
         ConfigError: unknown keys, wrong types or values, or keys that contradict each other: all of them.
     """
-    return _parsed(source, lenient=lenient, checked=True)
-
-
-def parse_types(source: Source, *, lenient: bool = False) -> Config:
-    """Turn the tables of a source into a Config as `parse` does, but for keys that contradict each other.
-
-    Raises:
-        ConfigError: unknown keys, or wrong types or values: all of them.
-    """
-    return _parsed(source, lenient=lenient, checked=False)
-
-
-def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
     decoder = _Decoder(lenient=lenient)
     config: Config = decoder.struct(Config, source.tables, ())
     # what contradicts what is told of keys that are right by themselves
-    _raise(source, decoder.faults)
+    if decoder.faults:
+        raise source.error(*decoder.faults)
     written = source.tables.get("plan") or {}
     if {"executions", "iterations"} & set(written) and "starts" not in written:
         # who counts executions and iterations has counted starts
@@ -79,14 +68,10 @@ def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
         )
     if not all(b.traits is not None or b.instrument in KNOWN for b in config.benchmark):
         config = _with_traits(config, source)
-    if checked:
-        _raise(source, [*([] if lenient else check_written(config, source.tables)), *check(config)])
-    return config
-
-
-def _raise(source: Source, faults: Sequence[Fault]) -> None:
-    if faults:
+    written_now = [] if lenient or not checked else check_written(config, source.tables)
+    if faults := [*written_now, *(check(config) if checked else ())]:
         raise source.error(*faults)
+    return config
 
 
 def _with_traits(config: Config, source: Source) -> Config:
@@ -101,7 +86,8 @@ def _with_traits(config: Config, source: Source) -> Config:
             instead = f"did you mean {near}?" if near else f"known: {most_alike(name, names, 12)}"
             faults.append(Fault(("benchmark", index, "instrument"), f'"{name}" is not an instrument; {instead}'))
         benchmarks.append(benchmark if traits is None else msgspec.structs.replace(benchmark, traits=traits))
-    _raise(source, faults)
+    if faults:
+        raise source.error(*faults)
     return msgspec.structs.replace(config, benchmark=benchmarks)
 
 
@@ -119,7 +105,13 @@ class _Decoder:
         """Decode a table with fixed keys."""
         fields, hints = _keys(kind)  # type: ignore[arg-type]  # any type can be hashed
         before = len(self.faults)
-        meant = set() if self._lenient else self._unknown(raw, list(fields), path)
+        keys = [name for name in fields if name not in OF_RUNS]
+        # known keys that unknown ones were probably meant to be
+        meant = set()
+        for key in () if self._lenient else (key for key in raw if key not in keys):
+            instead, own = advice(str(key), keys, path)
+            meant.add(own)
+            self._fault((*path, key), f"unknown key; {instead}")
         values = {}
         for name, field in fields.items():
             hint = hints[field.name]
@@ -128,17 +120,6 @@ class _Decoder:
             elif field.required and name not in meant:
                 self._fault(path, f"needs the key {name}; write e.g. {example(hint, name)}")
         return kind(**values) if len(self.faults) == before else _WRONG
-
-    def _unknown(self, raw: dict[str, Any], fields: list[str], path: Path) -> set[str]:
-        """Find unknown keys; returns the known ones that they were probably meant to be."""
-        keys = [name for name in fields if name not in OF_RUNS]
-        meant: set[str] = set()
-        for key in raw:
-            if key not in keys:
-                instead, own = advice(str(key), keys, path)
-                meant.update([own] if own else [])
-                self._fault((*path, key), f"unknown key; {instead}")
-        return meant
 
     def _value(self, hint: Any, raw: Any, path: Path, field: _Field | None = None) -> Any:
         bare = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
@@ -172,7 +153,10 @@ class _Decoder:
             return self._wrong(hint, raw, path, field)
 
     def _wrong(self, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
-        self._fault(path, wrong(hint, raw, path[-1], None if field is None else _default(field)))
+        default = None
+        if field is not None and not field.required:
+            default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        self._fault(path, wrong(hint, raw, path[-1], default))
         return _WRONG
 
     def _items(self, item: Any, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
@@ -200,12 +184,6 @@ def _keys(kind: type[Any]) -> tuple[dict[str, _Field], dict[str, Any]]:
     """Return the keys of a table: what is said of each, by the name in the file, and the types by the name in code."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     return fields, typing.get_type_hints(kind, include_extras=True)
-
-
-def _default(field: _Field) -> Any:
-    if field.required:
-        return None
-    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def _origin(hint: Any) -> Any:
@@ -269,7 +247,8 @@ def check(config: Config) -> Iterator[Fault]:
     if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
         yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
     if config.study is not None:
-        wrong = list(check_study(config.study, config))
+        # of treatments that contradict each other, the first tells enough
+        wrong = list(_check_parts(config.study, config)) or list(islice(_check_treatments(config.study), 1))
         yield from wrong
         # what {factor} leaves of a command must be one too
         config = config if wrong else baseline(config)
@@ -421,10 +400,6 @@ def _check_table(table: SettingTable, path: Path) -> Iterator[Fault]:
     yield from check_benchmark(
         Benchmark(name="x", command="x", service=table.service, load=table.load, cpus=table.cpus), path
     )
-    yield from _check_binding(table, path)
-
-
-def _check_binding(table: SettingTable, path: Path) -> Iterator[Fault]:
     labels = [table.runner] if isinstance(table.runner, str) else table.runner
     if labels is not None and not (labels and all(label.strip() and "," not in label for label in labels)):
         yield Fault((*path, "runner"), 'names no runner: write "label", or ["label", "label"] that one runner has')
@@ -454,13 +429,6 @@ _SINGLE = ("service", "load", "cpus", "priority")
 """What only one setting of a treatment can give."""
 
 Settings = Mapping[str, Setting]
-
-
-def check_study(study: Study, config: Config) -> Iterator[Fault]:
-    """Find what makes a design one that cannot be measured or meant."""
-    wrong = list(_check_parts(study, config))
-    # of treatments that contradict each other, the first tells enough
-    yield from wrong or islice(_check_treatments(study), 1)
 
 
 def _check_parts(study: Study, config: Config) -> Iterator[Fault]:
@@ -569,19 +537,19 @@ def _check_treatments(study: Study) -> Iterator[Fault]:
         settings = dict(zip(tabled, combination, strict=True))
         given: dict[str, str] = {}
         for name, setting in settings.items():
-            for what in _gives(setting_table(study, name, setting)):
+            table = setting_table(study, name, setting)
+            single = [key for key in _SINGLE if getattr(table, key) is not None]
+            for what in (
+                *single,
+                *(f"env {key}" for key in table.env),
+                *(f"build_env {key}" for key in table.build_env),
+            ):
                 other = given.setdefault(what, name)
                 if other != name:
                     both = words({each: settings[each] for each in (other, name)})
                     why = f"{both} both give {what}: leave them out with study.exclude, or give it in one factor"
                     yield Fault(("study", "factor", name), why)
         yield from _check_bound(study, settings)
-
-
-def _gives(table: SettingTable) -> list[str]:
-    """Name what only one setting of a treatment can give."""
-    single = [key for key in _SINGLE if getattr(table, key) is not None]
-    return single + [f"env {key}" for key in table.env] + [f"build_env {key}" for key in table.build_env]
 
 
 def _check_bound(study: Study, settings: Settings) -> Iterator[Fault]:

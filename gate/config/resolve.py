@@ -12,11 +12,11 @@ from typing import Any, Literal
 import msgspec
 
 from gate.config.changed import changed_measuring, paired
-from gate.config.parse import parse, parse_types
+from gate.config.parse import parse
 from gate.config.rules import matches, metrics_known
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
-from gate.config.types import Accept, Benchmark, Config, Override
+from gate.config.types import Accept, Config, Override
 from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side
 from gate.model.case import MEAN, TYPICAL
@@ -100,7 +100,9 @@ def resolve(
     options, validated = _validated(sources, sets)
     _refuse_other_instruments(sources, validated)
     origin = rules if isinstance(rules, Source) else sources[rules]
-    _refuse_without_study(origin, options)
+    given = options.tables.get("study", {})
+    if given and "factor" not in given and not origin.tables.get("study"):
+        raise ConfigError(f"study.{next(iter(given))}", f"{origin.name} has no [study]", option="set")
     decisive = validated[rules] if isinstance(rules, str) and not options.tables else parse(over(origin, options))
     # [study] counts as the rules have it, and this side's file may have none
     laid = from_tables({name: table for name, table in options.tables.items() if name != "study"}, options.name)
@@ -116,11 +118,14 @@ def resolve(
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(RulesChanged(tuple(changed), in_force))
     warnings += [*renamed, *changed_measuring(sides)]
+    # the union of the benchmarks: head's where both have one, with the metrics of the rules
+    both = [*{b.name: b for side in SIDES for b in sides[side].benchmark}.values()]
+    ruled = {b.name: {"metric": b.metric, "metrics": b.metrics} for b in decisive.benchmark}
     merged = msgspec.structs.replace(
         decisive,
         build=sides["head"].build,
         env=sides["head"].env,
-        benchmark=_union(sides, decisive),
+        benchmark=[msgspec.structs.replace(b, **ruled.get(b.name, {})) for b in both],
     )
     _refuse_unmatched_globs(merged, (origin, *sources.values()), options)
     warnings += [
@@ -186,7 +191,7 @@ def _table_of(text: str) -> dict[str, dict[str, Any]]:
     table, name = path
     source = from_tables({table: {name: parsed}}, text, option="set")
     # a key of [study] means something beside its factors only
-    (parse_types if table == "study" else parse)(source)
+    parse(source, checked=table != "study")
     return {table: {name: parsed}}
 
 
@@ -198,12 +203,6 @@ def over(source: Source, options: Source) -> Source:
         own = {} if tables.get(table) is None else tables[table]
         tables[table] = {**own, **values} if isinstance(own, dict) else own
     return replace(source, tables=tables)
-
-
-def _refuse_without_study(rules: Source, options: Source) -> None:
-    given = options.tables.get("study", {})
-    if given and "factor" not in given and not rules.tables.get("study"):
-        raise ConfigError(f"study.{next(iter(given))}", f"{rules.name} has no [study]", option="set")
 
 
 def _refuse_unmatched_globs(config: Config, files: Sequence[Source], options: Source) -> None:
@@ -309,14 +308,6 @@ def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Con
                 "be compared; give the benchmark a new name"
             )
             raise sources["head"].error(Fault(("benchmark", i, "instrument"), why))
-
-
-def _union(sides: dict[Side, Config], rules: Config) -> list[Benchmark]:
-    own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
-    ruled = {b.name: {"metric": b.metric, "metrics": b.metrics} for b in rules.benchmark}
-    names = dict.fromkeys([*own["base"], *own["head"]])
-    both = [own["head"].get(name) or own["base"][name] for name in names]
-    return [msgspec.structs.replace(b, **ruled.get(b.name, {})) for b in both]
 
 
 def effective(settings: Settings) -> list[Setting]:

@@ -138,16 +138,11 @@ class Source:
         found = []
         for fault in sorted(lines, key=lambda fault: lines[fault]):
             where = f"{self.place(fault.path)}: {dotted(fault.path)}" if fault.path else self.name
-            excerpt = self._excerpt(lines[fault], fault.path)
+            name, line = str(fault.path[-1]) if fault.path else "", lines[fault]
+            # a source without a text has no line to show
+            excerpt = _marked(self.text.splitlines()[line - 1], line, name) if line else ""
             found.append(ConfigError(where, fault.why, side=self.side, option=self.option, excerpt=excerpt))
         return together(found)
-
-    def _excerpt(self, line: int, path: Path) -> str:
-        """Show a line of the text with the key marked; nothing where the text has no such line."""
-        if not line:
-            return ""
-        name = str(path[-1]) if path else ""
-        return _marked(self.text.splitlines()[line - 1], line, name)
 
 
 def _marked(text: str, line: int, name: str, start: int = 0) -> str:
