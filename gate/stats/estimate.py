@@ -72,7 +72,13 @@ def reduce(base: Sample, head: Sample, center: Center, *, exact: bool, sessions:
     """
     sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
     x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)
-    differing = _differing(base, head, x, y) if exact else None
+    differing: Literal["values", "ratio"] | None = None
+    if exact and (x.gap > 0 or y.gap > 0):
+        differing = "values"
+    elif exact and _of_sessions(x) and not _flat(x, y):
+        # each session has one value a side
+        together = measured_together(base, head)
+        differing = "values" if not together else None if _one_ratio(x, y) else "ratio"
     warnings = (NotExact(differing),) if differing else ()
     is_exact = exact and not differing
     if center is not None and not is_exact:
@@ -111,17 +117,6 @@ def _stepped(tops: Tops, sample: Sample) -> Tops:
 def _unknown(sample: Sample) -> float:
     found = [unknown_rounding(values, sample.step) for values in sessions_of(sample)]
     return sum(found) / len(found)
-
-
-def _differing(base: Sample, head: Sample, x: Tops, y: Tops) -> Literal["values", "ratio"] | None:
-    """Name what differs and should not; None where each session has one value a side, all the same ratio."""
-    if x.gap > 0 or y.gap > 0:
-        return "values"
-    if not _of_sessions(x) or _flat(x, y):
-        return None
-    if not measured_together(base, head):
-        return "values"
-    return None if _one_ratio(x, y) else "ratio"
 
 
 def _of_sessions(tops: Tops) -> bool:

@@ -51,13 +51,6 @@ class Shared(msgspec.Struct, frozen=True):
     used: bool
 
 
-class _Prior(msgspec.Struct, frozen=True):
-    """Degrees and size: the variance of a case is q times the size, give or take."""
-
-    df: float
-    size: float
-
-
 def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     """Weigh the variance of each case with that of all; None where there are too few to tell.
 
@@ -73,8 +66,8 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     correction = psi(degrees / 2) - np.log(degrees / 2)
     plain = _prior(np.log(own) - correction, noise)
     relative = _prior(np.log(own / totals) - correction, noise)
-    size = np.maximum(plain.size, relative.size * totals)
-    df = 1 / (1 / min(plain.df, relative.df, MOST_DF) + 2 / float(degrees.sum()))
+    size = np.maximum(plain[1], relative[1] * totals)
+    df = 1 / (1 / min(plain[0], relative[0], MOST_DF) + 2 / float(degrees.sum()))
     found = []
     for v, d, s0 in zip(own.tolist(), degrees.tolist(), size.tolist(), strict=True):
         if float(fdtrc(d, df, v / s0)) < TOO_NOISY:
@@ -84,11 +77,14 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     return found
 
 
-def _prior(e: Array, noise: Array) -> _Prior:
-    """Fit limma's prior to log variances, freed of what their degrees add; infinite where they do not differ."""
+def _prior(e: Array, noise: Array) -> tuple[float, float]:
+    """Fit limma's prior to log variances, freed of what their degrees add: its degrees, and its size.
+
+    The degrees are infinite where the variances do not differ.
+    """
     excess = float(e.var(ddof=1) - noise.mean())
     mean = float(e.mean())
     if excess <= 0:
-        return _Prior(math.inf, math.exp(mean))
+        return math.inf, math.exp(mean)
     df = 2 * trigamma_inverse(excess)
-    return _Prior(df, math.exp(mean + float(psi(df / 2)) - math.log(df / 2)))
+    return df, math.exp(mean + float(psi(df / 2)) - math.log(df / 2))

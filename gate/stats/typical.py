@@ -14,7 +14,7 @@ import numpy as np
 
 from gate.model import MeanSquare, Sample
 from gate.model.case import TYPICAL, Center
-from gate.stats.levels import Tops, Unit, gap_of
+from gate.stats.levels import Tops, Unit, gap_of, starts
 from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Ar
 def by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
     """Split the means of executions, and their positions in the run, by builds."""
     iterations, executions = sample.counts[:2]
-    means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
+    means = np.add.reduceat(sample.values, starts(iterations)) / iterations
     ends = np.cumsum(executions).tolist()
     parts = map(slice, [0, *ends], ends)
     return {
