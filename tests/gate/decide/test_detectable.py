@@ -1,6 +1,5 @@
 """What a run could have shown: against the noncentral t of scipy, and against how often such a change is called."""
 
-import datetime
 import io
 import json
 import math
@@ -12,16 +11,11 @@ import pytest
 from scipy import stats
 
 from gate.cli.main import main
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
-from gate.decide import decide
-from gate.evidence.gather import gather
 from gate.model import Report
 from gate.stats.sequential import spending
+from tests.gate.decide.decided import decided
 from tests.support import lines
 
-TODAY = datetime.date(2026, 11, 20)
 Means = dict[str, tuple[list[float], list[float]]]
 
 
@@ -34,8 +28,7 @@ def report(means: Means, better: str = "lower", looks: int = 0, **tables: Any) -
         for side, values in zip(("base", "head"), sides, strict=True):
             found += lines.builds(side, [[[v]] for v in values], benchmark=name, better=better)
     found += [{"type": "look", "look": n, "settled": []} for n in range(1, looks + 1)]
-    parsed = parse(from_tables(config, "test"))
-    return decide(gather(lines.located(*found), parsed), Policy(parsed, "test", TODAY))
+    return decided(found, config)
 
 
 def drawn(rng: np.random.Generator, builds: int, sd: float, ratio: float = 1.0) -> tuple[list[float], list[float]]:
