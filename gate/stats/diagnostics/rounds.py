@@ -45,7 +45,7 @@ def _places(sample: Sample) -> list[tuple[int, int]]:
 
 
 def _change(side: Side, sample: Sample, side_at: dict[tuple[int, int], str]) -> float | None:
-    parts = [means for means, _ in by_build(sample).values()]
+    parts = [*by_build(sample).values()]
     if min(means.min() for means in parts) <= 0:
         return None
     away = np.concatenate([np.log(means) - np.median(np.log(means)) for means in parts])
