@@ -103,15 +103,16 @@ class _Judge:
 
         What tonight shows does not choose it. A view that some nights lack does not begin anew.
         """
-        best = max(finding.views, key=self._nights)
+        pinned = {
+            id(view): sum(n.pin == self.creep.pin.sha for n in self.known.get(case_id(view, view.statistic), ()))
+            for view in finding.views
+        }
+        best = max(finding.views, key=lambda view: pinned[id(view)])
         if best is finding:
             return finding
         alone = msgspec.structs.replace(finding, view=None, beside=[])
         others = [alone if each is finding else each for each in finding.views if each is not best]
         return msgspec.structs.replace(best, view=View(why="nights", times=None), beside=others)
-
-    def _nights(self, view: Finding) -> int:
-        return sum(night.pin == self.creep.pin.sha for night in self.known.get(case_id(view, view.statistic), ()))
 
     def judged(self, finding: Finding) -> _Judged:
         """Return the finding as all nights have it, and the nights."""
@@ -197,13 +198,18 @@ class _Judge:
     ) -> CreepCase:  # fmt: skip
         window = int(found.window[-1]) if found is not None else 0
         sign = 1.0 if finding.better == "lower" else -1.0
+        quiet = 0 if verdict == "crept" else QUIET
+        if found is not None:
+            # the latest nights without an alarm, at most those that end one
+            latest = found.alarm[-QUIET:][::-1]
+            quiet = next((at for at, alarm in enumerate(latest) if alarm), QUIET)
         return CreepCase(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
             better=finding.better, verdict=verdict, threshold=finding.threshold,
             nights=len(series.days) if series is not None else 1, window=window,
             ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
             tonight=finding.ratio.estimate, p=float(found.p[-1]) if window and found is not None else None, more=more,
-            quiet=_quiet(found) if found is not None else 0 if verdict == "crept" else QUIET,
+            quiet=quiet,
             suspects=self.suspects.get(key, []) if verdict == "crept" else [],
         )  # fmt: skip
 
@@ -221,9 +227,3 @@ def _numbers(days: Mapping[str, Sequence[Night]], sign: float) -> tuple[Array, A
     ratios = [sign * math.fsum(each.log_ratio for each in own) / len(own) for own in days.values()]
     variances = [math.fsum(each.variance for each in own) / len(own) ** 2 for own in days.values()]
     return np.array(ratios), np.array(variances)
-
-
-def _quiet(found: Creeping) -> int:
-    """Count the latest nights without an alarm, at most those that end one."""
-    latest = found.alarm[-QUIET:][::-1]
-    return next((at for at, alarm in enumerate(latest) if alarm), QUIET)

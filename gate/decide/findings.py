@@ -26,7 +26,6 @@ from gate.decide.futility import (
 )
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, label_of, limits_of
 from gate.decide.sides import limits_of_heads, side_summary
-from gate.decide.views import Role
 from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
@@ -146,9 +145,13 @@ def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
         return chosen
     subject = chosen.judged.subject
     tasks = any(each.judged.subject.case.one_task is False for each in views)
+    own, other = subject.role, others[0].judged.subject.role
+    times = None
+    if own is not None and other is not None and own.noise and other.noise is not None:
+        times = other.noise / own.noise
     view = View(
         why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
-        times=_times(subject.role, others[0].judged.subject.role),
+        times=times,
     )
     beside = [each.finding for each in others]
     return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
@@ -163,13 +166,6 @@ def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
             if each.finding.verdict == verdict:
                 return each
     return views[first]
-
-
-def _times(own: Role | None, other: Role | None) -> float | None:
-    """Return how many times as much another view varied in the first round; None: not known, or it did not vary."""
-    if own is None or other is None or not own.noise or other.noise is None:
-        return None
-    return other.noise / own.noise
 
 
 def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> list[SessionRatio]:

@@ -17,7 +17,6 @@ from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.controls import Control
-from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
 from gate.model.report import NextPlan
 from gate.model.warnings.hosts import Pressure, Steal
@@ -73,8 +72,13 @@ def next_step(report: Report) -> steps.Step | None:
         )  # fmt: skip
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
-    if report.verdict == "regression" and report.creep is not None:
-        return _find_creep(report, report.creep)
+    crept = [case for case in report.creep.cases if case.verdict == "crept"] if report.creep else []
+    if report.verdict == "regression" and report.creep is not None and crept:
+        worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
+        head = (report.run.head.sha if report.run.head else None) or "HEAD"
+        return steps.find_creep(
+            pin=report.creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects)
+        )
     if report.verdict == "regression":
         return None if any(isinstance(each, TwoPrograms) for each in report.warnings) else _fix_regression(report)
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
@@ -106,15 +110,6 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
         case steps.NothingDecided(metrics=[metric, *_]):
             return steps.decide_on(metric=metric)
     return None
-
-
-def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
-    crept = [case for case in creep.cases if case.verdict == "crept"]
-    if not crept:
-        return _fix_regression(report)
-    worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
-    head = (report.run.head.sha if report.run.head else None) or "HEAD"
-    return steps.find_creep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
 
 
 def _fix_regression(report: Report) -> steps.Step:
@@ -223,7 +218,13 @@ def _settle(report: Report) -> steps.Step:
         return declared[0]
     told = _told(still_open)
     least = _least(report)
-    hopeless = not told and all(_is_hopeless(f) for f in still_open)
+    # no reasonable number of builds would do, as far as is known
+    hopeless = not told and all(
+        f.ratio.df is not None
+        if isinstance(f.reason, reasons.Unbounded)
+        else isinstance(f.reason, (reasons.TooWide, reasons.TooNoisy)) and f.reason.hopeless
+        for f in still_open
+    )
     if report.run.imported and not hopeless:
         # of what is not known to lack some more, twice as many tell more
         most = max(map(_builds, still_open))
@@ -376,13 +377,6 @@ def _seconds(report: Report, builds: int) -> float | None:
     return seconds / done * builds if done and seconds is not None and _sessions(report) == 1 else None
 
 
-def _is_hopeless(finding: Finding) -> bool:
-    """Return whether no reasonable number of builds would do, as far as is known."""
-    if isinstance(finding.reason, reasons.Unbounded):
-        return finding.ratio.df is not None
-    return isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless
-
-
 def _more_machines(still_open: Sequence[Finding]) -> steps.Step | None:
     """Return how many machines there are, where an interval over them is what is too wide."""
     found = [f for f in still_open if f.base.counts.session > 1 and not f.sessions and f.ratio.df]
@@ -482,13 +476,9 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
         findings=quieter.findings if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
         waited=waited,
-        itself=itself, shared=waited is not None and _is_shared(report),
+        # under `nice` root's programs wait too
+        itself=itself, shared=waited is not None and (report.run.host or {}).get("priority") == 0,
     )  # fmt: skip
-
-
-def _is_shared(report: Report) -> bool:
-    # under `nice` root's programs wait too
-    return (report.run.host or {}).get("priority") == 0
 
 
 def _is_too_much(report: Report, more: _More) -> bool:
@@ -516,7 +506,9 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         found = [r for r in report.recorded if r.metric == name and r.statistic == "mean" and r.better is not None]
         if not every <= {r.benchmark for r in found}:
             continue
-        if any(_is_little(r, report) for r in found):
+        # of a benchmark that mostly waits, a time of its own work is a small part of what is measured
+        times = [(f.benchmark, f.base.value) for f in report.findings if f.unit == "s"]
+        if any(r.benchmark == b and r.unit == "s" and r.base.value < _PART * v for r in found for b, v in times):
             continue
         recorded = {_case(r): r.ratio for r in found}
         # whatever its noise, of too few builds nothing is decided
@@ -544,14 +536,6 @@ def _varies_itself(finding: Finding, report: Report) -> bool:
 
 def _width(interval: RatioInterval | Control) -> float:
     return math.log(interval.high / interval.low) if interval.high and interval.low and interval.low > 0 else 0.0
-
-
-def _is_little(own: Recorded, report: Report) -> bool:
-    """Return whether a benchmark mostly waits, so that a time of its own work is a small part of what is measured."""
-    return any(
-        f.benchmark == own.benchmark and f.unit == own.unit == "s" and own.base.value < _PART * f.base.value
-        for f in report.findings
-    )
 
 
 def _decides(by: RatioInterval, finding: Finding, report: Report, *, own_work: bool) -> bool:

@@ -136,7 +136,9 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
     if facts.position.not_worse and beyond[1]:
         return reasons.BetterUncorrected(threshold=facts.threshold)
     if facts.position.not_worse:
-        floor = None if _below_threshold(facts) else facts.floor
+        low, high, e, lower = facts.nominal.low, facts.nominal.high, 1 + facts.threshold, facts.found.subject.lower
+        below = low is not None and high is not None and (high < e if lower else low > 1 / e)
+        floor = None if below else facts.floor
         return reasons.NotWorse(threshold=facts.threshold, floor=floor, unit=facts.case.unit, confidence=_asked(facts))
     if facts.floor is not None and _beyond(facts, facts.decided, worse=True):
         return reasons.FloorOpen(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
@@ -199,13 +201,6 @@ def _hopeless(facts: Facts) -> bool:
     found = facts.found
     several = not found.machines and max(len(side.counts[2]) for side in (found.base, found.head)) > 1
     return facts.more_builds is None and found.ratio.df is not None and not several
-
-
-def _below_threshold(facts: Facts) -> bool:
-    low, high, edge = facts.nominal.low, facts.nominal.high, 1 + facts.threshold
-    if low is None or high is None:
-        return False
-    return high < edge if facts.found.subject.lower else low > 1 / edge
 
 
 def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:

@@ -62,16 +62,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         """Name it: "parse time p99 at 2 of 3 settings (most at n=1)"."""
         if self.metric is None:
             return self.benchmark
-        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), self._at()]))
-
-    def _at(self) -> str:
-        most = pairs(self.most, " ")
-        if self.findings == 1:
-            return most
-        if self.findings == self.of:
-            return "at every setting"
-        what = "settings" if self.varied == 1 else "combinations of settings"
-        return f"at {self.findings:,} of {self.of:,} {what} (most at {most})"
+        at = pairs(self.most, " ")
+        if self.findings > 1:
+            what = "settings" if self.varied == 1 else "combinations of settings"
+            some = f"at {self.findings:,} of {self.of:,} {what} (most at {at})"
+            at = "at every setting" if self.findings == self.of else some
+        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), at]))
 
 
 class Outcome(Sentence, frozen=True):
