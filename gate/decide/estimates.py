@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -153,7 +153,7 @@ def estimates(
     recalled = [_recalled(found, design) for found in plain]
     known_of = [each for each in recalled if each is not None]
     rounds_of_all, sides_of_all = (
-        priors.host_factor([(c.variance, c.df, c.prior) for c in compared if c is not None])
+        priors.host_factor([each for each in compared if each is not None])
         for compared in ([each.decisive for each in known_of], [each.within for each in known_of])
     )
     factors = Factors(max(rounds_of_all, least.rounds), max(sides_of_all, least.sides))
@@ -358,24 +358,18 @@ def needed_builds(found: Estimated, gate: Gate) -> int:
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-class _Compared(msgspec.Struct, frozen=True):
-    """What is remembered of a variance, and the present one of the same thing on df degrees."""
+_Compared = tuple[float, float, priors.Prior]
+"""A present variance with its degrees, and what is remembered of it."""
+
+
+class _Recalled(NamedTuple):
+    """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with."""
 
     prior: priors.Prior
-    variance: float
-    df: float
-
-
-class _Recalled(msgspec.Struct, frozen=True):
-    """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with.
-
-    decisive: of what the interval rests on, the round contrast where rounds are complete, else a build's mean.
-    within: of a build's mean, beside a contrast.
-    """
-
-    prior: priors.Prior
-    decisive: _Compared | None
-    within: _Compared | None
+    decisive: _Compared | None = None
+    """Of what the interval rests on: the round contrast where rounds are complete, otherwise a build's mean."""
+    within: _Compared | None = None
+    """Of a build's mean, beside a contrast."""
 
 
 def _recalled(found: Estimated, design: Design) -> _Recalled | None:
@@ -387,16 +381,13 @@ def _recalled(found: Estimated, design: Design) -> _Recalled | None:
     if prior is None:
         return None
     if min(base.n, head.n) < 2:
-        return _Recalled(prior, None, None)
-    degrees = base.n + head.n - 2
+        return _Recalled(prior)
+    of_builds = priors.sides_variance(base, head), base.n + head.n - 2
     if not by_round:
-        return _Recalled(prior, _Compared(prior, priors.sides_variance(base, head), degrees), None)
+        return _Recalled(prior, (*of_builds, prior))
     within = _prior(found, design, "build")
-    return _Recalled(
-        prior,
-        _Compared(prior, priors.contrast_variance(base, head), base.n - 1),
-        None if within is None else _Compared(within, priors.sides_variance(base, head), degrees),
-    )
+    contrast = priors.contrast_variance(base, head), base.n - 1, prior
+    return _Recalled(prior, contrast, None if within is None else (*of_builds, within))
 
 
 def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior | None:
@@ -416,7 +407,7 @@ def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior 
 
 def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estimated:
     base, head = found.reduced.base, found.reduced.head
-    prior, present, within = recalled.prior, recalled.decisive, recalled.within
+    prior, present, within = recalled
     if present is None:
         # one build a side: from memory alone, to be shown and never to decide
         pair = priors.prior_pair(base, head, factors.rounds * prior.variance, prior.df)
@@ -426,14 +417,15 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
             found, reduced=reduced, ratio=_scaled(pair, reduced), method=MODERATED, moderation=moderation
         )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
-    p_sides = None if within is None else priors.surprise(within.variance, within.df, within.prior, factors.sides)
+    p_sides = None if within is None else priors.surprise(*within, factors.sides)
     # of a build's mean, which is what decides where rounds are not complete
-    by_round, builds, factor = paired_units(base, head), None if within is None else within.prior, factors.sides
+    by_round, builds, factor = paired_units(base, head), None if within is None else within[2], factors.sides
     if not by_round:
         builds, factor = prior, factors.rounds
     p_unlike = priors.unlike_sides(base, head, builds, factor)
-    result = priors.moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
-    moderation = Moderation(prior, result, present.variance, found.ratio)
+    variance, df, _ = present
+    result = priors.moderate(variance, df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
+    moderation = Moderation(prior, result, variance, found.ratio)
     if not result.used:
         return msgspec.structs.replace(found, moderation=moderation)
     pair = (priors.moderated_pair if by_round else priors.moderated_sides)(base, head, result.variance, result.df)

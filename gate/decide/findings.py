@@ -24,7 +24,7 @@ from gate.decide.futility import (
     size_at,
     unseen,
 )
-from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, label_of, limits_of
+from gate.decide.looks import Judged, acceptance, decided_alpha, label_of, limits_of
 from gate.decide.sides import limits_of_heads, side_summary
 from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import Limit, SessionRatio, View
@@ -198,10 +198,10 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
     alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
     decided = limits_of(found, alpha)
-    known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
+    covers, exceeded = acceptance(judged, design) if verdict == "regression" else (None, None)
     broken = limit is not None and limit.state == "broken"
     # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
-    accept = label_of(design) if broken else known.covers
+    accept = label_of(design) if broken else covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
     called_either = verdict in ("regression", "improvement")
@@ -210,7 +210,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
         unseen=None if has_sign else size, min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
-        accepted=accept, exceeded=known.exceeded, broken=limit if broken else None,
+        accepted=accept, exceeded=exceeded, broken=limit if broken else None,
     )  # fmt: skip
     return Finding(
         benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=subject.better,

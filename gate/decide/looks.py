@@ -6,7 +6,6 @@ A fixed design is one look at everything. Source: docs/method.md, verdicts, fami
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -290,15 +289,11 @@ def _position(
     return Position(not_worse, not_better, within_floor, promising)
 
 
-class Acceptance(NamedTuple):
-    """What covers a regression: an accept entry, otherwise a label. exceeded: an entry that it exceeds."""
+def acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
+    """Return what covers a regression, an accept entry or else a label, and an entry that it exceeds.
 
-    covers: Accepted | None
-    exceeded: Accepted | None
-
-
-def acceptance(judged: Judged, design: Design) -> Acceptance:
-    """Look a regression up in the accepts: covered where it is not shown, at the deciding level, to exceed the size."""
+    An entry covers what is not shown, at the deciding level, to exceed its size.
+    """
     found, subject, policy = judged.estimated, judged.subject, design.policy
     exceeded: Accept | None = None
     case = subject.case
@@ -309,10 +304,10 @@ def acceptance(judged: Judged, design: Design) -> Acceptance:
         tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
         exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
         if not (_beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
-            return Acceptance(accepted_by(accept), None)
+            return accepted_by(accept), None
         if exceeded is None or accept.up_to > exceeded.up_to:
             exceeded = accept
-    return Acceptance(label_of(design), accepted_by(exceeded) if exceeded is not None else None)
+    return label_of(design), accepted_by(exceeded) if exceeded is not None else None
 
 
 def label_of(design: Design) -> Accepted | None:

@@ -334,7 +334,7 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
     if reduced.trouble == "one-unit" or (reduced.trouble == "zero-base" and reduced.y == 0 and few):
         return reasons.OneUnit(unit=subject.top if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
     if reduced.trouble == "few-values" and reduced.shortage is not None:
-        needs, has = reduced.shortage.needs, reduced.shortage.has
+        has, needs = reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has, unit=subject.top)
     return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
@@ -342,8 +342,9 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
 def _on_machine(
     found: Machine, subject: Subject
 ) -> reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread | reasons.FewValues | reasons.FewRoundsThere:
-    if found.trouble == "few-values" and found.shortage is not None:
-        return reasons.FewValues(statistic=subject.statistic, needs=found.shortage.needs, has=found.shortage.has)
+    if found.trouble == "few-values" and found.reduced is not None and found.reduced.shortage is not None:
+        has, needs = found.reduced.shortage
+        return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has)
     if found.trouble == "negative":
         return reasons.NegativeValues()
     if found.trouble == "zero-value":

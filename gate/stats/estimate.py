@@ -33,13 +33,6 @@ Trouble = Literal[
 _FEWEST_EXECUTIONS = 3
 
 
-class Shortage(msgspec.Struct, frozen=True):
-    """Values per build: how many a quantile has, and how many it needs."""
-
-    has: int
-    needs: int
-
-
 class Reduced(msgspec.Struct, frozen=True):
     """Both sides of one case for one statistic, before a method makes an interval of them."""
 
@@ -53,8 +46,8 @@ class Reduced(msgspec.Struct, frozen=True):
     """Compared as numbers."""
     trouble: Trouble
     """Why there is no ratio with an interval, "" when there is."""
-    shortage: Shortage | None
-    """Of a quantile's values, else None."""
+    shortage: tuple[int, int] | None
+    """Values per build that a quantile has, and that it needs; None: it is none."""
     warnings: tuple[AnyWarning, ...]
     rounding: tuple[float, float] = (0.0, 0.0)
     """How far x and y may be from what they were before the values were written, beside what averages out."""
@@ -180,7 +173,7 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     x_value, y_value = (math.exp(side.mean) for side in tops)
     # of values that are alike quantiles are too, however many values there are beside them
     one, other = (unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True))
-    return Reduced(*tops, x_value, y_value, False, trouble, Shortage(has, needs), warnings, (one, other))
+    return Reduced(*tops, x_value, y_value, False, trouble, (has, needs), warnings, (one, other))
 
 
 def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gate.model import Sample, Side
 from gate.model.case import Center
-from gate.stats.estimate import Reduced, Shortage, Trouble, reduce
+from gate.stats.estimate import Reduced, Trouble, reduce
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
 from gate.stats.round_ratio import logs_of, rounds_of
@@ -56,11 +56,6 @@ class Machine(msgspec.Struct, frozen=True, eq=False):
     """None: there is no ratio."""
     trouble: MachineTrouble
     """What stands in the way of its interval, "" when nothing does."""
-
-    @property
-    def shortage(self) -> Shortage | None:
-        """Of a quantile's values."""
-        return self.reduced.shortage if self.reduced is not None else None
 
 
 def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: bool) -> Machine:
