@@ -16,38 +16,16 @@ import msgspec
 from msgspec import Meta
 
 from gate.config.instruments import KNOWN, Traits
-from gate.config.shared_tables import Command, Cpus, Load, Service, Table, default
-from gate.config.study import Study
+from gate.config.shared_tables import Command as Command
+from gate.config.shared_tables import Cpus as Cpus
+from gate.config.shared_tables import Load as Load
+from gate.config.shared_tables import Service as Service
+from gate.config.shared_tables import Table as Table
+from gate.config.shared_tables import default
+from gate.config.study import Study as Study
 from gate.model import Better
 from gate.model.case import MEAN
 from gate.units import Duration, Quantity, Share
-
-__all__ = [
-    "PERTURBATIONS",
-    "Accept",
-    "Benchmark",
-    "BuildTable",
-    "Builds",
-    "Columns",
-    "Command",
-    "Config",
-    "Cpus",
-    "Creep",
-    "Detectable",
-    "Env",
-    "Gate",
-    "Interval",
-    "Load",
-    "MetricRules",
-    "Override",
-    "Perturbation",
-    "Plan",
-    "Service",
-    "Show",
-    "Statistic",
-    "Study",
-    "Table",
-]
 
 Statistic = Annotated[
     str,
