@@ -1,9 +1,11 @@
 """A report over lines of measurements, by rules as a file has them."""
 
 import datetime
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gate.cli.main import main
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import from_tables, read_source
@@ -31,3 +33,11 @@ def settled(lines: Sequence[dict[str, Any]]) -> frozenset[str]:
     """Name what a look at lines, whose first is that of the run, leaves to measure no more."""
     policy = policy_by(lines[0]["config"])
     return look(gather(located(*lines), policy.config), policy)
+
+
+def typed(*argv: str) -> tuple[int, str]:
+    """Run a command line in process: its exit code, and what it writes; nothing to standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    code = main(argv, out, err)
+    assert not err.getvalue()
+    return code, out.getvalue()
