@@ -21,17 +21,16 @@ from gate.stats.fixed_sessions import (
     Machine,
     effect,
     machine,
+    of_pairs,
     over_machines,
     p_alike,
-    shared_over_machines,
     stacked,
     together,
 )
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
-from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
-from gate.stats.shared_variance import Shared as SharedVariance
+from gate.stats.shared_variance import FEWEST_BUILDS, shared_of
 from gate.stats.subsample import measured_together, of_complete_rounds, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
@@ -43,6 +42,8 @@ MODERATED = "fieller-moderated"
 SHARED = "paired-shared"
 METHOD = "fixed-sessions"
 """Of given machines, each judged by itself."""
+FEWEST_SHARED = 5
+"""Rounds of each given machine from which on cases share their variance."""
 SHARED_METHOD = "fixed-sessions-shared"
 """The same, with the variance that the cases of a machine share."""
 
@@ -147,7 +148,7 @@ def estimates(
     plain = [_plain(subject, design, rounds) for subject in subjects]
     known = plain
     if design.shares:
-        known = (_over_sharing_machines if design.machines else with_shared_variance)(plain, settled)
+        known = (_over_sharing_machines if design.machines else _with_shared_variance)(plain, settled)
     if not design.moderate:
         return Estimates([_held(found, design) for found in known], least)
     recalled = [_recalled(found, design) for found in plain]
@@ -164,40 +165,50 @@ def estimates(
     return Estimates([_held(found, design) for found in moderated], factors)
 
 
-def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated] = ()) -> list[Estimated]:
+def _with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
     """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
-    every = [
-        each
-        for each in (*found, *settled)
-        if not _hides_variance(each) and each.rounds is not None and each.rounds.df > 0 and each.rounds.contrast > 0
-    ]
-    shared: dict[int, SharedVariance] = {}
-    for kind in dict.fromkeys(map(_kind, every)):
-        of_one = [each for each in every if _kind(each) == kind]
-        variances = share_variance([each.rounds for each in of_one if each.rounds is not None])
-        shared |= {id(each): v for each, v in zip(of_one, variances or (), strict=False)}
+    every = {id(each): each for each in (*found, *settled) if not _hides_variance(each)}
+    rounds = {at: of for at, each in every.items() if (of := each.rounds) is not None and of.df > 0 < of.contrast}
+    shared = shared_of(rounds, lambda at: _kind(every[at]))
     made = []
     for each in found:
-        own = shared.get(id(each))
-        if own is not None and own.used and each.rounds is not None and each.method == "paired":
-            ratio = rounded(each.rounds.pair(own.variance, own.df), *each.reduced.rounding)
+        own, of = shared.get(id(each)), each.rounds
+        if own is not None and of is not None and each.method == "paired":
+            ratio = rounded(of.pair(own.variance, own.df), *each.reduced.rounding)
             each = msgspec.structs.replace(each, ratio=ratio, method=SHARED)
         made.append(each)
     return made
 
 
 def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
-    """Do the same on each of given machines, and combine what they say."""
-    every = [each for each in (*found, *settled) if not _hides_variance(each)]
-    shared: dict[int, LogPair] = {}
-    for kind in dict.fromkeys(map(_kind, every)):
-        of_one = [each for each in every if _kind(each) == kind]
-        pairs = shared_over_machines([each.machines for each in of_one])
-        shared |= {id(each): pair for each, pair in zip(of_one, pairs, strict=True) if pair is not None}
-    return [
-        msgspec.structs.replace(each, ratio=shared[id(each)], method=SHARED_METHOD) if id(each) in shared else each
-        for each in found
-    ]
+    """Do the same on each of given machines, and combine what they say.
+
+    A case goes by its own rounds where a machine is in trouble or has fewer than FEWEST_SHARED rounds, or nothing is
+    shared on any of them.
+    """
+    every = {id(each): each for each in (*found, *settled) if not _hides_variance(each)}
+    rounds = {
+        (at, own.session): of
+        for at, each in every.items()
+        if all(not own.trouble and own.rounds >= FEWEST_SHARED for own in each.machines)
+        for own in each.machines
+        if own.reduced is not None and not own.reduced.exact
+        if (of := rounds_of(own.reduced.base, own.reduced.head)) is not None and of.contrast > 0
+    }
+    shared = shared_of(rounds, lambda place: (_kind(every[place[0]]), place[1]))
+    made = []
+    for each in found:
+        pairs: list[MeanPair] = []
+        for own in each.machines:
+            of = shared.get((id(each), own.session))
+            if of is not None:
+                pairs.append(rounds[id(each), own.session].pair(of.variance, of.df).logs)
+            elif own.pair is not None:
+                pairs.append(own.pair.logs)
+        if any((id(each), own.session) in shared for own in each.machines) and len(pairs) == len(each.machines):
+            each = msgspec.structs.replace(each, ratio=LogPair(of_pairs(pairs)), method=SHARED_METHOD)
+        made.append(each)
+    return made
 
 
 def _kind(found: Estimated) -> tuple[Center, str]:

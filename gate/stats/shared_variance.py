@@ -9,7 +9,8 @@ has a cap, and a case that is too noisy for it goes by its own rounds (docs/meth
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ from gate.stats.round_ratio import Rounds
 from gate.stats.rounding import Array
 from gate.stats.special import fdtrc, polygamma, psi
 
+Key = TypeVar("Key", bound=Hashable)
 FEWEST_CASES = 5
 """Cases that it takes."""
 MOST_DF = 8.0
@@ -74,6 +76,16 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
             found.append(Shared(v, d, used=False))
         else:
             found.append(Shared((df * s0 + d * v) / (df + d), df + d, used=True))
+    return found
+
+
+def shared_of(rounds: Mapping[Key, Rounds], kind: Callable[[Key], object]) -> dict[Key, Shared]:
+    """Weigh the variance of each case with those of its kind; only of those in which the others count."""
+    found: dict[Key, Shared] = {}
+    for one in dict.fromkeys(map(kind, rounds)):
+        own = {key: each for key, each in rounds.items() if kind(key) == one}
+        shared = zip(own, share_variance([*own.values()]) or (), strict=False)
+        found |= {key: each for key, each in shared if each.used}
     return found
 
 
