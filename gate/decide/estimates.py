@@ -200,9 +200,9 @@ def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimat
     for each in found:
         pairs: list[MeanPair] = []
         for own in each.machines:
-            of = shared.get((id(each), own.session))
-            if of is not None:
-                pairs.append(rounds[id(each), own.session].pair(of.variance, of.df).logs)
+            weighed = shared.get((id(each), own.session))
+            if weighed is not None:
+                pairs.append(rounds[id(each), own.session].pair(weighed.variance, weighed.df).logs)
             elif own.pair is not None:
                 pairs.append(own.pair.logs)
         if any((id(each), own.session) in shared for own in each.machines) and len(pairs) == len(each.machines):
