@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -36,7 +35,7 @@ from gate.config.treatments import (
     variable,
 )
 from gate.config.types import Benchmark, Builds, BuildTable, Config, Detectable, Gate, MetricRules, Override
-from gate.config.wrong import advice, closest, example, is_struct, shown, wrong
+from gate.config.wrong import advice, closest, example, is_struct, members_of, shown, wrong
 from gate.model import SIDES
 from gate.model.case import MEAN
 from gate.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
@@ -122,35 +121,34 @@ class _Decoder:
         return kind(**values) if len(self.faults) == before else _WRONG
 
     def _value(self, hint: Any, raw: Any, path: Path, field: _Field | None = None) -> Any:
+        kinds = members_of(hint)
         bare = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
-        kind, arguments = typing.get_origin(bare), typing.get_args(bare)
-        if raw is None and type(None) in arguments:
+        if raw is None and type(None) in typing.get_args(bare):
             return None
-        members = (bare, *arguments) if kind in (None, typing.Union, types.UnionType) else ()
-        struct = next((member for member in members if is_struct(member)), None)
-        if struct is not None and isinstance(raw, dict):
-            return self.struct(struct, raw, path)
-        if kind in (list, dict):
-            return self._items(arguments[-1], hint, raw, path, field)
-        containers = [member for member in arguments if _origin(member) in (list, dict)]
-        if any(_origin(member) is dict for member in containers):
-            found = next((member for member in containers if isinstance(raw, _origin(member))), None)
-            return self._wrong(hint, raw, path, field) if found is None else self._value(found, raw, path, field)
-        # of a union the members, and of a list no member of it
-        custom = next((kind for kind in _CUSTOM if kind in members), None)
-        if custom is None:
-            return self._converted(hint, raw, path, field)
+        for kind in kinds:
+            if isinstance(raw, dict) and is_struct(kind):
+                return self.struct(kind, raw, path)
+            shape, item = typing.get_origin(kind), (typing.get_args(kind) or (None,))[-1]
+            if shape is dict and isinstance(raw, dict):
+                return {key: self._value(item, value, (*path, key)) for key, value in raw.items()}
+            of_tables = shape is list and (is_struct(item) or typing.get_origin(item) is dict)
+            if of_tables and isinstance(raw, list):
+                return [self._value(item, value, (*path, i)) for i, value in enumerate(raw)]
+            if of_tables and is_struct(item):
+                self._fault(path, f"expected [[{dotted(path)}]] tables, got {shown(raw)}")
+                return _WRONG
+        custom = next((kind for kind in _CUSTOM if kind in kinds), None)
+        of_lists = [kind for kind in kinds if typing.get_origin(kind) is list and isinstance(raw, list)]
+        if of_lists and any(typing.get_origin(kind) is dict for kind in kinds):
+            # what is wrong with a list is said of lists alone
+            hint = of_lists[0]
         try:
-            return custom.parse(raw)
+            return msgspec.convert(raw, hint) if custom is None else custom.parse(raw)
+        except msgspec.ValidationError:
+            return self._wrong(hint, raw, path, field)
         except ValueError as error:
             self._fault(path, str(error))
             return _WRONG
-
-    def _converted(self, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
-        try:
-            return msgspec.convert(raw, hint)
-        except msgspec.ValidationError:
-            return self._wrong(hint, raw, path, field)
 
     def _wrong(self, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
         default = None
@@ -158,20 +156,6 @@ class _Decoder:
             default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
         self._fault(path, wrong(hint, raw, path[-1], default))
         return _WRONG
-
-    def _items(self, item: Any, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
-        kind = _origin(hint)
-        tables = is_struct(item) or typing.get_origin(item) is dict
-        if not isinstance(raw, kind):
-            if not (kind is list and is_struct(item)):
-                return self._wrong(hint, raw, path, field)
-            self._fault(path, f"expected [[{dotted(path)}]] tables, got {shown(raw)}")
-            return _WRONG
-        if isinstance(raw, dict):
-            return {key: self._value(item, value, (*path, key)) for key, value in raw.items()}
-        if tables:
-            return [self._value(item, value, (*path, i)) for i, value in enumerate(raw)]
-        return self._converted(hint, raw, path, field)
 
 
 _Field = msgspec.structs.FieldInfo
@@ -184,10 +168,6 @@ def _keys(kind: type[Any]) -> tuple[dict[str, _Field], dict[str, Any]]:
     """Return the keys of a table: what is said of each, by the name in the file, and the types by the name in code."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     return fields, typing.get_type_hints(kind, include_extras=True)
-
-
-def _origin(hint: Any) -> Any:
-    return typing.get_origin(typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint)
 
 
 _NO_METRIC = 'names no metric, so nothing would be decided; write e.g. metrics = ["time"]'

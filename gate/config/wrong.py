@@ -133,6 +133,11 @@ def _members(hint: Any) -> list[_Member]:
     return [_Member(hint, None)]
 
 
+def members_of(hint: Any) -> list[Any]:
+    """Return the types that a value of a key may be, but for None."""
+    return [member.kind for member in _members(hint)]
+
+
 _NOUNS: dict[Any, str] = {
     bool: "true or false",
     int: "a whole number",
