@@ -264,10 +264,5 @@ class NoisierThanRemembered(Base, frozen=True):
 
 
 class NoisyHost(First, frozen=True):
-    """The host is noisier than remembered, as a whole."""
-
+    says = "the host is {factor:.1f} times as noisy as calibrated: every interval allows for it"
     factor: float
-
-    def _said(self) -> str:
-        times = format_number(self.factor, 2)
-        return f"the host is {times} times as noisy as calibrated: every interval allows for it"

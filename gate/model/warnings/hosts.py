@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import Side
 from gate.model.warnings.base import First
-from gate.units import format_duration, format_value
+from gate.units import format_value
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
 from gate.writing.sentences import Sentence, filled
@@ -137,15 +137,10 @@ class Steal(Event, frozen=True):
 
 
 class Throttled(Event, frozen=True):
-    """The control group's quota stopped the processors."""
-
+    says = "the control group's quota throttled the processors {times:time} ({seconds:duration})"
     times: float
     seconds: float
     """For how long in all."""
-
-    def _happened(self) -> str:
-        often = "once" if self.times == 1 else f"{self.times:.0f} times"
-        return f"the control group's quota throttled the processors {often} ({format_duration(self.seconds)})"
 
 
 class Load(Event, frozen=True):
@@ -179,13 +174,8 @@ class ThermalThrottling(Event, frozen=True):
 
 
 class OutOfMemory(Event, frozen=True):
-    """The kernel ended processes because memory ran out."""
-
+    says = "the kernel killed {processes:program} because memory ran out"
     processes: float
-
-    def _happened(self) -> str:
-        killed = "a process" if self.processes == 1 else f"{self.processes:.0f} processes"
-        return f"the kernel killed {killed} because memory ran out"
 
 
 class FrequencySetting(Event, frozen=True):

@@ -219,24 +219,17 @@ class MatchesNothing(First, frozen=True):
 
 
 class FewBuilds(Base, frozen=True):
-    """The plan has fewer builds than the gate wants before it calls a change."""
-
+    says = (
+        "plan.builds = {builds} is below gate.min_builds = {min_builds}: {counts:?only exact counts{remembers:? and "
+        "benchmarks remembered on this host}|{remembers:?only benchmarks remembered on this host|nothing}} can show a "
+        "change"
+    )
     builds: int
     min_builds: int
     remembers: bool
     """Whether what is remembered of the host can take their place."""
     counts: bool
     """Whether something is counted exactly, which needs no builds."""
-
-    def _said(self) -> str:
-        called = joined(
-            [
-                *(["exact counts"] if self.counts else []),
-                *(["benchmarks remembered on this host"] if self.remembers else []),
-            ]
-        )
-        below = f"plan.builds = {self.builds} is below gate.min_builds = {self.min_builds}"
-        return f"{below}: {f'only {called}' if called else 'nothing'} can show a change"
 
 
 class FewBuildsPerMachine(Base, frozen=True):
