@@ -205,6 +205,8 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
     called_either = verdict in ("regression", "improvement")
+    early = judged.settled and judged.look + 1 < len(design.looks)
+    proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
     facts = reasons.Facts(
         verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
@@ -228,7 +230,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         verdict="accepted" if accept else "regression" if broken else verdict, accepted=accept,
         reason=reasons.finding(facts), warnings=_warnings(judged, verdict, design),
         not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
-        stopped=_stopped(judged, design),
+        stopped=None if not early else "futility" if judged.futile and not proved else "settled",
         detectable=None if called_either else size if size is not None else detectable(found, design),
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
         pairing=_pairing(found, design), top=subject.top,
@@ -274,13 +276,6 @@ def verdict_of(judged: Judged, design: Design) -> Ruling:
     elif size is not None and size <= judged.subject.wanted and not has_sign:
         verdict = "no-sign"
     return Ruling(verdict, size, has_sign, by_floor)
-
-
-def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] | None:
-    if not judged.settled or judged.look + 1 >= len(design.looks):
-        return None
-    shown = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
-    return "futility" if judged.futile and not shown else "settled"
 
 
 def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from gate.codes import Exit
 from gate.config.rules import OWN_WORK
 from gate.config.types import Gate
@@ -445,15 +443,6 @@ class _More(NamedTuple):
     iterations: int | None = None
 
 
-class _Quieter(msgspec.Struct, frozen=True):
-    """A metric that was recorded, and that decides so many of the open findings."""
-
-    metric: str
-    findings: int
-    sure: bool
-    """Whether it shows a change, as it was measured."""
-
-
 def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None) -> steps.Step | None:
     """Choose what reduces the noise, where more builds would not within reason; None: they would, or nothing tells.
 
@@ -466,15 +455,15 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
     itself = sum(_varies_itself(f, report) for f in still_open) > len(still_open) / 2
     too_much = loaded or itself if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
-    sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
+    sure = quieter is not None and (quieter[2] or (more is not None and more.budget is not None))
     if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
     return steps.reduce_noise(
         builds=more.builds if more else None, starts=more.executions if more else None,
         settled=more.settled if more else 0, seconds=more.seconds if more else None, too_much=too_much or more is None,
-        metric=quieter.metric if quieter else None,
+        metric=quieter[0] if quieter else None,
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
-        findings=quieter.findings if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
+        findings=quieter[1] if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
         waited=waited,
         # under `nice` root's programs wait too
         itself=itself, shared=waited is not None and (report.run.host or {}).get("priority") == 0,
@@ -496,8 +485,11 @@ def _limit(report: Report, seconds: float) -> float:
     return min(_LONGEST, max(_SHORT, _TIMES * (_configured(_plan(report)) or seconds)))
 
 
-def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
-    """Find a metric that the run recorded of every benchmark, and that decides most of the open findings."""
+def _quieter(report: Report, still_open: Sequence[Finding]) -> tuple[str, int, bool] | None:
+    """Find a metric that the run recorded of every benchmark, and that decides most of the open findings.
+
+    With it: how many, and whether it shows a change, as it was measured.
+    """
     if report.run.imported:
         return None
     every = {f.benchmark for f in report.findings}
@@ -517,7 +509,7 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
         decided = [by is not None and _decides(by, f, report, own_work=name in OWN_WORK) for f, by in own]
         if any(decided) and 2 * sum(decided) >= len(still_open):
-            return _Quieter(name, sum(decided), sure=any(beyond))
+            return name, sum(decided), any(beyond)
     return None
 
 

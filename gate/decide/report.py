@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -27,7 +27,7 @@ from gate.decide.overall import overall_of, without_case
 from gate.decide.sides import side_summary
 from gate.model import outcomes
 from gate.model.case import MEAN
-from gate.model.evidence import Case, Evidence
+from gate.model.evidence import Evidence
 from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
 from gate.model.records import Failure
 from gate.model.report import (
@@ -109,10 +109,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
-        recorded=[
-            *_recorded([case for case in evidence.cases if why is not None or id(case) not in asked], design),
-            *_without_values(evidence, design),
-        ],
+        recorded=[*_recorded(evidence, design, asked if why is None else ())],
         failures=evidence.failures,
         overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
@@ -254,22 +251,16 @@ def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[MatchesNothin
                 yield MatchesNothing(policy.source, table, "benchmark", glob, tuple(names))
 
 
-def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
-    subjects: list[Subject] = [subject_of(case, MEAN, design.policy, {}) for case in cases]
-    found = estimates(subjects, design, design.reached[-1] if design.reached else None).found
-    return [
-        Recorded(
-            benchmark=each.subject.case.benchmark, metric=each.subject.case.metric, unit=each.subject.case.unit,
-            better=each.subject.case.better, factors=each.subject.case.factors,
-            base=side_summary(each, "base", design.alpha), head=side_summary(each, "head", design.alpha),
-            ratio=ratio_interval(each, design.alpha), warnings=[*each.subject.case.warnings, *each.warnings],
-        )
-        for each in found
-    ]  # fmt: skip
-
-
-def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
-    """Give the aggregates that both sides have, whose ratio has no interval."""
+def _recorded(evidence: Evidence, design: Design, decided: Collection[int]) -> Iterator[Recorded]:
+    """Give what is shown and not decided: cases, and the aggregates that both sides have, without an interval."""
+    subjects = [subject_of(case, MEAN, design.policy, {}) for case in evidence.cases if id(case) not in decided]
+    for found in estimates(subjects, design, design.reached[-1] if design.reached else None).found:
+        case = found.subject.case
+        yield Recorded(
+            benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=case.better, factors=case.factors,
+            base=side_summary(found, "base", design.alpha), head=side_summary(found, "head", design.alpha),
+            ratio=ratio_interval(found, design.alpha), warnings=[*case.warnings, *found.warnings],
+        )  # fmt: skip
     for each in evidence.aggregates:
         if each.base is None or each.head is None:
             continue
