@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.config.changed import changed_measuring, paired
+from gate.config.changed import changed_measuring, differences, paired
 from gate.config.parse import parse
 from gate.config.rules import matches, metrics_known
 from gate.config.schema import to_tables
@@ -127,12 +127,7 @@ def resolve(
         env=sides["head"].env,
         benchmark=[msgspec.structs.replace(b, **ruled.get(b.name, {})) for b in both],
     )
-    _refuse_unmatched_globs(merged, (origin, *sources.values()), options)
-    warnings += [
-        MatchesNothing(origin.place(path), str(path[0]), str(path[-1]), glob, tuple(known))
-        for path, glob, known in _unmatched(merged)
-        if path[0] in ("override", "accept")
-    ]
+    warnings += _about_nothing(merged, (origin, *sources.values()), options)
     return Settings(sides, merged, origin.name, warnings, sources, origin, options)
 
 
@@ -205,10 +200,14 @@ def over(source: Source, options: Source) -> Source:
     return replace(source, tables=tables)
 
 
-def _refuse_unmatched_globs(config: Config, files: Sequence[Source], options: Source) -> None:
-    """Raise where a list decides or measures nothing by one of its globs; files: that of the rules first."""
+def _about_nothing(config: Config, files: Sequence[Source], options: Source) -> Iterator[MatchesNothing]:
+    """Warn of entries about nothing; raise where a list decides or measures nothing by one of its globs.
+
+    files: that of the rules first.
+    """
     for path, glob, known in _unmatched(config):
-        if path[-1] not in ("benchmarks", "metrics"):
+        if path[0] in ("override", "accept"):
+            yield MatchesNothing(files[0].place(path), str(path[0]), str(path[-1]), glob, tuple(known))
             continue
         source = options if has(options.tables, path) else files[0]
         if path[0] == "benchmark":
@@ -263,14 +262,10 @@ def _unmatched(config: Config) -> Iterator[tuple[Path, str, list[str]]]:
 
 
 def _changed_rules(sides: dict[Side, Config]) -> list[str]:
-    base, head = (to_tables(sides[side]) for side in SIDES)
-    changed = []
-    for table in _RULES:
-        if isinstance(base[table], dict):
-            keys = [k for k in base[table] if base[table][k] != head[table][k]]
-            changed += [f"{table}.{key}" for key in keys]
-        elif base[table] != head[table]:
-            changed.append(table)
+    base, head = ({table: to_tables(sides[side])[table] for table in _RULES} for side in SIDES)
+    differing = [path for path, _, _ in differences(base, head)]
+    # of entries in a list nobody is told which
+    changed = [*dict.fromkeys(dotted(path[: 1 if path[0] in ("override", "accept") else 2]) for path in differing)]
     base_rules, head_rules = ({b.name: b for b in sides[side].benchmark} for side in SIDES)
     for name, own in base_rules.items():
         other = head_rules.get(name, own)
