@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import typing
@@ -37,7 +36,7 @@ from gate.config.treatments import (
 from gate.config.types import Benchmark, Builds, BuildTable, Config, Detectable, Gate, MetricRules, Override
 from gate.config.wrong import advice, closest, example, is_struct, members_of, shown, wrong
 from gate.model import SIDES
-from gate.model.case import MEAN
+from gate.model.case import MEAN, pairs
 from gate.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
 from gate.writing.phrases import most_alike
 
@@ -217,11 +216,7 @@ def check(config: Config) -> Iterator[Fault]:
     yield from (
         Fault(("benchmark", i, "metrics"), _NO_METRIC) for i, b in enumerate(config.benchmark) if b.metrics == []
     )
-    for name in config.env.set:
-        if not name or "=" in name or "\0" in name:
-            yield Fault(
-                ("env", "set", name), "is not a name of an environment variable: it is empty, or holds = or NUL"
-            )
+    yield from _check_variables(config.env.set, ("env", "set"))
     yield from _check_build(config.build)
     builds = config.plan.builds
     if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
@@ -233,6 +228,11 @@ def check(config: Config) -> Iterator[Fault]:
         # what {factor} leaves of a command must be one too
         config = config if wrong else baseline(config)
     yield from _check_benchmarks(config)
+
+
+def _check_variables(names: Iterable[str], path: Path) -> Iterator[Fault]:
+    why = "is not a name of an environment variable: it is empty, or holds = or NUL"
+    yield from (Fault((*path, name), why) for name in names if not name or "=" in name or "\0" in name)
 
 
 def _check_benchmarks(config: Config) -> Iterator[Fault]:
@@ -371,11 +371,7 @@ def _check_table(table: SettingTable, path: Path) -> Iterator[Fault]:
     if table.prefix and not table.prefix[0].strip():
         yield Fault((*path, "prefix"), "begins with an empty word: name the program to start")
     for key in ("env", "build_env"):
-        for name in getattr(table, key):
-            if not name or "=" in name or "\0" in name:
-                yield Fault(
-                    (*path, key, name), "is not a name of an environment variable: it is empty, or holds = or NUL"
-                )
+        yield from _check_variables(getattr(table, key), (*path, key))
     # as those of a [[benchmark]], so that the same is refused
     yield from check_benchmark(
         Benchmark(name="x", command="x", service=table.service, load=table.load, cpus=table.cpus), path
@@ -454,27 +450,17 @@ def _check_names(study: Study) -> Iterator[Fault]:
 def _check_settings(study: Study, settings: Settings, path: Path) -> Iterator[Fault]:
     for name, setting in settings.items():
         if name not in study.factor:
-            yield Fault(path, f"{_shown(name)} is not a factor; {_advice(name, study.factor)}")
+            yield Fault(path, f"{shown(name)} is not a factor; {_advice(name, study.factor)}")
             continue
         known = settings_of(study.factor[name])
         if setting not in known:
-            yield Fault(path, f"{_shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
+            yield Fault(path, f"{shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
 
 
 def _advice(given: Setting, known: Iterable[Setting]) -> str:
     by_text = {str(each): each for each in known}
-    near = difflib.get_close_matches(str(given), by_text, n=1, cutoff=0.5)
-    shown = ", ".join(_shown(each) for each in by_text.values())
-    return f"did you mean {_shown(by_text[near[0]])}?" if near else f"known here: {shown}"
-
-
-def _shown(setting: Setting) -> str:
-    return f'"{setting}"' if isinstance(setting, str) else str(setting)
-
-
-def words(settings: Settings) -> str:
-    """Write settings as people do: "clients=8, load=busy"."""
-    return ", ".join(f"{name}={setting}" for name, setting in settings.items())
+    near = closest(str(given), by_text)
+    return f"did you mean {shown(by_text[near])}?" if near else f"known here: {', '.join(map(shown, by_text.values()))}"
 
 
 def _check_listed(study: Study, listed: Sequence[Settings]) -> Iterator[Fault]:
@@ -526,7 +512,7 @@ def _check_treatments(study: Study) -> Iterator[Fault]:
             ):
                 other = given.setdefault(what, name)
                 if other != name:
-                    both = words({each: settings[each] for each in (other, name)})
+                    both = pairs({each: settings[each] for each in (other, name)})
                     why = f"{both} both give {what}: leave them out with study.exclude, or give it in one factor"
                     yield Fault(("study", "factor", name), why)
         yield from _check_bound(study, settings)
@@ -543,5 +529,5 @@ def _check_bound(study: Study, settings: Settings) -> Iterator[Fault]:
 
 
 def _nowhere(bound: Settings, what: str) -> Fault:
-    why = f"no job measures {words(bound)}, which are bound to different {what}: leave them out with study.exclude"
+    why = f"no job measures {pairs(bound)}, which are bound to different {what}: leave them out with study.exclude"
     return Fault(("study", "factor", next(iter(bound))), why)

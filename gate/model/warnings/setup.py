@@ -412,14 +412,7 @@ class MemoryOfOtherSetup(Later, frozen=True):
 
     def _said(self) -> str:
         why = "; ".join(
-            f"{_SETUP.get(each.name, each.name)} was {_shown(each.was)}, is {_shown(each.now)}"
-            for each in self.differing
+            f"{_SETUP.get(each.name, each.name)} was {_side(each.was)}, is {_side(each.now)}" for each in self.differing
         )
         differing = why or "base and head are measured in different ways"
         return f"the memory of {listed(self.benchmarks)} is not used: {differing}"
-
-
-def _shown(value: str | int | None) -> str:
-    if not isinstance(value, str):
-        return "none" if value is None else str(value)
-    return f"`{value if len(value) <= _LONGEST else value[: _LONGEST - 1] + '…'}`"

@@ -243,7 +243,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.MemoryOfOneFile(), "the memory of this host is not used: the files were measured separately"),
     (s.MemoryOfOtherMachine(("b",), (s.Differing("cpu", "Z80", "Z81"), s.Differing("cores", "2", "4"))), "the memory of b is not used: measured on another machine (cpu was Z80, is Z81; cores was 2, is 4)"),
     (s.MemoryOfOtherMachine(("a", "b", "c", "d"), ()), "the memory of a, b, c and 1 more is not used: measured on another machine (a different model)"),
-    (s.MemoryOfOtherSetup(("b",), (s.Differing("command", "./a", "b" * 61), s.Differing("warmup", 3, 0), s.Differing("build", "make", None))), f"the memory of b is not used: its command was `./a`, is `{'b' * 59}…`; its warm-up was 3, is 0; [build] command was `make`, is none"),
+    (s.MemoryOfOtherSetup(("b",), (s.Differing("command", "./a", "b" * 61), s.Differing("warmup", 3, 0), s.Differing("build", "make", None))), f"the memory of b is not used: its command was `./a`, is `{'b' * 30}…{'b' * 29}`; its warm-up was `3`, is `0`; [build] command was `make`, is none"),
     (s.MemoryOfOtherSetup(("b",), ()), "the memory of b is not used: base and head are measured in different ways"),
     (k.NoCommonCommit("b" * 40), "head and the pull request's base (bbbbbbbbbbbb) have no common commit"),
     (k.SubmoduleAbsent("libs/a"), "submodule libs/a is not in the checkout, so perfgate fetches it: add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"),
