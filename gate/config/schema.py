@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -53,6 +56,16 @@ def _encode(value: object) -> object:
     raise NotImplementedError(f"cannot write {type(value).__name__}")
 
 
+def described(kind: type[Table]) -> dict[str, str]:
+    """Return what the source of a table says below each of its keys, by their names in code."""
+    (table,) = ast.parse(inspect.getsource(kind)).body
+    said = {}
+    for field, text in pairwise(table.body if isinstance(table, ast.ClassDef) else ()):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            said[ast.unparse(field.target)] = " ".join(str(ast.literal_eval(text.value)).split())
+    return said
+
+
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of perfgate.toml."""
     (_, components) = msgspec.json.schema_components(
@@ -61,6 +74,11 @@ def json_schema() -> dict[str, Any]:
     components.pop("Traits")
     del components["Benchmark"]["properties"]["traits"]
     components["Benchmark"]["properties"]["instrument"]["enum"] = instrument_names()
+    for kind in Table.__subclasses__():
+        said, keys = described(kind), components[kind.__name__]["properties"]
+        for field in msgspec.structs.fields(kind):
+            if field.name in said and field.encode_name in keys:
+                keys[field.encode_name] = {"description": said[field.name], **keys[field.encode_name]}
     config = Config()
     tables = (config, config.gate, config.plan, config.build, config.env, Study(), Creep())
     defaults: dict[str, Table] = {type(table).__name__: table for table in tables}
