@@ -161,7 +161,7 @@ def _rows(section: Section) -> list[str]:
     hints = typing.get_type_hints(section.table, include_extras=True)
     rows, described = [], schema.described(section.table)
     for field in section.fields:
-        description = described.get(field.name) or hints[field.name].__metadata__[0].description
+        description = described[field.name]
         meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", description)
         said = _default(field) + description
         default = " or ".join([_default(field), *_choices(hints[field.name], said)])
