@@ -43,17 +43,11 @@ _SCHEMAS: dict[type, dict[str, Any]] = {
 
 def to_tables(table: Table) -> dict[str, Any]:
     """Write a table of the config with every key, as perfgate.toml would; None stays None."""
-    tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=_encode)
+    tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=str)
     for benchmark in tables.get("benchmark", ()) if isinstance(table, Config) else ():
         if benchmark["traits"] is None:
             del benchmark["traits"]
     return tables
-
-
-def _encode(value: object) -> object:
-    if isinstance(value, (Share, Duration, Quantity)):
-        return str(value)
-    raise NotImplementedError(f"cannot write {type(value).__name__}")
 
 
 def described(kind: type[Table]) -> dict[str, str]:
