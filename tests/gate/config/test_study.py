@@ -14,6 +14,7 @@ from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.study import Study
 from gate.config.types import Config
 from gate.units import Duration
+from tests.gate.config.reading import error, study
 
 BENCH = '[[benchmark]]\nname = "latency"\ncommand = "./latency {clients}"\ninstrument = "values"\n'
 EXAMPLE = """\
@@ -51,18 +52,6 @@ later = { session = [1, 2] }
 
 def source(text: str, name: str = "perfgate.toml") -> Source:
     return read_source(text, name)
-
-
-def study(text: str) -> Study:
-    found = parse(source(text)).study
-    assert found is not None
-    return found
-
-
-def error(text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        parse(source(text))
-    return str(caught.value)
 
 
 def test_every_key_parses_and_settings_keep_their_type() -> None:
