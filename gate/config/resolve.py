@@ -321,24 +321,14 @@ def _leaves(settings: Settings, value: Any, path: Path) -> list[Setting]:
 def _origin(settings: Settings, path: Path) -> str:
     if has(settings.options.tables, path):
         return "option --set"
-    if path[0] in (*_RULES, "study"):
-        sources = [(settings.decisive, path)]
-    elif path[0] == "benchmark" and len(path) > 1:
-        sources = _benchmark_sources(settings, path)
-    else:
-        sources = [(settings.texts["head"], path)]
+    head, base = settings.texts["head"], settings.texts["base"]
+    sources = [(settings.decisive if path[0] in (*_RULES, "study") else head, path)]
+    if path[0] == "benchmark" and len(path) > 1:
+        # of a benchmark of the union its metrics stand in the rules, the rest in its own side's file
+        name = settings.rules.benchmark[int(path[1])].name
+        files = [*([settings.decisive] if path[2] in ("metric", "metrics") else []), head, base]
+        numbered = ((file, enumerate(file.tables.get("benchmark", []))) for file in files)
+        sources = [
+            (file, ("benchmark", i, *path[2:])) for file, own in numbered for i, b in own if b.get("name") == name
+        ]
     return next((source.place(own) for source, own in sources if has(source.tables, own)), "default")
-
-
-def _benchmark_sources(settings: Settings, path: Path) -> list[tuple[Source, Path]]:
-    """Return where a key of the union's benchmark may stand: its metrics by the rules, the rest by its own side."""
-    name = settings.rules.benchmark[int(path[1])].name
-    found: list[tuple[Source, Path]] = []
-    for source in (
-        *([settings.decisive] if path[2] in ("metric", "metrics") else []),
-        settings.texts["head"],
-        settings.texts["base"],
-    ):
-        tables = source.tables.get("benchmark", [])
-        found += [(source, ("benchmark", i, *path[2:])) for i, b in enumerate(tables) if b.get("name") == name]
-    return found

@@ -260,7 +260,10 @@ def advice(key: str, known: Sequence[str], path: Path) -> tuple[str, str | None]
     if (near := closest(key, known, _ALIKE)) is not None:
         return f"did you mean {near}?", near
     if places := sorted(_tables_with(key), key=lambda place: (place[:1] != path[:1], len(place))):
-        *some, last = [_header(place) for place in places[:_MOST]]
+        # as their headings: [study], [[benchmark]], [benchmark.metric.NAME]
+        plain = [dotted(tuple(part for part in place if isinstance(part, str))) for place in places]
+        headings = [f"[[{n}]]" if isinstance(p[-1], int) else f"[{n}]" for n, p in zip(plain, places, strict=True)]
+        *some, last = headings[:_MOST]
         return f"{key} is a key of {', '.join(some)}{' and ' if some else ''}{last}", None
     if (near := closest(key, known)) is not None:
         return f"did you mean {near}?", near
@@ -333,9 +336,3 @@ def _tables_with(key: str) -> list[Path]:
     often = Counter(kind for _, kind in _tables())
     kept = [path for path, kind in found if often[kind] == 1 and path != _CREEP]
     return kept or [path for path, _ in found]
-
-
-def _header(path: Path) -> str:
-    """Write a table as its heading: [study], [[benchmark]], [benchmark.metric.NAME]."""
-    plain = dotted(tuple(part for part in path if isinstance(part, str)))
-    return f"[[{plain}]]" if isinstance(path[-1], int) else f"[{plain}]"

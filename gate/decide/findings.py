@@ -205,6 +205,12 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
     called_either = verdict in ("regression", "improvement")
+    # `ratio` has one confidence for all findings, whatever their look
+    shown: Literal["ratio", "decided_at"] | None = "ratio"
+    if found.exact or found.reduced.trouble:
+        shown = None
+    elif called_either or (verdict == "unchanged" and alpha < design.alpha):
+        shown = "decided_at"
     early = judged.settled and judged.look + 1 < len(design.looks)
     proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
     facts = reasons.Facts(
@@ -223,7 +229,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
             confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1,
             looks=max(len(design.looks), 1),
         ),
-        shown=_shown(found, verdict, alpha < design.alpha),
+        shown=shown,
         threshold=subject.threshold, floor=subject.floor, p=judged.p,
         p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
@@ -235,14 +241,6 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
         pairing=_pairing(found, design), top=subject.top,
     )  # fmt: skip
-
-
-def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:
-    """Name the interval that the verdict rests on; `ratio` has one confidence for all findings, whatever their look."""
-    if found.exact or found.reduced.trouble:
-        return None
-    called = verdict in ("regression", "improvement") or (verdict == "unchanged" and corrected)
-    return "decided_at" if called else "ratio"
 
 
 class Ruling(NamedTuple):

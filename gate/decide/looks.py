@@ -73,7 +73,13 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
     judged: list[Judged | None] = [None] * len(subjects)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
-        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
+        # what was not measured up to a look keeps the one that it was last measured for
+        measured = [
+            rounds is None
+            or all(any(build + 1 >= rounds for _, build in side.builds) for side in (s.case.base, s.case.head))
+            for s in subjects
+        ]
+        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and measured[i])]
         if not still_open:
             break
         kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
@@ -89,13 +95,6 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
         stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
         ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
     return Walk(ended, factors.rounds)
-
-
-def _goes_on(subject: Subject, rounds: int | None) -> bool:
-    """Return whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
-    return rounds is None or all(
-        any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
-    )
 
 
 def _tested(found: Estimated, design: Design, look: int) -> Judged:
@@ -208,19 +207,11 @@ def _is_settled(views: Sequence[Judged], design: Design) -> bool:
     if any(each.settled or each.regression.rejected for each in views):
         return True
     sharp = next(each for each in views if each.subject.sharp)
-    dull = [each for each in views if each is not sharp]
-    return _settles(sharp) and not any(in_sight(each.estimated, design.alpha) for each in dull)
-
-
-def _settles(judged: Judged) -> bool:
-    position = judged.position
+    position, found = sharp.position, sharp.estimated
     # a promising one waits for its verdict: it costs time only where head is faster
-    shown = judged.improvement.rejected or (position.not_worse and not position.promising)
-    return (
-        judged.estimated.exact
-        or (shown and judged.estimated.hold not in ONLY_REPORTS)
-        or (judged.futile and not position.promising)
-    )
+    shown = sharp.improvement.rejected or (position.not_worse and not position.promising)
+    settles = found.exact or (shown and found.hold not in ONLY_REPORTS) or (sharp.futile and not position.promising)
+    return settles and not any(in_sight(each.estimated, design.alpha) for each in views if each is not sharp)
 
 
 def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:

@@ -161,7 +161,14 @@ def _unsettled(facts: Facts) -> reasons.Reason:
             detectable=facts.unseen, wanted=facts.found.subject.wanted, unit=facts.case.unit,
             better=facts.found.subject.better, hopeless=_hopeless(facts),
         )  # fmt: skip
-    return _too_wide(facts)
+    found, edge_ = facts.found, 1 + facts.threshold
+    above, below, _ = _reach(facts, facts.nominal)
+    exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
+    return reasons.TooWide(
+        threshold=facts.threshold, exceeds=exceeds,
+        estimate="within" if 1 / edge_ <= found.ratio.y / found.ratio.x <= edge_ else "beyond", unit=found.unit,
+        hopeless=_hopeless(facts), confidence=_asked(facts),
+    )  # fmt: skip
 
 
 def _held(facts: Facts) -> reasons.Reason | None:
@@ -171,17 +178,6 @@ def _held(facts: Facts) -> reasons.Reason | None:
     if facts.found.hold == "bootstrap":
         return reasons.FewForBootstrap(needs=BOOTSTRAP_BUILDS, has=units, unit=unit)
     return reasons.MemoryAlone() if facts.found.hold == "memory" else None
-
-
-def _too_wide(facts: Facts) -> reasons.TooWide:
-    found, edge = facts.found, 1 + facts.threshold
-    above, below, _ = _reach(facts, facts.nominal)
-    exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
-    return reasons.TooWide(
-        threshold=facts.threshold, exceeds=exceeds,
-        estimate="within" if 1 / edge <= found.ratio.y / found.ratio.x <= edge else "beyond", unit=found.unit,
-        hopeless=_hopeless(facts), confidence=_asked(facts),
-    )  # fmt: skip
 
 
 def _asked(facts: Facts) -> float | None:
@@ -345,10 +341,10 @@ def _on_machine(
     if found.trouble == "few-values" and found.reduced is not None and found.reduced.shortage is not None:
         has, needs = found.reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has)
-    if found.trouble == "negative":
-        return reasons.NegativeValues()
-    if found.trouble == "zero-value":
-        return reasons.ZeroValue()
-    if found.trouble == "no-spread":
-        return reasons.NoSpread()
-    return reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)
+    few = reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)
+    known: dict[str, reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread] = {
+        "negative": reasons.NegativeValues(),
+        "zero-value": reasons.ZeroValue(),
+        "no-spread": reasons.NoSpread(),
+    }
+    return known.get(found.trouble, few)
