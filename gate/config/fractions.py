@@ -72,13 +72,11 @@ def fraction_runs(factors: int, generators: Sequence[Generator]) -> list[Run]:
     runs = []
     for number in range(2 ** len(basic)):
         bits = {place: number >> (len(basic) - 1 - at) & 1 for at, place in enumerate(basic)}
-        runs.append(tuple(bits[p] if p in bits else _product(made[p], bits) for p in range(factors)))
+        for place, word in made.items():
+            low = sum(1 - bits[p] for p in word.places) + (word.sign < 0)
+            bits[place] = 1 - low % 2
+        runs.append(tuple(bits[place] for place in range(factors)))
     return sorted(runs)
-
-
-def _product(word: Word, bits: dict[int, int]) -> int:
-    low = sum(1 - bits[place] for place in word.places) + (word.sign < 0)
-    return 1 - low % 2
 
 
 def burman_size(factors: int) -> int:

@@ -13,7 +13,6 @@ import msgspec
 from gate.config.commands import extended as with_words
 from gate.config.commands import filled, mentions, replaced
 from gate.config.fractions import Fraction, fraction_of
-from gate.config.shared_tables import Load, Service
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.types import Benchmark, BuildTable, Config
 from gate.model import Side
@@ -250,30 +249,21 @@ def _built_with(build: BuildTable, values: Mapping[str, str]) -> BuildTable:
 
 
 def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
+    service, load = benchmark.service, benchmark.load
+    if service is not None:
+        ready = service.ready
+        if ready is not None:
+            # the command of "command:..." goes to a shell, the others are no commands
+            ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
+        service = msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
     return msgspec.structs.replace(
         benchmark,
         command=filled(benchmark.command, values),
         prepare=filled(benchmark.prepare, values) if benchmark.prepare else None,
         cleanup=filled(benchmark.cleanup, values) if benchmark.cleanup else None,
-        service=_service(benchmark.service, values),
-        load=_load(benchmark.load, values),
+        service=service,
+        load=load and msgspec.structs.replace(load, command=filled(load.command, values)),
     )
-
-
-def _service(service: Service | None, values: Mapping[str, str]) -> Service | None:
-    if service is None:
-        return None
-    ready = service.ready
-    if ready is not None:
-        # the command of "command:..." goes to a shell, the others are no commands
-        ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
-    return msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
-
-
-def _load(load: Load | None, values: Mapping[str, str]) -> Load | None:
-    if load is None:
-        return None
-    return msgspec.structs.replace(load, command=filled(load.command, values))
 
 
 def measured_by(
@@ -285,13 +275,13 @@ def measured_by(
     is known, so what is bound to one is not measured.
     """
     labels = None if runner is None else labels_of(runner)
-    return tuple(each for each in planned if _is_measured(study, each, session or 0, labels))
-
-
-def _is_measured(study: Study, planned: Planned, session: int, labels: tuple[str, ...] | None) -> bool:
-    tables = [setting_table(study, name, setting) for name, setting in planned.settings.items()]
-    here = all(table.runner is None or labels_of(table.runner) == labels for table in tables)
-    return here and all(not (bound := sessions_of(table)) or session in bound for table in tables)
+    found = []
+    for each in planned:
+        tables = [setting_table(study, name, setting) for name, setting in each.settings.items()]
+        here = all(table.runner is None or labels_of(table.runner) == labels for table in tables)
+        if here and all(not (bound := sessions_of(table)) or (session or 0) in bound for table in tables):
+            found.append(each)
+    return tuple(found)
 
 
 def labels_of(runner: Runner) -> tuple[str, ...]:
