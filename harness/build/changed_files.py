@@ -238,7 +238,7 @@ class Watch:
             return builder in (side, None) and path in self.declared[side]
 
         with self._timed("trees"):
-            found = {(each.side, each.variant): list(each.paths) for each in self._trees.changed(excused)}
+            found = self._trees.changed(excused)
         for tree, artifacts in list(self.artifacts.items()):
             if tree[0] == builder:
                 continue

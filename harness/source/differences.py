@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,11 @@ class Facts:
         Raises:
             TimeoutError: it takes too long.
         """
-        mode, rest, content = found.st_mode, [*_attributes(path)], ""
+        mode, rest, content = found.st_mode, list[str](), ""
+        if sys.platform == "linux":
+            with suppress(OSError):  # the file system has none
+                for name in sorted(os.listxattr(path, follow_symlinks=False)):
+                    rest.append(f"{name}={os.getxattr(path, name, follow_symlinks=False)!r}")
         if _owner(found) != owner:
             rest.append(f"owner {_owner(found)}")
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
@@ -188,13 +192,6 @@ def _without_time(compiled: Path, header: bytes) -> bytes:
 
 def _owner(found: os.stat_result) -> tuple[int, int]:
     return found.st_uid, found.st_gid
-
-
-def _attributes(path: str) -> Iterator[str]:
-    if sys.platform == "linux":
-        with suppress(OSError):  # the file system has none
-            for name in sorted(os.listxattr(path, follow_symlinks=False)):
-                yield f"{name}={os.getxattr(path, name, follow_symlinks=False)!r}"
 
 
 def _digest(facts: Mapping[str, Fact]) -> str:

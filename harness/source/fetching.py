@@ -14,6 +14,7 @@ from pathlib import Path
 from gate.codes import Exit
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
+from gate.walking import beginning
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
@@ -52,9 +53,7 @@ class Clone:
 
     def find(self, revision: str) -> str | None:
         """Return the commit of a revision; None when it is not here."""
-        if not names_one(revision):
-            return None
-        return commit_of(self.git, revision)
+        return commit_of(self.git, revision) if names_one(revision) else None
 
     def parents(self, sha: str) -> list[str]:
         """Return the parents that a commit names, also those that a shallow clone lacks.
@@ -124,8 +123,14 @@ class Clone:
             if steps != 0:
                 self._deepen(steps, one, other)
             found = self.git.maybe("merge-base", one, other)
-            if not self.shallow or (found is not None and self._is_certain(found, one, other)):
+            if not self.shallow:
                 return found
+            if found is not None:
+                # where history is cut off between them, a nearer one may be hidden
+                listed = set(self.git.line("rev-list", one, other, "--not", found).splitlines())
+                cuts = self.git.directory / self.git.line("rev-parse", "--git-path", "shallow")
+                if listed.isdisjoint(cuts.read_text(encoding="ascii").splitlines() if cuts.exists() else ()):
+                    return found
         return self.git.maybe("merge-base", one, other)
 
     def find_deeper(self, revision: str, tip: str) -> str | None:
@@ -178,18 +183,6 @@ class Clone:
             problem = problem if all(problems) else ""
         if problem:
             raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problem}): {ADVICE}")
-
-    def _is_certain(self, base: str, one: str, other: str) -> bool:
-        """Return whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
-        listed = set(self.git.line("rev-list", one, other, "--not", base).splitlines())
-        return not listed & self._cuts()
-
-    def _cuts(self) -> set[str]:
-        file = self.git.directory / self.git.line("rev-parse", "--git-path", "shallow")
-        try:
-            return set(file.read_text(encoding="ascii").splitlines())
-        except OSError:
-            return set()
 
 
 def open_clone(repository: Repository, access: Access | None) -> Clone:
@@ -251,7 +244,13 @@ def lfs_files(repository: Repository) -> list[str]:
 
 def pointers(repository: Repository, files: Sequence[str]) -> list[str]:
     """Return those of a checkout's files that are pointers: git lfs did not put the content in their place."""
-    return [path for path in files if _is_pointer(repository.top / path)]
+    found = []
+    for each in files:
+        path = repository.top / each
+        start = b"" if path.is_symlink() else beginning(path, _LONGEST + 1)
+        if start.startswith(POINTER) and len(start) <= _LONGEST:
+            found.append(each)
+    return found
 
 
 def fetch_lfs(clone: Clone, revision: str) -> str:
@@ -273,13 +272,3 @@ def fetch_lfs(clone: Clone, revision: str) -> str:
             return ""
         problem = problem or answer.reason
     return problem
-
-
-def _is_pointer(path: Path) -> bool:
-    try:
-        if not path.is_file() or path.is_symlink() or path.stat().st_size > _LONGEST:
-            return False
-        with path.open("rb") as file:
-            return file.read(len(POINTER)) == POINTER
-    except OSError:
-        return False

@@ -128,19 +128,17 @@ class Store:
 
         skip_lfs: pointers of git lfs stay pointers.
         """
-        git = self._isolated(tree)
-        if skip_lfs:
-            git = git.seeing(GIT_LFS_SKIP_SMUDGE="1")
         index = self._path / "exported"
         index.unlink(missing_ok=True)
-        return git.seeing(GIT_INDEX_FILE=str(index)).attempt("read-tree", "--reset", "-u", revision)
+        seen = {"GIT_LFS_SKIP_SMUDGE": "1"} if skip_lfs else {}
+        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(index), **seen)
+        return git.attempt("read-tree", "--reset", "-u", revision)
 
     def export_files(self, revision: str, paths: Sequence[str], tree: Path, *, skip_lfs: bool = False) -> None:
         """Write some files of a commit into an empty directory, whatever is left of the budget."""
-        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(self._path / "compared"))
+        seen = {"GIT_LFS_SKIP_SMUDGE": "1"} if skip_lfs else {}
+        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(self._path / "compared"), **seen)
         git = replace(git, budget=None, patience=PATIENCE)
-        if skip_lfs:
-            git = git.seeing(GIT_LFS_SKIP_SMUDGE="1")
         git.run("read-tree", "--reset", revision)
         git.run("checkout-index", "-q", "-z", "--stdin", stdin=b"".join(os.fsencode(path) + b"\0" for path in paths))
 
@@ -205,21 +203,16 @@ class Store:
 
     def _isolated(self, tree: Path) -> Git:
         self._make()
-        return Git(
-            tree, {**_ISOLATED, **self._taken(), "GIT_DIR": str(self._path), "GIT_WORK_TREE": str(tree)}, self._budget
-        )
-
-    def _taken(self) -> dict[str, str]:
-        """Give the user's settings that count for the store, as variables."""
         if self._settings is None:
+            # those of the user's settings that count for the store, as variables
             taken = [each for each in self.configured() if _TAKEN.match(each[0])]
             settings = [*((key, value if given else "true") for key, given, value in taken), *_CONTENT]
-            self._settings = {"GIT_CONFIG_COUNT": str(len(settings))}
+            self._settings = {**_ISOLATED, "GIT_CONFIG_COUNT": str(len(settings)), "GIT_DIR": str(self._path)}
             for number, (key, value) in enumerate(settings):
                 if key == "lfs.storage":  # relative to the git directory
                     value = str(self._common / value)
                 self._settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-        return self._settings
+        return Git(tree, {**self._settings, "GIT_WORK_TREE": str(tree)}, self._budget)
 
     def _make(self) -> None:
         if not self.made:
