@@ -19,9 +19,9 @@ from gate.config import treatments
 from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from harness.build.cache import About, BuildCache, Subject
+from harness.build.cache import About, BuildCache, name_of
 from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts
-from harness.build.conditions import Conditions, Recipe, Standing
+from harness.build.conditions import Conditions, Standing
 from harness.build.functions import layout_of
 from harness.build.relink import Recording
 from harness.build.work import State, Wanted, Works, variant_name
@@ -155,7 +155,12 @@ class TreeBuilder:
         return next((each for each in found if self._watch.tree_of(each) == wanted.tree), made)
 
     def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Wanted:
-        return Wanted(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
+        recipe, study = self._conditions.recipes[side], self._conditions.study
+        if study is not None and factors:
+            environment = {**recipe.environment, **treatments.build_environment(study, factors)}
+            table = treatments.build_command(recipe.table, study, factors)
+            recipe = replace(recipe, table=table, environment=environment)
+        return Wanted(side, build, seed, factors, variant_name(factors), recipe)
 
     def _key(self, wanted: Wanted) -> str | None:
         """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
@@ -171,7 +176,7 @@ class TreeBuilder:
             return None
         place = self._trees.directory / "tree"
         sandboxed = self._conditions.sandbox.environment(wanted.side)
-        return Subject(files, table, wanted.recipe.environment, place, sandboxed).key()
+        return name_of(files, table, wanted.recipe.environment, place, sandboxed)
 
     def known(self, side: Side) -> About | None:
         """Return what is known of the first build of a side that later runs find; None: they find none."""
@@ -231,10 +236,10 @@ class TreeBuilder:
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        done = self._works.work(wanted, None if stands else time.perf_counter() - begin)
-        if isinstance(done, Failure):
-            return done
-        recipe, table = wanted.recipe, wanted.recipe.table
+        built = self._works.work(wanted, None if stands else time.perf_counter() - begin)
+        if isinstance(built, Failure):
+            return built
+        table = wanted.recipe.table
         self.directory(wanted.side, wanted.factors)
         project, budget = self._watch.project(wanted.tree), self._conditions.budget
         try:
@@ -247,13 +252,8 @@ class TreeBuilder:
         made = Artifacts.of(project, hashes)
         if table.artifacts is not None:  # a benchmark may write anew what nobody has named
             self._watch.artifacts[wanted.tree] = made
-        return Build(
-            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
-            seconds=done.seconds if recipe.stays else done.prepared,
-            setup=done.prepared if recipe.stays and done.prepared else None, factors=dict(wanted.factors),
-            artifacts=hashes, sizes=made.sizes, needs_git=state.with_git, relinked=done.relinked,
-            checked=done.checked, full=done.full, ordered=done.ordered, layout=layout_of(project.open, [*hashes]),
-        )  # fmt: skip
+        layout = layout_of(project.open, [*hashes])
+        return msgspec.structs.replace(built, artifacts=hashes, sizes=made.sizes, layout=layout)
 
     def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""
@@ -328,13 +328,6 @@ class TreeBuilder:
         What it left outside its tree is as old as that.
         """
         return self._since
-
-    def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
-        recipe, study = self._conditions.recipes[side], self._conditions.study
-        if study is None or not factors:
-            return recipe
-        environment = {**recipe.environment, **treatments.build_environment(study, factors)}
-        return replace(recipe, table=treatments.build_command(recipe.table, study, factors), environment=environment)
 
     def _make_tree(self, wanted: Wanted) -> Failure | None:
         """Give a build the tree that it wants, which is to be set up where it is new."""

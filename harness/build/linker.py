@@ -21,6 +21,7 @@ _FUSE = "-fuse-ld="
 _LINKS = "PERFGATE_LINKS"  # as record.LINKS
 # Options that write a file besides the output.
 BESIDES = ("-Map=", "--Map=", "--dependency-file=", "-dependency-file=", "-plugin-opt=-fresolution=")
+_COMPILERS = ("-gcc", "-g++", "-cc", "-c++", "-gfortran")
 BESIDES_NEXT = ("-Map", "--Map", "--dependency-file", "-dependency-file")
 
 
@@ -87,7 +88,9 @@ def real_linker(shim: str, arguments: Sequence[str], environment: Mapping[str, s
         fused = [argument.removeprefix(_FUSE) for argument in arguments if argument.startswith(_FUSE)]
         name = f"ld.{fused[-1]}" if fused else "ld"
         named = _first(("real-ld", "collect-ld", name), environment.get("COMPILER_PATH", ""), shim)
-        prefix = _prefix(environment.get("COLLECT_GCC", ""))
+        # a cross compiler's linker is called as it is: aarch64-linux-gnu-gcc, aarch64-linux-gnu-ld
+        parts = (environment.get("COLLECT_GCC", "").rpartition("/")[2].rpartition(tool) for tool in _COMPILERS)
+        prefix = next((f"{head}-" for head, found, _ in parts if found), "")
         return named or _first((prefix + name, name), environment.get("PATH", os.defpath), shim)
     return _of_clang(shim, environment) or _first((os.path.basename(shim),), environment.get("PATH", os.defpath), shim)
 
@@ -101,16 +104,6 @@ def _first(names: Sequence[str], path: str, shim: str) -> str | None:
             if usable and not os.path.samefile(own, directory or "."):
                 return place
     return None
-
-
-def _prefix(compiler: str) -> str:
-    # a cross compiler's linker is called as it is: aarch64-linux-gnu-gcc, aarch64-linux-gnu-ld
-    name = os.path.basename(compiler)
-    for tool in ("-gcc", "-g++", "-cc", "-c++", "-gfortran"):
-        head, found, _ = name.rpartition(tool)
-        if found:
-            return head + "-"
-    return ""
 
 
 def _of_clang(shim: str, environment: Mapping[str, str]) -> str | None:

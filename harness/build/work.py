@@ -6,14 +6,14 @@ import hashlib
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from gate.config.commands import by_hand
 from gate.config.study import Setting
-from gate.model import Failure, Side
+from gate.model import Build, Failure, Side
 from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
 from harness.build.archives import TREE
@@ -50,18 +50,6 @@ class Wanted:
     def tree(self) -> Tree:
         """The tree that it is built in."""
         return self.side, self.variant
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """How a build was made: the fields of its record. prepared: seconds until its command was run."""
-
-    seconds: float = 0.0
-    prepared: float = 0.0
-    relinked: bool = False
-    checked: float | None = None
-    full: FullBuilds | None = None
-    ordered: Ordered | str | None = None
 
 
 def links(work: Path, side: Side) -> Path:
@@ -124,8 +112,11 @@ class Works:
         side, variant = tree
         return links(self._trees.directory, side) / (variant or "tree")
 
-    def work(self, wanted: Wanted, checkout: float | None) -> Done | Failure:
-        """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
+    def work(self, wanted: Wanted, checkout: float | None) -> Build | Failure:
+        """Set a tree up and build it; what came out of it is not looked at.
+
+        checkout: seconds that making the tree took; None: it was there, set up.
+        """
         table, prepared = wanted.recipe.table, checkout or 0.0
         if checkout is not None and table.setup is not None:
             begin = time.perf_counter()
@@ -137,13 +128,18 @@ class Works:
                 self.states[wanted.tree].setup_failure = failure
                 return failure
             prepared += time.perf_counter() - begin
-        done: Done | Failure = Done()
-        if table.command is not None:
-            with self._conditions.budget.phase("build", prepared):
-                done = self._make(wanted, table.command)
-        return done if isinstance(done, Failure) else replace(done, prepared=prepared)
+        stays = wanted.recipe.stays
+        made = Build(
+            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
+            seconds=0.0 if stays else prepared, setup=prepared if stays and prepared else None,
+            factors=dict(wanted.factors), needs_git=self.states[wanted.tree].with_git,
+        )  # fmt: skip
+        if table.command is None:
+            return made
+        with self._conditions.budget.phase("build", prepared):
+            return self._make(wanted, table.command, made)
 
-    def _make(self, wanted: Wanted, command: str | list[str]) -> Done | Failure:
+    def _make(self, wanted: Wanted, command: str | list[str], made: Build) -> Build | Failure:
         """Run the build command, or link again what the tree's first build has compiled."""
         table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
@@ -151,21 +147,24 @@ class Works:
         added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build), TREE: str(place)}
         state = self.states[wanted.tree]
         first = not state.built
-        if table.relink not in ("auto", "off"):
-            command = command if first else table.relink
-            outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
-            return outcome if isinstance(outcome, Failure) else Done(outcome.seconds, relinked=not first)
-        full: FullBuilds | None = None
+        relink = table.relink if table.relink not in ("auto", "off") else None
+        command = command if relink is None or first else relink
+        full = refused(table) if first and relink is None else None
         checked: float | None = None
         recording = state.recording
         if recording is not None and not first:
             outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
-                return Done(outcome.seconds, relinked=True, ordered=state.ordered)
+                return msgspec.structs.replace(made, seconds=outcome.seconds, relinked=True, ordered=state.ordered)
             full = recording.found()[0] or FullBuilds(kind="failed")
             state.recording = None
-        if first:
-            full, recording = self._begin(wanted, added)
+        elif first and relink is None and full is None:
+            recording = Recording(self.links(wanted.tree))
+            try:
+                added |= recording.begin()
+                self._conditions.sandbox.own(self.links(wanted.tree))
+            except OSError:
+                full, recording = FullBuilds(kind="failed"), None
         outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
         if isinstance(outcome, Failure):
             return outcome
@@ -175,20 +174,14 @@ class Works:
             full, state.ordered = recording.found()
             if full is None:
                 state.recording = recording
-        return Done(outcome.seconds, checked=checked, full=full, ordered=state.ordered)
-
-    def _begin(self, wanted: Wanted, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
-        """Have the links of a tree's first build recorded, unless there is a reason against it."""
-        full = refused(wanted.recipe.table)
-        if full is not None:
-            return full, None
-        recording = Recording(self.links(wanted.tree))
-        try:
-            added |= recording.begin()
-            self._conditions.sandbox.own(self.links(wanted.tree))
-        except OSError:
-            return FullBuilds(kind="failed"), None
-        return None, recording
+        return msgspec.structs.replace(
+            made,
+            seconds=outcome.seconds,
+            relinked=relink is not None and not first,
+            checked=checked,
+            full=full,
+            ordered=state.ordered,
+        )
 
     @property
     def _prefix(self) -> str:

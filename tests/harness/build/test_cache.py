@@ -17,7 +17,7 @@ from gate.model import Build
 from gate.model.records import FullBuilds
 from harness.build import builder as building
 from harness.build.builder import TreeBuilder
-from harness.build.cache import BuildCache, Subject, directory_of
+from harness.build.cache import BuildCache, directory_of, name_of
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import builder_of, good
 
@@ -238,7 +238,7 @@ def test_where_builds_are_kept() -> None:
 )
 def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) -> None:
     def key() -> str:
-        return Subject("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree").key()
+        return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", {})
 
     before = key()
     assert key() == before
@@ -249,7 +249,7 @@ def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) ->
 
 def test_what_was_built_in_a_sandbox_is_another_entry(tmp_path: Path) -> None:
     def key(**sandboxed: str) -> str:
-        return Subject("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed).key()
+        return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed)
 
     assert key(HOME="/work/home") not in (key(), key(HOME="/other/home"))
     assert key(HOME="/work/home") == key(HOME="/work/home")
