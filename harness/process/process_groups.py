@@ -85,7 +85,13 @@ def end_group(process: Process, grace: float) -> None:
         # one that is stopped would see the signal only when it goes on
         signal_group(process.pid, signal.SIGCONT)
         while time.monotonic() < deadline:
-            alive = process.poll() is None or _has_members(process.pid)
+            alive = process.poll() is None
+            if not alive:
+                # reaped first, those that came to this process when their parent ended: zombies count as members
+                with suppress(ChildProcessError):
+                    while os.waitpid(-process.pid, os.WNOHANG)[0]:
+                        pass
+                alive = signal_group(process.pid, 0)
             if not alive:
                 return
             time.sleep(0.01)
@@ -93,14 +99,6 @@ def end_group(process: Process, grace: float) -> None:
         if alive:
             signal_group(process.pid, signal.SIGKILL)
         process.wait()
-
-
-def _has_members(group: int) -> bool:
-    # reaped first, those that came to this process when their parent ended: zombies count as members
-    with suppress(ChildProcessError):
-        while os.waitpid(-group, os.WNOHANG)[0]:
-            pass
-    return signal_group(group, 0)
 
 
 def signal_group(group: int, number: int) -> bool:
