@@ -125,7 +125,6 @@ class _Tracer:
     """Follows a process and all that it starts."""
 
     def __init__(self, channel: socket.socket, machine: str) -> None:
-        """channel: to perfgate."""
         self._channel = channel
         self._architecture = syscalls.ARCHITECTURES[machine]
         self._watched = frozenset(syscalls.numbers(machine))
@@ -158,7 +157,13 @@ class _Tracer:
                 continue
             number, event = os.WSTOPSIG(status), status >> 16
             if number == _SYSCALL_STOP:
-                self._stopped(pid)
+                if self._call(_CALL, pid, _INFO.size, ctypes.addressof(self._info)) >= 0:
+                    kind, architecture, _, _, nr, *arguments = _INFO.unpack(self._info.raw)
+                    own = architecture == self._architecture and nr < _X32
+                    if kind == _ENTRY and not (own and nr not in self._watched):
+                        told = _NOTICE.pack(0, pid, 0, nr & 0x7FFFFFFF, architecture, 0, *arguments)
+                        self._channel.sendall(told)
+                        self._channel.recv(1)
                 request, number = _CONT_SYSCALL, 0
             elif event == _EVENT_STOP and number in _STOPPING:
                 request, number = _LISTEN, 0
@@ -166,15 +171,6 @@ class _Tracer:
                 request, number = _CONT_SYSCALL, 0 if event else number
             # one that was killed meanwhile is waited for above
             self._call(request, pid, None, number)
-
-    def _stopped(self, pid: int) -> None:
-        if self._call(_CALL, pid, _INFO.size, ctypes.addressof(self._info)) < 0:
-            return
-        kind, architecture, _, _, nr, *arguments = _INFO.unpack(self._info.raw)
-        if kind != _ENTRY or (architecture == self._architecture and nr not in self._watched and nr < 0x40000000):
-            return
-        self._channel.sendall(_NOTICE.pack(0, pid, 0, nr & 0x7FFFFFFF, architecture, 0, *arguments))
-        self._channel.recv(1)
 
 
 def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[str]) -> None:
