@@ -38,23 +38,21 @@ def in_sight(texts: Iterable[str], search_path: str, paths: Iterable[str]) -> se
         paths: absolute ones that they find besides.
     """
     told = [*paths, *(found for text in texts for each in (_NAMED, _ABSOLUTE) for found in each.findall(text))]
-    for folder in {*search_path.split(os.pathsep)} - _SYSTEM:
+    for each in {*search_path.split(os.pathsep)} - _SYSTEM:
+        # programs there that are links, and what scripts and environments name
+        folder, named = os.path.abspath(each), list[str]()  # noqa: PTH100
+        with suppress(OSError), os.scandir(folder) as found:
+            for entry in found:
+                if entry.is_symlink():
+                    named.append(entry.path)
+                elif entry.is_file():
+                    named += _named_by(entry.path, b"#!")
+        for pattern in _OF_PYTHON:
+            for path in glob(f"{escape(os.path.dirname(folder))}/{pattern}"):  # noqa: PTH120, PTH207
+                named += _named_by(path)
         # what a script only speaks of needs no place, and beside a place nothing could be made
-        told += filter(os.path.lexists, _of_folder(os.path.abspath(folder)))  # noqa: PTH100
+        told += filter(os.path.lexists, named)
     return {place for each in dict.fromkeys(told) for place in _places(each)}
-
-
-def _of_folder(folder: str) -> Iterator[str]:
-    """Yield the programs in a folder of a search path that are links, and what its scripts and environment name."""
-    with suppress(OSError), os.scandir(folder) as found:
-        for each in found:
-            if each.is_symlink():
-                yield each.path
-            elif each.is_file():
-                yield from _named_by(each.path, b"#!")
-    for pattern in _OF_PYTHON:
-        for path in glob(f"{escape(os.path.dirname(folder))}/{pattern}"):  # noqa: PTH120, PTH207
-            yield from _named_by(path)
 
 
 def _named_by(path: str, begins: bytes = b"") -> Iterator[str]:
