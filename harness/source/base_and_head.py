@@ -269,7 +269,16 @@ def pinned(repository: Repository, tip: Source, head: str | None, against: str, 
     """
     end = tip if head is None else find(repository, head, "head")
     sha = end.commit.sha or end.revision
-    tag = _nearest(repository, sha, tags) if against == LATEST else None
+    tag = None
+    if against == LATEST:
+        # the one with the fewest commits between it and head, annotated or not
+        tag = repository.git.maybe("describe", "--tags", "--abbrev=0", f"--match={tags}", sha)
+        none = f"[creep]: no {'tag' if tags == '*' else f'tag {tags}'} in the history of head"
+        fetch = fetch_all(repository) if tag is None else ""
+        if tag is None and repository.shallow:
+            raise SourceError(f"{none}, which this shallow clone cuts off: {fetch or 'fetch the history'}")
+        if tag is None:
+            raise SourceError(f"{none}{f', fetch them with {fetch}' if fetch else ''}, or {_ADVICE}")
     try:
         start = find(repository, tag or against, "set creep.against")
     except SourceError as error:
@@ -282,16 +291,3 @@ def pinned(repository: Repository, tip: Source, head: str | None, against: str, 
     how: AnyHow = PinnedCommit(against) if tag is None else LatestTag(tag, tags)
     of_head = DefaultTip(tip.commit.ref or "HEAD") if head is None else Given(head)
     return pin, Sources(base, end, Choice(how, of_head), ())
-
-
-def _nearest(repository: Repository, head: str, tags: str) -> str:
-    """Find the tag with the fewest commits between it and head, annotated or not."""
-    found = repository.git.maybe("describe", "--tags", "--abbrev=0", f"--match={tags}", head)
-    if found is not None:
-        return found
-    which = "tag" if tags == "*" else f"tag {tags}"
-    if repository.shallow:
-        fetch = fetch_all(repository) or "fetch the history"
-        raise SourceError(f"[creep]: no {which} in the history of head, which this shallow clone cuts off: {fetch}")
-    fetch = f", fetch them with {fetch_all(repository)}" if fetch_all(repository) else ""
-    raise SourceError(f"[creep]: no {which} in the history of head{fetch}, or {_ADVICE}")

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
-from harness.source.git import Git
+from harness.source.git import Git, settings
 
 _QUIET = {
     "GIT_ASKPASS": "",
@@ -61,18 +61,13 @@ def authorised(git: Git, url: str, access: Access) -> Git:
     """
     pair = base64.b64encode(f"x-access-token:{access.token}".encode()).decode()
     header = f"http.{_bare(url)}.extraHeader"
-    settings = (
+    pairs = (
         ("credential.helper", ""),
         (f"http.{_bare(url)}.followRedirects", "false"),
         (header, ""),
         (header, f"AUTHORIZATION: basic {pair}"),
     )
-    given = os.environ.get("GIT_CONFIG_COUNT", "")
-    first = int(given) if given.isdecimal() else 0
-    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
-    for number, (key, value) in enumerate(settings, first):
-        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return plain(git).seeing(**variables)
+    return plain(git).seeing(**settings(pairs))
 
 
 def holds_password(url: str) -> bool:

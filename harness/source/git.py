@@ -7,7 +7,7 @@ import math
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +32,16 @@ _USERINFO = re.compile(r"(?<=://)[^/\s@]*@")
 def without_userinfo(url: str) -> str:
     """Take user name and password out of each URL in a text; "git@host:path" keeps its login, which is no secret."""
     return _USERINFO.sub("", url)
+
+
+def settings(pairs: Collection[tuple[str, str]], *, alone: bool = False) -> dict[str, str]:
+    """Give the variables that set something for one git, in no file; alone: nothing that the caller's own ones set."""
+    given = "" if alone else os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(given) if given.isdecimal() else 0
+    variables = {"GIT_CONFIG_COUNT": str(first + len(pairs))}
+    for number, (key, value) in enumerate(pairs, first):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 _GRACE = 5.0

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.process.budget import Budget
-from harness.source.git import Answer, Git
+from harness.source.git import Answer, Git, settings
 from harness.source.workdir import WorkDirectory
 
 PATIENCE = 600.0
@@ -75,15 +75,9 @@ class Store:
         keys = {key for key, _, _ in self.configured()}
         if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
             return self.git.patient(PATIENCE)
-        given = os.environ.get("GIT_CONFIG_COUNT", "")
-        number = int(given) if given.isdecimal() else 0
-        variables = {
-            "GIT_CONFIG_COUNT": str(number + 1),
-            f"GIT_CONFIG_KEY_{number}": "lfs.storage",
-            # where git lfs looks for it when it fills a tree
-            f"GIT_CONFIG_VALUE_{number}": str(self._path / "lfs"),
-        }
-        return self.writing.seeing(**variables).patient(PATIENCE)
+        # where git lfs looks for it when it fills a tree
+        stored = ("lfs.storage", str(self._path / "lfs"))
+        return self.writing.seeing(**settings([stored])).patient(PATIENCE)
 
     def configured(self) -> list[tuple[str, str, str]]:
         """Give the user's settings, read once: key, a newline or "" where it is without a value, value."""
@@ -205,13 +199,13 @@ class Store:
         self._make()
         if self._settings is None:
             # those of the user's settings that count for the store, as variables
-            taken = [each for each in self.configured() if _TAKEN.match(each[0])]
-            settings = [*((key, value if given else "true") for key, given, value in taken), *_CONTENT]
-            self._settings = {**_ISOLATED, "GIT_CONFIG_COUNT": str(len(settings)), "GIT_DIR": str(self._path)}
-            for number, (key, value) in enumerate(settings):
-                if key == "lfs.storage":  # relative to the git directory
-                    value = str(self._common / value)
-                self._settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+            taken = []
+            for key, given, value in self.configured():
+                if _TAKEN.match(key):
+                    told = value if given else "true"
+                    # relative to the git directory
+                    taken.append((key, str(self._common / told) if key == "lfs.storage" else told))
+            self._settings = {**_ISOLATED, **settings([*taken, *_CONTENT], alone=True), "GIT_DIR": str(self._path)}
         return Git(tree, {**self._settings, "GIT_WORK_TREE": str(tree)}, self._budget)
 
     def _make(self) -> None:

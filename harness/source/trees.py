@@ -232,7 +232,7 @@ class Trees:
         if git:
             store.attach(source.revision, tree)
         of_user = submodules.of_checkout(self.repository)
-        inner = submodules.fill(store, tree, source.revision, of_user, skip_lfs=self._skip_lfs)
+        inner = submodules.parts(store, source.revision, of_user, tree, skip_lfs=self._skip_lfs)
         self._parts[side] = [Part("", source.revision), *inner]
         _stamp(tree, begun)
         link(self.repository, tree, self._shared[side])
