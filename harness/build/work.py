@@ -91,7 +91,7 @@ class Works:
     """The works of a run, and what is known of its trees."""
 
     def __init__(self, conditions: Conditions, trees: Trees, hint: Hint) -> None:
-        """See the class; hint: says what a failed build may lack."""
+        """hint: says what a failed build may lack."""
         self._conditions = conditions
         self._trees = trees
         self._hint = hint

@@ -7,7 +7,7 @@ a merge base is looked for deeper step by step.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +70,8 @@ class Clone:
         """
         if self.url is None:
             return f"there is no remote {REMOTE}"
-        problem = ""
-        for git in self.gits(self.url):
-            answer = git.attempt(*_FETCH, *options, "--", REMOTE, *refspecs, stdin=stdin, config=_PATIENCE)
-            if answer.status == 0:
-                return ""
-            problem = problem or answer.reason
-        return problem
+        words = (*_FETCH, *options, "--", REMOTE, *refspecs)
+        return _tried(self.gits(self.url), *words, stdin=stdin, config=_PATIENCE)
 
     def gits(self, url: str) -> list[Git]:
         """Return git with the token for a URL and git without it, in the order to try them; only the latter elsewhere.
@@ -265,10 +260,15 @@ def fetch_lfs(clone: Clone, revision: str) -> str:
     if clone.access is not None and clone.access.covers(clone.url):
         # its server is another path of the same host
         gits.insert(0, authorised(clone.git, clone.access.server_url + "/", clone.access))
-    problem = ""
+    return _tried(gits, "lfs", "fetch", REMOTE, revision)
+
+
+def _tried(gits: Iterable[Git], *words: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> str:
+    """Run git in one way after the other until one works; return why the first did not, "" where one did."""
+    problems = []
     for git in gits:
-        answer = git.attempt("lfs", "fetch", REMOTE, revision)
+        answer = git.attempt(*words, stdin=stdin, config=config)
         if answer.status == 0:
             return ""
-        problem = problem or answer.reason
-    return problem
+        problems.append(answer.reason)
+    return problems[0]

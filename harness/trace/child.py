@@ -204,31 +204,6 @@ def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[
     os._exit(code)
 
 
-class _Passing:
-    """A thread older than the filter: what it sends need not be answered by who is to receive it."""
-
-    def __init__(self, channel: socket.socket, number: int) -> None:
-        self._arguments = (channel, SECCOMP, number)
-        self._fd: int | None = None
-        self._found, self._sent = threading.Lock(), threading.Lock()
-        self._found.acquire()
-        self._sent.acquire()
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
-        with self._found:
-            if self._fd is not None:
-                greet(*self._arguments, self._fd)
-        self._sent.release()
-
-    def send(self, fd: int | None) -> None:
-        """Send the descriptor, or nothing; return when it has been taken."""
-        self._fd = fd
-        self._found.release()
-        with self._sent:
-            pass
-
-
 def main(place: str, number: int, how: str, command: list[str]) -> None:
     """Have it told, and become the command; where it cannot be told the command runs all the same.
 
@@ -242,7 +217,18 @@ def main(place: str, number: int, how: str, command: list[str]) -> None:
         channel.connect(f"/proc/self/fd/{fd}/{name}")
         os.close(fd)
         watched = syscalls.numbers(machine)
-        passing = _Passing(channel, number)
+        found: list[int] = []
+        known = threading.Lock()
+        known.acquire()
+
+        def told() -> None:
+            with known:
+                if found:
+                    greet(channel, SECCOMP, number, *found)
+
+        # older than the filter: what it sends need not be answered by who is to receive it
+        passing = threading.Thread(target=told, daemon=True)
+        passing.start()
         try:
             if how == "ptrace":
                 raise OSError(how)
@@ -250,10 +236,13 @@ def main(place: str, number: int, how: str, command: list[str]) -> None:
             # a signal would have the call told of again and again; kernels before 5.19 do not know the first ones
             listener = installed(machine, program(watched, syscalls.ARCHITECTURES[machine]), flags)
         except OSError:
-            passing.send(None)
+            known.release()
+            passing.join()
             _by_ptrace(machine, channel, number, command)
         else:
-            passing.send(listener)
+            found.append(listener)
+            known.release()
+            passing.join()
             os.close(listener)
             execute(command, channel)
 

@@ -121,23 +121,19 @@ class Sockets:
             return True
         if address in self._ports:
             return False
-        found = set(_at(caller, address))
+        # the sockets that take connections or datagrams at the port (proc_net(5)), as a descriptor shows them
+        found = set()
+        for name, state in _TABLES:
+            with suppress(FileNotFoundError), Path(f"/proc/{caller.pid}/net/{name}").open(encoding="ascii") as file:
+                next(file, None)
+                for words in map(str.split, file):
+                    if words[3] == state and int(words[1].rpartition(":")[2], 16) == address:
+                        found.add(f"socket:[{words[9]}]")
         if found <= self._inodes:
             # asked once: a load makes many connections
             self._ports |= {address} if found else set()
             return False
         return True
-
-
-def _at(caller: Caller, port: int) -> Iterator[str]:
-    """Give the sockets that take connections or datagrams at a port (proc_net(5)), as a descriptor shows them."""
-    for name, state in _TABLES:
-        with suppress(FileNotFoundError), Path(f"/proc/{caller.pid}/net/{name}").open(encoding="ascii") as file:
-            next(file, None)
-            for line in file:
-                words = line.split()
-                if words[3] == state and int(words[1].rpartition(":")[2], 16) == port:
-                    yield f"socket:[{words[9]}]"
 
 
 def read_address(raw: bytes) -> Address | None:
@@ -366,7 +362,7 @@ class Caller:
     __slots__ = ("pid", "root")
 
     def __init__(self, pid: int, *, apart: bool = False) -> None:
-        """See the class; apart: it has mounts or a root directory of its own."""
+        """apart: it has mounts or a root directory of its own."""
         self.pid = pid
         self.root = f"/proc/{pid}/root" if apart else ""
 
