@@ -123,7 +123,7 @@ def test_what_git_keeps_out(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="data/\n*.bin\n", tracked="1", sub__tracked="1")
     checkout.write(data__large="1", sub__x_dot_bin="2", new__file="3")
     repository = find_repository(checkout.path)
-    paths = ("data", "data/large", "sub/x.bin", "new", "new/file", "tracked", "sub", "absent", ".", "../outside")
+    paths = ("data", "data/large", "sub/x.bin", "new", "new/file", "tracked", "sub", "absent", ".", "../outside", "*")
     assert {path: kept_out(repository, path) for path in paths} == {
         "data": "ignored",
         "data/large": "ignored",
@@ -135,6 +135,7 @@ def test_what_git_keeps_out(checkout: Checkout) -> None:
         "absent": None,
         ".": None,
         "../outside": None,
+        "*": None,
     }
     assert kept_out(repository, str(checkout.path / "data")) == "ignored"
 

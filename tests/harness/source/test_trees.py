@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model import SIDES, Commit, Side
-from gate.model.choice import Choice
+from gate.model import SIDES, Side
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
 from harness.process.leftovers import marks
 from harness.process.process_groups import alive, start_time
-from harness.source.base_and_head import Source, Sources, resolve
+from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
@@ -331,14 +330,15 @@ def test_the_temporary_directory_must_be_outside(checkout: Checkout, monkeypatch
 
 def test_ignored_data_is_shared(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="/data/\nnode_modules/\n*.bin\n", a="1", sub__b="1")
-    checkout.write(data__large="1", node_modules__x__y="2", sub__c_dot_bin="3")
-    with trees_of(checkout, "HEAD", "HEAD", share=["data/", "node_modules", "sub/c.bin"]) as trees:
+    checkout.write(data__large="1", node_modules__x__y="2", sub__c_dot_bin="3", untracked__too="4")
+    with trees_of(checkout, "HEAD", share=["data/", "node_modules", "sub/c.bin", "untracked"]) as trees:
         for side in SIDES:
             tree = trees.make(side)
             assert (tree / "data").is_symlink()
             assert (tree / "data/large").read_text() == "1"
             assert (tree / "node_modules/x/y").read_text() == "2"
             assert (tree / "sub/c.bin").read_text() == "3"
+            assert (tree / "untracked/too").read_text() == "4"
     assert (checkout.path / "data/large").exists(), "links are removed, not what they point to"
 
 
@@ -353,14 +353,6 @@ def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkou
             tree = trees.make(side)
             assert names(tree) == [".gitignore", "data/large", "data/more", "data/sub/own", "data/tracked"]
             assert (tree / "data/tracked").read_text() == tracked
-
-
-def test_untracked_data_reaches_both_sides(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    checkout.write(data__large="1")
-    with trees_of(checkout, share=["data"]) as trees:
-        base, head = trees.make("base"), trees.make("head")
-        assert (base / "data/large").read_text() == (head / "data/large").read_text() == "1"
 
 
 @pytest.mark.parametrize(
@@ -649,8 +641,3 @@ def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_
     with trees_of(checkout, "HEAD") as trees:
         assert (trees.make("head") / "a.bin").read_text() == "changed\np\n"
     assert (tmp_path / "shared/o").read_text() == "changed\n"
-
-
-def test_sources_of_a_side() -> None:
-    base, head = (Source(Commit(ref=name), name) for name in ("b", "h"))
-    assert Sources(base, head, Choice(None, None), ()).of("head") is head
