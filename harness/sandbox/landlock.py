@@ -80,33 +80,26 @@ def ruleset(rules: Iterable[Rule]) -> int:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     try:
         for rule in rules:
-            _add(libc, made, rule, handled)
+            try:
+                # CLOEXEC, and of links what they lead to
+                beneath = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                directory = stat.S_ISDIR(os.fstat(beneath).st_mode)
+                access = rule.access & handled & (-1 if directory else _OF_FILES)
+                packed = struct.pack("=Qi", access, beneath)
+                if access and libc.syscall(_ADD, made, _BENEATH, packed, 0) != 0:
+                    number = ctypes.get_errno()
+                    # a file system that the kernel keeps to itself
+                    if errno.errorcode.get(number) not in ("EBADFD", "EBADF"):
+                        raise OSError(number, os.strerror(number), str(rule.path))
+            finally:
+                os.close(beneath)
     except BaseException:
         os.close(made)
         raise
     return int(made)
-
-
-def _add(libc: ctypes.CDLL, made: int, rule: Rule, handled: int) -> None:
-    try:
-        # CLOEXEC, and of links what they lead to
-        beneath = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        directory = stat.S_ISDIR(os.fstat(beneath).st_mode)
-        access = rule.access & handled & (-1 if directory else _OF_FILES)
-        if not access:
-            return
-        packed = struct.pack("=Qi", access, beneath)
-        if libc.syscall(_ADD, made, _BENEATH, packed, 0) != 0:
-            number = ctypes.get_errno()
-            with suppress(KeyError):  # a file system that the kernel keeps to itself
-                if errno.errorcode[number] in ("EBADFD", "EBADF"):
-                    return
-            raise OSError(number, os.strerror(number), str(rule.path))
-    finally:
-        os.close(beneath)
 
 
 _REGISTRATION = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gate.codes import Exit
@@ -214,7 +214,7 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
             continue
         # by name, since its own settings may point to a working tree that this checkout lacks; the project's URLs may
         # not name a transport that runs a command
-        git = clone.git.at(directory).seeing(
+        git = replace(clone.git, directory=directory).seeing(
             GIT_DIR=os.fspath(directory), GIT_WORK_TREE=os.fspath(directory), GIT_PROTOCOL_FROM_USER="0"
         )
         inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)

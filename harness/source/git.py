@@ -80,17 +80,9 @@ class Git:
     patience: float = math.inf
     """Seconds after which it is ended where there is no budget."""
 
-    def at(self, directory: Path) -> Git:
-        """Give the same git in another directory."""
-        return replace(self, directory=directory)
-
     def seeing(self, **environment: str) -> Git:
         """Give the same git with more variables."""
         return replace(self, environment={**self.environment, **environment})
-
-    def patient(self, seconds: float) -> Git:
-        """Give the same git, ended after some seconds where there is no budget."""
-        return replace(self, patience=seconds)
 
     def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> Answer:
         """Run git and give its answer, whatever its exit status.

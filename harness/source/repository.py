@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -83,7 +83,7 @@ def find_repository(directory: Path) -> Repository:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
     _, shallow, shared = found.split("\n", 2)
     common = (directory / shared).resolve()
-    store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
+    store = Store(replace(git, directory=top), common, WorkDirectory(top, common / "perfgate"))
     origins = [value for key, _, value in store.configured() if key == "remote.origin.url"]
     prefix = PurePosixPath()
     for each in (directory, *directory.parents):

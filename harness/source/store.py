@@ -74,10 +74,10 @@ class Store:
         """Give git in the user's checkout to compare files with commits; what git lfs makes is perfgate's own."""
         keys = {key for key, _, _ in self.configured()}
         if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
-            return self.git.patient(PATIENCE)
+            return replace(self.git, patience=PATIENCE)
         # where git lfs looks for it when it fills a tree
         stored = ("lfs.storage", str(self._path / "lfs"))
-        return self.writing.seeing(**settings([stored])).patient(PATIENCE)
+        return replace(self.writing.seeing(**settings([stored])), patience=PATIENCE)
 
     def configured(self) -> list[tuple[str, str, str]]:
         """Give the user's settings, read once: key, a newline or "" where it is without a value, value."""
