@@ -40,7 +40,7 @@ def end_leftovers(running: Path) -> None:
     The latter finds daemons, and what was started but not yet named. All have a moment to remove what is theirs, such
     as a compiler's temporary files.
     """
-    wanted = marks(running)
+    wanted = os.fsencode(f"{_MARK}={running.parent.name}")
     told = [pid for pid in _noted(running) if signal_group(pid, signal.SIGTERM)]
     told += [pid for pid in _marked(wanted) if _signalled(pid, signal.SIGTERM)]
     deadline = time.monotonic() + _GRACE
@@ -72,13 +72,11 @@ def _noted(running: Path) -> Iterator[int]:
                 yield int(pid)
 
 
-def _marked(wanted: dict[str, str]) -> Iterator[int]:
-    entries = [f"{name}={value}".encode() for name, value in wanted.items()]
+def _marked(wanted: bytes) -> Iterator[int]:
     with suppress(OSError), os.scandir("/proc") as processes:
         for process in processes:
             with suppress(OSError):  # it has ended, or is another user's
                 # of root's runs commands are another user's
-                if process.name.isdecimal() and os.getuid() in (0, process.stat().st_uid):
-                    environment = Path(process.path, "environ").read_bytes().split(b"\0")
-                    if all(entry in environment for entry in entries):
-                        yield int(process.name)
+                readable = process.name.isdecimal() and os.getuid() in (0, process.stat().st_uid)
+                if readable and wanted in Path(process.path, "environ").read_bytes().split(b"\0"):
+                    yield int(process.name)

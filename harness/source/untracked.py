@@ -11,10 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from gate.model import Failure
-from harness.source.repository import Repository, Untracked, kept_out
-
-Lookup = Callable[[str], Untracked | None]
-"""What git thinks of a path relative to the project, in the user's checkout; None: tracked, or not there."""
+from harness.source.repository import Repository, kept_out
 
 Hint = Callable[[Failure, bool], str | None]
 """What probably went wrong with a failure, and what to do; None when that is not known.
@@ -36,25 +33,17 @@ def no_hint(failure: Failure, unstarted: bool) -> None:
 
 
 def checkout_hint(repository: Repository) -> Hint:
-    """Return hints about files that only the user's checkout has."""
-    lookup = partial(kept_out, repository)
-    return lambda failure, unstarted: missing_file_hint(failure, lookup, repository.project, unstarted=unstarted)
+    """Return hints that name a path which a failed command needs, and which only the user's checkout has.
 
-
-def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstarted: bool = False) -> str | None:
-    """Name a path that the failed command needs, that its directory lacks and that git does not track.
-
-    lookup: asks the user's checkout. project: the directory of the checkout that the failure's directory stands for;
-    absolute paths below either are taken as paths in the project. unstarted: a program could not be started.
-
-    Returns:
-        None when nothing speaks for a missing file.
+    The failure's directory stands for the project: absolute paths below either are taken as paths in it.
     """
-    if failure.directory is None:
+    return partial(_missing_file, repository)
+
+
+def _missing_file(repository: Repository, failure: Failure, unstarted: bool) -> str | None:
+    if failure.directory is None or not Path(failure.directory).is_dir():
         return None
     directory, stderr = Path(failure.directory), failure.stderr
-    if not directory.is_dir():
-        return None
     command = failure.command or ""
     try:
         given = shlex.split(command)
@@ -65,8 +54,9 @@ def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstar
     without = not any((above / ".git").exists() for above in (directory, *directory.parents))
     if without and "not a git repository" in stderr:
         return 'the tree that is built and measured has no .git: set git = "on" under [build]'
-    for path in _paths(words, stderr, (directory, project), missing=unstarted or bool(_MISSING.search(stderr))):
-        found = None if os.path.lexists(directory / path) else lookup(path)
+    missing = unstarted or bool(_MISSING.search(stderr))
+    for path in _paths(words, stderr, (directory, repository.project), missing=missing):
+        found = None if os.path.lexists(directory / path) else kept_out(repository, path)
         if found is None:
             continue
         lacks = f'the checkout has only files that git tracks; "{path}" is'
@@ -78,7 +68,7 @@ def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstar
             return f"{lacks} ignored by git: make it in [build] command"
         # the folder that is ignored, so that the next file in it is not the next failure
         above = ("/".join(parts[: i + 1]) for i in range(len(parts)))
-        folder = next((each for each in above if lookup(each) == "ignored"), path)
+        folder = next((each for each in above if kept_out(repository, each) == "ignored"), path)
         what = "it" if folder == path else f'"{folder}/"'
         return f"{lacks} ignored by git: add {what} to [build] share, or make it in [build] setup"
     return None

@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, cast
 
@@ -606,23 +606,19 @@ def is_changed(facts: os.stat_result, since: int) -> bool:
     return max(facts.st_mtime_ns, facts.st_ctime_ns) > since - step
 
 
-@dataclass(slots=True)
 class Seen:
     """Gathers accesses.
 
     since: what changed later, in nanoseconds since the epoch, is told.
     """
 
-    since: int
-    read: set[str] = field(default_factory=set)
-    listed: set[str] = field(default_factory=set)
-    executed: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
-    moved: set[str] = field(default_factory=set)
-    absent: set[str] = field(default_factory=set)
-    doubts: dict[Doubt, None] = field(default_factory=dict)
-    changed: set[str] = field(default_factory=set)
-    _changed_directories: set[str] = field(default_factory=set)
+    def __init__(self, since: int) -> None:
+        self.since = since
+        self.read, self.listed, self.executed, self.written, self.moved, self.changed, self.absent = (
+            set[str]() for _ in _SETS
+        )
+        self.doubts: dict[Doubt, None] = {}
+        self._changed_directories: set[str] = set()
 
     def doubt(self, doubt: Doubt) -> None:
         """Note that more may have been read."""

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from gate.model import Failure
+from harness.source import untracked
 from harness.source.repository import find_repository
-from harness.source.untracked import checkout_hint, missing_file_hint
+from harness.source.untracked import checkout_hint
 
 ONLY = "the checkout has only files that git tracks; "
 
@@ -112,15 +113,15 @@ def test_a_file_that_is_there_is_not_missing(project: Path) -> None:
     assert hint(project, "./bench data/large.json", stderr="other: not found") is None
 
 
-def test_a_failure_without_a_directory_and_a_long_standard_error(project: Path) -> None:
+def test_a_failure_without_a_directory_and_a_long_standard_error(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
-
-    def lookup(path: str) -> None:
-        asked.append(path)
-
-    failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)))
-    assert missing_file_hint(failure, lookup, project) is None
+    monkeypatch.setattr(untracked, "kept_out", lambda _, path: asked.append(path))
+    told = checkout_hint(find_repository(project))
+    failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)) + " not found")
+    assert told(failure, False) is None
     assert asked == []
     tree = Failure(kind="build", stderr=failure.stderr, directory=str(project.parent / "tree"))
-    assert missing_file_hint(tree, lookup, project) is None
-    assert len(asked) <= 400
+    assert told(tree, False) is None
+    assert len(asked) == 400
