@@ -220,7 +220,7 @@ class TreeBuilder:
             seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
             about = About(made.full, made.ordered, begun, seconds)
             with self._conditions.budget.timed("keep"):
-                self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
+                self._cache.keep(key, self._trees.made(wanted.side).place, self._works.links(wanted.tree), about)
 
     def _forget(self, wanted: Wanted) -> State:
         """Leave nothing of a tree; return what is known of it from now on."""
@@ -275,7 +275,7 @@ class TreeBuilder:
     def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
         """Know what a benchmark was seen to read, of the latest build of a side with these settings."""
         tree = side, variant_name(factors)
-        top = f"{self._trees.place(*tree) / self._trees.repository.prefix}/"
+        top = f"{self._trees.made(*tree).place / self._trees.repository.prefix}/"
         self._works.states[tree].read.update(path.removeprefix(top) for path in paths if path.startswith(top))
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
@@ -291,15 +291,14 @@ class TreeBuilder:
         """
         trees, sandbox = self._trees, self._conditions.sandbox
         if not trees.one_path:
-            yield {side: Standing(trees.root(side), trees.project(side)) for side in SIDES}
+            yield {side: Standing(trees.made(side).path, trees.project(side)) for side in SIDES}
             return
         with trees.taking_turns() as aside, sandbox.taking_turns():
-            yield {
-                side: Standing(
-                    aside[side], trees.stands(side), {aside[side]: trees.place(side), **sandbox.standing(side)}
-                )
-                for side in SIDES
-            }
+            found = {}
+            for side, root in aside.items():
+                place = trees.made(side).place
+                found[side] = Standing(root, place / trees.repository.prefix, {root: place, **sandbox.standing(side)})
+            yield found
 
     def kept(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Give where a person finds that directory after the run, if the trees are kept."""
@@ -320,7 +319,7 @@ class TreeBuilder:
 
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
-        return self._trees.place("head")
+        return self._trees.made("head").place
 
     def since(self) -> float:
         """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept.

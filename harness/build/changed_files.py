@@ -267,8 +267,8 @@ class Watch:
 
     def project(self, tree: Tree) -> Project:
         """Return a side's project, wherever its tree is."""
-        trees = self._trees
-        return Project(trees.root(*tree), trees.repository.prefix, trees.place(*tree))
+        made = self._trees.made(*tree)
+        return Project(made.path, self._trees.repository.prefix, made.place)
 
     def tree_of(self, failure: Failure) -> Tree:
         """Return the tree of which a failure is."""

@@ -51,13 +51,15 @@ class Recording:
         (self._folder / "began").touch()
         return {LINKS: str(self._folder)}
 
-    def checking(self, prefix: str, artifacts: Sequence[str]) -> tuple[str, ...]:
-        """Return the command that checks the records, to be run as the build was."""
-        return (*self._command(relink_check.__file__, prefix), *artifacts)
+    def command(self, prefix: str, check: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the command that links again, to be run in place of a build's.
 
-    def replaying(self, prefix: str) -> tuple[str, ...]:
-        """Return the command that links again, to be run in place of a build's."""
-        return self._command(replay.__file__, prefix)
+        check: artifacts of the first build, which has just been made: the command checks its records instead.
+        """
+        program = replay.__file__ if check is None else relink_check.__file__
+        # relative to where builds run, whatever that is called there
+        up = os.path.relpath(".", prefix)
+        return (sys.executable, "-I", "-S", program, str(self._folder), up, *(check or ()))
 
     def found(self) -> tuple[FullBuilds | None, Ordered | None]:
         """Read what the check, or a link that failed, has left: why later builds are full ones, or what links order.
@@ -80,8 +82,3 @@ class Recording:
     def remove(self) -> None:
         """Remove the records."""
         remove_tree(self._folder)
-
-    def _command(self, program: str, prefix: str) -> tuple[str, ...]:
-        # relative to where builds run, whatever that is called there
-        up = os.path.relpath(".", prefix)
-        return (sys.executable, "-I", "-S", program, str(self._folder), up)

@@ -143,17 +143,17 @@ class Works:
         """Run the build command, or link again what the tree's first build has compiled."""
         table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
-        place = self._trees.place(wanted.side, wanted.variant)
+        place = self._trees.made(*wanted.tree).place
         added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build), TREE: str(place)}
         state = self.states[wanted.tree]
-        first = not state.built
+        first, prefix = not state.built, self._trees.repository.prefix.as_posix()
         relink = table.relink if table.relink not in ("auto", "off") else None
         command = command if relink is None or first else relink
         full = refused(table) if first and relink is None else None
         checked: float | None = None
         recording = state.recording
         if recording is not None and not first:
-            outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
+            outcome = self._run(wanted, recording.command(prefix), "", added)
             if isinstance(outcome, Outcome):
                 return msgspec.structs.replace(made, seconds=outcome.seconds, relinked=True, ordered=state.ordered)
             full = recording.found()[0] or FullBuilds(kind="failed")
@@ -169,7 +169,7 @@ class Works:
         if isinstance(outcome, Failure):
             return outcome
         if first and recording is not None:
-            check = self._run(wanted, recording.checking(self._prefix, table.artifacts or ()), "", added)
+            check = self._run(wanted, recording.command(prefix, table.artifacts or ()), "", added)
             checked = check.seconds
             full, state.ordered = recording.found()
             if full is None:
@@ -183,10 +183,6 @@ class Works:
             ordered=state.ordered,
         )
 
-    @property
-    def _prefix(self) -> str:
-        return self._trees.repository.prefix.as_posix()
-
     def _run(self, wanted: Wanted, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
         environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
@@ -194,12 +190,14 @@ class Works:
         environment |= sandbox.environment(side)
         output = outputs(self._conditions.scratch, side) / "build"
         output.parent.mkdir(parents=True, exist_ok=True)
-        directory = self._trees.stands(*wanted.tree)
-        confined = sandbox.confined(side, self._trees.root(*wanted.tree), building=True)
+        made = self._trees.made(*wanted.tree)
+        confined = sandbox.confined(side, made.path, building=True)
         self._ran = True
         limit = float(recipe.table.timeout)
         self._trees.project(*wanted.tree)
-        command = Command(argv, directory, environment, limit, stdout=output, confined=confined)
+        command = Command(
+            argv, made.place / self._trees.repository.prefix, environment, limit, stdout=output, confined=confined
+        )
         outcome = self._conditions.executor.run(command)
         if not outcome.status:
             return outcome

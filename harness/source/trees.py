@@ -46,7 +46,7 @@ def _stamp(tree: Path, moment: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class Made:
     """A tree as it was made.
 
     path: where it is. place: where it stands when it is used. facts: of its files; None: it is not made whole, or of an
@@ -79,7 +79,7 @@ class Trees:
         self.directory = repository.store.work.path
         self.one_path = one_path
         self._shared = shared
-        self._made: dict[tuple[Side, str], _Made] = {}
+        self._made: dict[tuple[Side, str], Made] = {}
         self.own: Callable[[Path], None] = lambda _: None
         """Gives a tree to the user that commands run as."""
         self._parts: dict[Side, Sequence[Part]] = {}
@@ -122,10 +122,10 @@ class Trees:
             else:
                 self.remove(side, variant)
                 self._set_aside(place)
-                self._made[side, variant] = _Made(place, place, git)
+                self._made[side, variant] = Made(place, place, git)
                 self._fill(side, place, git=git)
                 facts = facts_of(place)
-                self._made[side, variant] = _Made(place, place, git, facts, facts)
+                self._made[side, variant] = Made(place, place, git, facts, facts)
         except OSError as error:
             raise SourceError(f"{place} cannot be made: {error.strerror or error}") from None
         if not self.project(side, variant).is_dir():
@@ -156,13 +156,13 @@ class Trees:
                     file.write_bytes(repository.store.blob(entry.object))
                     file.chmod(int(entry.mode, 8) & 0o777)
         self.own(place)
-        self._made[side, ""] = _Made(place, place, git=False)
+        self._made[side, ""] = Made(place, place, git=False)
         try:
             inner = submodules.parts(repository.store, revision, submodules.of_checkout(repository))
             parts = self._parts[side] = [Part("", revision), *inner]
             facts, paths = facts_of(place), set(self._commits.files(parts))
             if all(map(excused, self._commits.unlike(parts, place, paths))):
-                self._made[side, ""] = _Made(place, place, git=False, tracked=known(facts, paths))
+                self._made[side, ""] = Made(place, place, git=False, tracked=known(facts, paths))
                 return True
         except (OSError, SourceError):
             pass  # what cannot be compared is as none
@@ -274,9 +274,9 @@ class Trees:
             raise SourceError(f"the tree of {side} in {path} cannot be moved: {error.strerror}") from None
         return self._made[side, variant].path / self.repository.prefix
 
-    def stands(self, side: Side, variant: str = "") -> Path:
-        """Give where a side's project directory is when it is used."""
-        return self._made[side, variant].place / self.repository.prefix
+    def made(self, side: Side, variant: str = "") -> Made:
+        """Give a side's tree as it was made last: its root now, and where that is when it is used."""
+        return self._made[side, variant]
 
     def found(self, side: Side, variant: str = "") -> Path:
         """Give where a side's project directory is now."""
@@ -292,7 +292,7 @@ class Trees:
         Raises:
             SourceError: a tree cannot be moved, or found again.
         """
-        place = self.place(SIDES[0])
+        place = self._made[SIDES[0], ""].place
         try:
             self._set_aside(place)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -311,14 +311,6 @@ class Trees:
     def roots(self) -> Mapping[Side, Path]:
         """Give the roots of both sides' trees, wherever they are."""
         return {side: self._made[side, ""].path for side in SIDES}
-
-    def place(self, side: Side, variant: str = "") -> Path:
-        """Give the path at which the root of a side's tree stands; with one path, both sides' by turns."""
-        return self._made[side, variant].place
-
-    def root(self, side: Side, variant: str = "") -> Path:
-        """Give the root of a side's tree, wherever it is."""
-        return self._made[side, variant].path
 
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""
@@ -352,7 +344,7 @@ class OneFolder(Trees):
 
     def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:  # noqa: ARG002
         """Give the folder; of what is in it nothing is known, so nothing of it is watched."""
-        self._made[side, variant] = _Made(self.folder, self.folder, git)
+        self._made[side, variant] = Made(self.folder, self.folder, git)
         return self.folder
 
     def remove(self, side: Side, variant: str = "") -> None:
