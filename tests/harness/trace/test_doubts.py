@@ -79,35 +79,23 @@ with socket.socket() as client:
     seen(python(source), tmp_path, tracer)
 
 
-@pytest.mark.parametrize("name", ["{}/theirs", "\0{}"])
-def test_a_name_that_somebody_else_has_is_not_taken(name: str, tmp_path: Path, tracer: Tracer) -> None:
-    name = name.format(tmp_path)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(name)
+@pytest.mark.parametrize("name", [None, "{}/theirs", "\0{}"])
+def test_a_connection_to_somebody_else_is_a_doubt(name: str | None, tmp_path: Path, tracer: Tracer) -> None:
+    family = "AF_UNIX" if name else "AF_INET"
+    with socket.socket(getattr(socket, family)) as server:
+        server.bind(name.format(tmp_path) if name else ("127.0.0.1", 0))
         server.listen()
+        address = name.format(tmp_path) if name else server.getsockname()
+        # a name that somebody has cannot be taken
         source = f"""
-import socket
-with socket.socket(socket.AF_UNIX) as own, socket.socket(socket.AF_UNIX) as client:
-    try:
-        own.bind({name!r})
-    except OSError:
-        client.connect({name!r})
+import contextlib, socket
+with contextlib.suppress(OSError):
+    socket.socket(socket.{family}).bind({address!r})
+socket.socket(socket.{family}).connect({address!r})
 """
         outcome, accesses = traced(python(source), tmp_path, tracer)
-    assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", name.replace("\0", "@")),))
-
-
-@pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
-def test_a_connection_to_somebody_else_is_a_doubt(family: str, tmp_path: Path, tracer: Tracer) -> None:
-    with socket.socket(getattr(socket, family)) as server:
-        address = ("127.0.0.1", 0) if family == "AF_INET" else str(tmp_path / "theirs")
-        server.bind(address)
-        server.listen()
-        address = server.getsockname()
-        argv = python(f"import socket; socket.socket(socket.{family}).connect({address!r})")
-        outcome, accesses = traced(argv, tmp_path, tracer)
-        where = f"port {address[1]}" if family == "AF_INET" else address
-        assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", where),))
+    where = address.replace("\0", "@") if name else f"port {address[1]}"
+    assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", where),))
 
 
 def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path, tracer: Tracer) -> None:
