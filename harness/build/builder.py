@@ -23,8 +23,7 @@ from harness.build.cache import About, BuildCache, name_of
 from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts
 from harness.build.conditions import Conditions, Standing
 from harness.build.functions import layout_of
-from harness.build.relink import Recording
-from harness.build.work import State, Wanted, Works, variant_name
+from harness.build.work import Recording, State, Wanted, Works, variant_name
 from harness.errors import SourceError
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint

@@ -25,8 +25,7 @@ from gate.units import Duration
 from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
-from harness.process.leftovers import marks, note
-from harness.process.process_groups import NOT_STARTED, Process, end_group
+from harness.process.process_groups import NOT_STARTED, Process, end_group, marks, note
 from harness.process.process_groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )

@@ -27,14 +27,16 @@ from harness.sandbox.landlock import (
     LEAST,
     READ,
     REOPEN,
+    SHARED_MEMORY,
+    TEMPORARY,
     WRITE,
     Rule,
     git_secrets,
+    in_sight,
     runner_secrets,
     sight,
     system_secrets,
 )
-from harness.sandbox.temporary import SHARED_MEMORY, TEMPORARY, in_sight
 
 _NOBODY = 65534
 _DEVICES = (

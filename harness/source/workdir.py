@@ -19,8 +19,7 @@ from pathlib import Path
 from gate.model.warnings.setup import LeftBehind
 from gate.removal import remove_tree
 from harness.errors import SourceError
-from harness.process.leftovers import end_leftovers
-from harness.process.process_groups import alive, start_time
+from harness.process.process_groups import alive, end_leftovers, start_time
 
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MOMENTS = 60.0
@@ -30,7 +29,7 @@ _GET_FLAGS = 0x80006601 | struct.calcsize("l") << 16
 _SET_FLAGS = 0x40006602 | struct.calcsize("l") << 16
 _TOP = 0x20000
 RUNNING = ".perfgate-running"
-"""In a work directory: names the processes that were started, see harness.process.leftovers."""
+"""In a work directory: names the processes that were started, see harness.process.process_groups."""
 
 
 class WorkDirectory:

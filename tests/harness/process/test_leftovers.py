@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.leftovers import end_leftovers, marks, note
-from harness.process.process_groups import start_time
+from harness.process.process_groups import end_leftovers, marks, note, start_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
 Start = Callable[..., subprocess.Popen[bytes]]

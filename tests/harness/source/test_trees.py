@@ -19,8 +19,7 @@ import pytest
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
-from harness.process.leftovers import marks
-from harness.process.process_groups import alive, start_time
+from harness.process.process_groups import alive, marks, start_time
 from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
