@@ -86,8 +86,15 @@ class TreeBuilder:
             budget.note("again", made.seconds or 0.0)
             state = self._forget(wanted)
         made = self._checked(wanted, self._attempt(wanted))
-        if isinstance(made, Build) and key is not None:
-            self._keep(wanted, key, made, begun)
+        if isinstance(made, Build) and key is not None and self._cache is not None and side in self._cache.keeps:
+            # where a build's command runs again all the same, only what set-up made is worth it
+            saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
+            if saved >= _WORTH and not made.needs_git:
+                self._trees.project(side)
+                seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
+                about = About(made.full, made.ordered, begun, seconds)
+                with budget.timed("keep"):
+                    self._cache.keep(key, self._trees.made(side).place, self._works.links(wanted.tree), about)
         may_lack_git = wanted.recipe.table.git == "auto" and state.exited and not (state.built or state.with_git)
         if isinstance(made, Failure) and may_lack_git:
             budget.note("again", made.seconds or 0.0)
@@ -209,17 +216,6 @@ class TreeBuilder:
         state.kept, state.ordered, state.recording = about.full, about.ordered, recording
         self._since = min(self._since, about.begun)
         return True
-
-    def _keep(self, wanted: Wanted, key: str, made: Build, begun: int) -> None:
-        # where a build's command runs again all the same, only what set-up made is worth it
-        saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
-        kept = self._cache is not None and wanted.side in self._cache.keeps
-        if self._cache is not None and kept and not made.needs_git and saved >= _WORTH:
-            self._trees.project(wanted.side)
-            seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
-            about = About(made.full, made.ordered, begun, seconds)
-            with self._conditions.budget.timed("keep"):
-                self._cache.keep(key, self._trees.made(wanted.side).place, self._works.links(wanted.tree), about)
 
     def _forget(self, wanted: Wanted) -> State:
         """Leave nothing of a tree; return what is known of it from now on."""

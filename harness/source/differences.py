@@ -135,12 +135,20 @@ def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Diffe
     base, head = found["base"].facts, found["head"].facts
     every = base.keys() | head.keys()
     lists = [found[side].lists for side in SIDES]
+    hashes: dict[Side, str] = {}
+    for side in SIDES:
+        digest = hashlib.sha256()
+        for path, (mode, content, rest) in sorted(found[side].facts.items()):
+            # NUL ends each: no name and no link holds one
+            parts = (os.fsencode(path), b"%o" % mode, os.fsencode(content), *([os.fsencode(rest)] if rest else []), b"")
+            digest.update(b"\0".join(parts))
+        hashes[side] = f"sha256:{digest.hexdigest()}"
     return Differences(
         paths=frozenset(path for path in every if base.get(path) != head.get(path)),
         names=frozenset(path for path in every if _kind(base.get(path)) != _kind(head.get(path))),
         modes=frozenset(path for path in every if _mode(base.get(path)) != _mode(head.get(path))),
         listings=frozenset(path for path in lists[0].keys() | lists[1] if lists[0].get(path) != lists[1].get(path)),
-        hashes={side: _digest(found[side].facts) for side in SIDES},
+        hashes=hashes,
     )
 
 
@@ -192,12 +200,3 @@ def _without_time(compiled: Path, header: bytes) -> bytes:
 
 def _owner(found: os.stat_result) -> tuple[int, int]:
     return found.st_uid, found.st_gid
-
-
-def _digest(facts: Mapping[str, Fact]) -> str:
-    digest = hashlib.sha256()
-    for path, (mode, content, rest) in sorted(facts.items()):
-        # NUL ends each: no name and no link holds one
-        parts = (os.fsencode(path), b"%o" % mode, os.fsencode(content), *([os.fsencode(rest)] if rest else []), b"")
-        digest.update(b"\0".join(parts))
-    return f"sha256:{digest.hexdigest()}"

@@ -254,7 +254,13 @@ class Watcher:
     def _paths(self, name: str, caller: Caller, arguments: list[int]) -> None:
         seen = self._seen
         _, *places = syscalls.PATHS[name]
-        flags = self._flags(name, caller, arguments)
+        flags = arguments[syscalls.FLAGS[name]] if name in syscalls.FLAGS else 0
+        if name == "creat":
+            flags = os.O_WRONLY | _CREATE_ANEW
+        elif name == "openat2":
+            flags, _, resolve = cast("tuple[int, int, int]", struct.unpack("=QQQ", caller.memory(arguments[2], 24)))
+            if resolve & _IN_ROOT:
+                seen.doubt(Doubt("namespace", name))
         for kind, position in places:
             text = caller.text(arguments[position]) if arguments[position] else ""
             if not text:  # of the descriptor itself, which was opened before
@@ -267,17 +273,6 @@ class Watcher:
             here = caller.root + real
             if name in syscalls.RENAMED and os.path.isdir(here) and not os.path.islink(here):  # noqa: PTH112, PTH114
                 seen.moved.add(real)
-
-    def _flags(self, name: str, caller: Caller, arguments: list[int]) -> int:
-        """Return the flags of a call that opens; 0 of another."""
-        if name == "creat":
-            return os.O_WRONLY | _CREATE_ANEW
-        if name == "openat2":
-            flags, _, resolve = cast("tuple[int, int, int]", struct.unpack("=QQQ", caller.memory(arguments[2], 24)))
-            if resolve & _IN_ROOT:
-                self._seen.doubt(Doubt("namespace", name))
-            return flags
-        return arguments[syscalls.FLAGS[name]] if name in syscalls.FLAGS else 0
 
     def _executes(self, name: str, caller: Caller, arguments: list[int]) -> None:
         place, directory = (1, arguments[0]) if name == "execveat" else (0, None)
