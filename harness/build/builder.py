@@ -166,7 +166,7 @@ class TreeBuilder:
             environment = {**recipe.environment, **treatments.build_environment(study, factors)}
             table = treatments.build_command(recipe.table, study, factors)
             recipe = replace(recipe, table=table, environment=environment)
-        return Wanted(side, build, seed, factors, variant_name(factors), recipe)
+        return Wanted(side, build, seed, factors, recipe)
 
     def _key(self, wanted: Wanted) -> str | None:
         """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
@@ -219,7 +219,7 @@ class TreeBuilder:
 
     def _forget(self, wanted: Wanted) -> State:
         """Leave nothing of a tree; return what is known of it from now on."""
-        self._trees.remove(wanted.side, wanted.variant)
+        self._trees.remove(*wanted.tree)
         self._watch.artifacts.pop(wanted.tree, None)
         self._works.forget(wanted.tree)
         return self._works.states[wanted.tree]
@@ -337,7 +337,7 @@ class TreeBuilder:
             name = layout_name(self._seed, wanted.build) if moves else ""
             git = recipe.table.git == "on" or state.with_git
             with self._conditions.budget.phase("checkout"):
-                self._trees.make(wanted.side, name, wanted.variant, git=git)
+                self._trees.make(wanted.side, name, wanted.tree[1], git=git)
         except SourceError as error:
             if not any(each.made for (side, _), each in self._works.states.items() if side == wanted.side):
                 raise

@@ -111,19 +111,18 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
+    """What is built."""
 
     side: Side
     build: int
     seed: int
     factors: Mapping[str, Setting] = field(hash=False)
-    variant: str
     recipe: Recipe = field(hash=False)
 
     @property
     def tree(self) -> Tree:
         """The tree that it is built in."""
-        return self.side, self.variant
+        return self.side, variant_name(self.factors)
 
 
 def links(work: Path, side: Side) -> Path:

@@ -528,7 +528,6 @@ class Landlocked(Sandbox):
         ]
 
     def _rules(self, side: Side, tree: Path, scratch: Path | None, *, building: bool) -> Iterator[Rule]:
-        home = self._homes[side]
         room = self._rooms[side]
         yield from sight(self._hidden(side, building=building), room.covered, room.visible)
         for path in (
@@ -536,7 +535,8 @@ class Landlocked(Sandbox):
             self._at[side],
             self._ground.links[side],
             *([scratch] if scratch is not None else []),
-            *home.written,
+            # caches that stay when the run ends
+            *(to for to in self._written[side].values() if isinstance(to, Path)),
         ):
             yield Rule(path, WRITE)
         # perfgate writes and reads there by name, so a command can put nothing in the place of a file

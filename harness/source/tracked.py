@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 # Attributes by which a file is not the bytes that the commit has: all others leave them alone, since the store has
 # git write lines as they are
 _CONVERTS = re.compile(rb"filter|ident|encoding|crlf", re.IGNORECASE)
-_LINK, _MODULE = "120000", "160000"
+_LINK = "120000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,6 @@ class Part:
 
     path: str
     revision: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Tracked:
-    """The files of a commit. converted: whether some may have other bytes in a tree than in the commit."""
-
-    files: Mapping[str, tuple[str, str]]
-    """Mode, as git writes it, and id."""
-    sizes: Mapping[str, int]
-    converted: bool
 
 
 def suspects(tree: Path, facts: Facts) -> dict[str, tuple[int, ...]]:
@@ -101,14 +91,13 @@ class Commits:
         """Read nothing yet. skip_lfs: as the trees were exported."""
         self._store = store
         self._skip_lfs = skip_lfs
-        self._known: dict[str, _Tracked] = {}
+        self._known: dict[str, tuple[Mapping[str, tuple[str, str, int]], bool]] = {}
 
     def files(self, parts: Sequence[Part]) -> Iterator[str]:
         """Give the paths of all that is tracked in a tree."""
         for part in parts:
-            for name, (mode, _) in self._tracked(part.revision).files.items():
-                if mode != _MODULE:
-                    yield part.path + name
+            for name in self._tracked(part.revision)[0]:
+                yield part.path + name
 
     def unlike(self, parts: Sequence[Part], tree: Path, paths: Collection[str]) -> set[str]:
         """Give those of some paths of a tree that are tracked, and are not as the commit has them."""
@@ -123,22 +112,20 @@ class Commits:
         return unlike
 
     def _unlike(self, revision: str, root: Path, names: Iterable[str]) -> Iterator[str]:
-        tracked = self._tracked(revision)
+        files, converted = self._tracked(revision)
         real: dict[str, bool] = {"": True}
         wanted = []
-        for name in names:
-            if tracked.files.get(name, (_MODULE,))[0] == _MODULE:
-                continue
+        for name in files.keys() & set(names):
             if _is_real(root, name.rpartition("/")[0], real):
                 wanted.append(name)
             else:
                 yield name
-        if not tracked.converted:
+        if not converted:
             for name in wanted:
-                mode, id_ = tracked.files[name]
+                mode, id_, size = files[name]
                 # git's id: by the hash that another id is of
                 content = partial(_digest, algorithm="sha1" if len(id_) == 40 else "sha256", named=True)
-                if _size(root / name) != tracked.sizes[name] or not _is_like(root / name, mode, id_, content):
+                if _size(root / name) != size or not _is_like(root / name, mode, id_, content):
                     yield name
             return
         if not wanted:
@@ -149,27 +136,29 @@ class Commits:
         try:
             self._store.export_files(revision, wanted, fresh, skip_lfs=self._skip_lfs)
             for name in wanted:
-                mode, _ = tracked.files[name]
                 # what git did not write cannot be told to be the same
                 expected = _digest(fresh / name) if os.path.lexists(fresh / name) else ""
-                same = _size(root / name) == _size(fresh / name) and _is_like(root / name, mode, expected, _digest)
-                if not same:
+                like = _is_like(root / name, files[name][0], expected, _digest)
+                if not like or _size(root / name) != _size(fresh / name):
                     yield name
         finally:
             remove_tree(fresh)
 
-    def _tracked(self, revision: str) -> _Tracked:
+    def _tracked(self, revision: str) -> tuple[Mapping[str, tuple[str, str, int]], bool]:
+        """Give a commit's files, and whether some may have other bytes in a tree than in the commit.
+
+        Of each its mode, as git writes it, its id and its size.
+        """
         if revision not in self._known:
-            git = self._store.unhurried
-            files, sizes = {}, {}
+            git, files = self._store.unhurried, {}
             for entry in git.entries("ls-tree", "-r", "-l", "-z", "--full-tree", revision):
                 facts, _, name = entry.partition("\t")
-                mode, _, object_, size = facts.split()
-                files[name] = (mode, object_)
-                sizes[name] = int(size) if size != "-" else 0
-            attributes = [id_ for name, (_, id_) in files.items() if name.rpartition("/")[2] == ".gitattributes"]
+                mode, kind, object_, size = facts.split()
+                if kind == "blob":
+                    files[name] = (mode, object_, int(size))
+            attributes = [each[1] for name, each in files.items() if name.rpartition("/")[2] == ".gitattributes"]
             converted = any(_CONVERTS.search(git.run("cat-file", "blob", id_)) for id_ in attributes)
-            self._known[revision] = _Tracked(files, sizes, converted)
+            self._known[revision] = files, converted
         return self._known[revision]
 
 
