@@ -234,7 +234,6 @@ def default_branch(repository: Repository, environment: Mapping[str, str]) -> li
 
 
 LATEST = "latest-tag"
-_ADVICE = "name a tag or a commit with `--set creep.against=REF`"
 
 
 class SamePinError(SourceError):
@@ -278,7 +277,8 @@ def pinned(repository: Repository, tip: Source, head: str | None, against: str, 
         if tag is None and repository.shallow:
             raise SourceError(f"{none}, which this shallow clone cuts off: {fetch or 'fetch the history'}")
         if tag is None:
-            raise SourceError(f"{none}{f', fetch them with {fetch}' if fetch else ''}, or {_ADVICE}")
+            named = "name a tag or a commit with `--set creep.against=REF`"
+            raise SourceError(f"{none}{f', fetch them with {fetch}' if fetch else ''}, or {named}")
     try:
         start = find(repository, tag or against, "set creep.against")
     except SourceError as error:

@@ -130,8 +130,8 @@ def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | N
     return [_text(repository, revision, name, entries) for name in names]
 
 
-def _text(repository: Repository, revision: str, name: str, entries: list[Entry]) -> str | None:
-    given = name
+def _text(repository: Repository, revision: str, given: str, entries: list[Entry]) -> str | None:
+    name = given
     for _ in range(10):  # more links in a row are a circle
         entry = next((entry for entry in entries if entry.path == name), None)
         if entry is None or entry.mode == "160000":

@@ -56,7 +56,8 @@ class Store:
         self._blobs: dict[str, bytes] = {}
         self.submodules: dict[str, list[Any]] = {}
         """Of commits, as far as they were asked for (harness.source.submodules)."""
-        self._budget: Budget | None = None
+        self.budget: Budget | None = None
+        """What ends whatever is exported or fetched."""
 
     @property
     def git(self) -> Git:
@@ -96,10 +97,6 @@ class Store:
     def made(self) -> bool:
         """Whether it exists."""
         return self.work.made and self._objects.is_dir()
-
-    def keep_to(self, budget: Budget) -> None:
-        """End what is exported or fetched from now on when a budget ends."""
-        self._budget = budget
 
     @property
     def _path(self) -> Path:
@@ -206,7 +203,7 @@ class Store:
                     # relative to the git directory
                     taken.append((key, str(self._common / told) if key == "lfs.storage" else told))
             self._settings = {**_ISOLATED, **settings([*taken, *_CONTENT], alone=True), "GIT_DIR": str(self._path)}
-        return Git(tree, {**self._settings, "GIT_WORK_TREE": str(tree)}, self._budget)
+        return Git(tree, {**self._settings, "GIT_WORK_TREE": str(tree)}, self.budget)
 
     def _make(self) -> None:
         if not self.made:

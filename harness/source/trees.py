@@ -88,7 +88,7 @@ class Trees:
         self._skip_lfs = uses_lfs and bool(pointers(repository, lfs_files(repository)))
         self._commits = Commits(repository.store, skip_lfs=self._skip_lfs)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
-        repository.store.keep_to(budget)
+        repository.store.budget = budget
 
     def begin_again(self, sources: Sources, share_paths: Mapping[Side, Sequence[str]], *, one_path: bool) -> None:
         """Remove every tree, and make those of other sides from now on; as open_trees takes them.

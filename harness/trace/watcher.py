@@ -157,13 +157,6 @@ def read_address(raw: bytes) -> Address | None:
     return port if host in (bytes(16), bytes(15) + b"\1") else (socket.inet_ntop(socket.AF_INET6, host), port)
 
 
-def shown(found: Address) -> str:
-    """Put an address into a few words."""
-    if isinstance(found, str):
-        return found.replace("\0", "@")
-    return f"port {found}" if isinstance(found, int) else f"{found[0]} port {found[1]}"
-
-
 _SPECIAL = stat.S_ISUID | stat.S_ISGID
 _TYPE = 0xF
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
@@ -338,7 +331,9 @@ class Watcher:
             if isinstance(address, str):
                 self._sockets.named(caller, address)
         elif self._sockets.is_stranger(caller, address):
-            self._seen.doubt(Doubt("connection", shown(address)))
+            where = f"port {address}" if isinstance(address, int) else address
+            where = where.replace("\0", "@") if isinstance(where, str) else f"{where[0]} port {where[1]}"
+            self._seen.doubt(Doubt("connection", where))
 
 
 AT_FDCWD = -100
