@@ -98,12 +98,14 @@ def test_what_is_left_in_tmpdir_is_removed(ground: Ground) -> None:
         assert ran(ground, sandbox, "base", 'ls -A "$TMPDIR"') == ""
 
 
-def test_a_cache_is_warm_for_the_next_run(ground: Ground) -> None:
+def test_a_cache_is_warm_for_the_next_run_and_a_proposal_has_a_copy(ground: Ground) -> None:
     with opened(ground) as sandbox:
-        assert ran(ground, sandbox, "base", "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/new") == "user"
-    again = another(ground, "again")
-    with opened(again) as sandbox:
-        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/new") == "1"
+        fetch = "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/new; mkdir -p ~/.cargo/git; echo 2 > ~/.cargo/git/db"
+        assert ran(ground, sandbox, "base", fetch) == "user"
+    for copied in (False, True):
+        again = another(ground, f"again-{copied}", copied=copied)
+        with opened(again) as sandbox:
+            assert ran(again, sandbox, "head", "cat ~/.cargo/registry/new ~/.cargo/git/db") == "1\n2"
 
 
 def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) -> None:
@@ -113,19 +115,6 @@ def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) 
         assert ran(proposed, sandbox, "base", "cat ~/.cargo/registry/index") == "user"
     assert (Path(ground.environments["head"]["HOME"]) / ".cargo/registry/index").read_text() == "user"
     assert not (ground.work.parent / "kept").exists()
-
-
-def test_a_proposal_copies_what_trusted_runs_have_fetched(ground: Ground) -> None:
-    with opened(ground) as sandbox:
-        ran(
-            ground,
-            sandbox,
-            "head",
-            "echo 1 > ~/.cargo/registry/fetched; mkdir -p ~/.cargo/git && echo 2 > ~/.cargo/git/db",
-        )
-    again = another(ground, "again", copied=True)
-    with opened(again) as sandbox:
-        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/fetched ~/.cargo/git/db") == "1\n2"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root's are elsewhere")
