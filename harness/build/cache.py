@@ -101,11 +101,10 @@ def name_of(
 class BuildCache:
     """Builds that are kept in a directory, the least recently used of which go first."""
 
-    def __init__(self, directory: Path, most: int = MOST, keeps: Collection[Side] = SIDES) -> None:
-        """Read and write nothing yet; most: bytes of all. keeps: the sides whose builds may be kept."""
+    def __init__(self, directory: Path, keeps: Collection[Side] = SIDES) -> None:
+        """Read and write nothing yet; keeps: the sides whose builds may be kept."""
         self.keeps = keeps
         self._directory = directory
-        self._most = most
 
     def take(self, key: str, tree: Path, links: Path) -> About | None:
         """Copy a build to where it stands, and the record of its links; None: it is not kept, or cannot be read."""
@@ -139,13 +138,13 @@ class BuildCache:
         """
         entry, unfinished = self._directory / key, self._directory / f"{key}.{os.getpid()}"
         size = size_of(tree)
-        if entry.exists() or size > self._most / 2:
+        if entry.exists() or size > MOST / 2:
             return
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             entries = sorted(self._directory.iterdir(), key=lambda each: each.stat().st_mtime)
             sizes = {each: size_of(each) for each in entries}
-            over = sum(sizes.values()) + size - self._most
+            over = sum(sizes.values()) + size - MOST
             for each in entries:
                 # one that a killed run left is of no use to anybody
                 if over > 0 or not (each / _ABOUT).exists():

@@ -274,13 +274,13 @@ class TracedExecutor:
         return self._executor.start(self._trace.wrap(command), log)
 
 
-def tracer_here(first: Tracer = "seccomp") -> Tracer | None:
+def tracer_here() -> Tracer | None:
     """Return what sees the reads of commands on this host, found by trying; None: nothing does.
 
     Raises:
         OSError: there is no room for temporary files.
     """
-    with tempfile.TemporaryDirectory() as place, tracing(Path(place), tracer=first) as trace:
+    with tempfile.TemporaryDirectory() as place, tracing(Path(place)) as trace:
         command = Command(("/bin/sh", "-c", "test -e given"), Path(place), {"PATH": os.defpath}, 10.0)
         ProcessExecutor().run(trace.wrap(command))
         accesses = trace.accesses()
