@@ -112,11 +112,6 @@ def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
     return entries
 
 
-def text_at(repository: Repository, revision: str, path: str) -> str | None:
-    """Read one text file, as `texts_at` does."""
-    return texts_at(repository, revision, path)[0]
-
-
 def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | None]:
     """Read text files of the project at a commit; None for each that the commit does not have.
 
@@ -279,7 +274,7 @@ def sources_of(repository: Repository, revision: str, configs: Collection[str] =
         if entry.path == shared:
             # its tables but perfgate's, if it has one of those
             with suppress(ValueError, RecursionError):
-                tables = tomllib.loads(text_at(repository, revision, _SHARED) or "")
+                tables = tomllib.loads(texts_at(repository, revision, _SHARED)[0] or "")
                 tools = tables.get("tool")
                 if isinstance(tools, dict) and tools.pop("perfgate", None) is not None:
                     content = json.dumps(tables, default=str)

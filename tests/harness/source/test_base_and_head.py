@@ -17,7 +17,7 @@ from harness.process.process_groups import alive
 from harness.source import store
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
-from harness.source.repository import find_repository, kept_out, text_at
+from harness.source.repository import find_repository, kept_out, texts_at
 from tests.harness.conftest import ISOLATED
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ def test_text_of_a_commit(checkout: Checkout) -> None:
     (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
     second = checkout.commit()
     repository = find_repository(checkout.path / "sub")
-    assert text_at(repository, first, "perfgate.toml") == "x = 1\n"
-    assert text_at(repository, second, "perfgate.toml") == "x = 1\n"
-    assert text_at(repository, first, "real.toml") is None
-    assert text_at(repository, first, "ünï_code") == "2"
+    assert texts_at(repository, first, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, second, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, first, "real.toml") == [None]
+    assert texts_at(repository, first, "ünï_code") == ["2"]
     (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
     with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
-        text_at(repository, checkout.commit(), "binary")
+        texts_at(repository, checkout.commit(), "binary")
 
 
 def test_what_git_keeps_out(checkout: Checkout) -> None:
