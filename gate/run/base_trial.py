@@ -86,7 +86,7 @@ def _started(
         alike = alike and again.builder.fault(step.side, step.factors) == fault
         record = _flaky(record) if own and not alike else record
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
-    before = facts_of(made.trees.root(side))
+    before = facts_of(made.trees.made(side).path)
     steps, executions = _first_steps(made, side), made.executions(1)
     benchmarks = {b.name: b for b in made.job.project.settings.sides[side].benchmark}
     # a port or another program may be why one with a service or a load fails: it is taken to run, and fails as ever
@@ -118,7 +118,7 @@ def _started(
             failures.append(_flaky(failure) if own and not alike else failure)
             broken, unstarted = broken and alike, unstarted and ran.fault in NOT_STARTED
     # what the first starts have left there the other side's tree does not have
-    whole = restore(made.trees.root(side), before)
+    whole = restore(made.trees.made(side).path, before)
     broken, unstarted = broken and bool(failures), unstarted and bool(failures)
     found = Started(frozenset(runs), tuple(failures), broken=broken, built=True, begun=begun, unstarted=unstarted)
     if not whole:

@@ -31,7 +31,7 @@ from gate.store.folder import FolderStore
 from gate.store.memory import HistoryError, Session, Sessions
 from gate.store.ref import RefStore
 from gate.store.series import suspects_between
-from harness.source.base_and_head import Tip, default_tip, pinned
+from harness.source import base_and_head
 from harness.source.repository import Repository, find_repository
 
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
@@ -54,26 +54,25 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
     repository = find_repository(Path.cwd())
     try:
         remember_outputs(repository, outputs)
-        tip = default_tip(repository, os.environ)
+        tip = base_and_head.default_tip(repository, os.environ)
         text = _rules_text(repository, tip, rules)
         creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
         if creep is None:
             raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
-        found = pinned(repository, tip, options.head, creep.against, creep.tags)
-        project = project_of(repository, found.sources, rules, given=text)
-        yield _as_creep(replace(project, pin=found.pin))
+        pin, sources = base_and_head.pinned(repository, tip, options.head, creep.against, creep.tags)
+        yield _as_creep(replace(project_of(repository, sources, rules, given=text), pin=pin))
     finally:
         repository.store.work.close()
 
 
-def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source:
+def _rules_text(repository: Repository, tip: base_and_head.Source, rules: RulesOptions) -> Source:
     file = rules.config or (Path(rules.rules) if rules.rules else None)
     if file is not None:
         return read_rules(file, "config" if rules.config else "rules")
-    text = config_at(repository, tip.source.revision, "head")
+    text = config_at(repository, tip.revision, "head")
     if text is None:
-        raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
-    return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
+        raise ConfigError("", f"{tip.commit.ref} has no perfgate.toml: run `perfgate init` to write one, and commit it")
+    return replace(text, name=f"{tip.commit.ref}: {text.name.rpartition(': ')[2]}")
 
 
 def _as_creep(project: Project) -> Project:
