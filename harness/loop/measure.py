@@ -21,7 +21,7 @@ from harness.loop import events
 from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
-from harness.loop.outside import Outside, tree_of
+from harness.loop.outside import Outside, Tree, tree_of
 from harness.loop.probe import Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.loop.turns import Turns
@@ -138,7 +138,12 @@ class Loop:
             try:
                 stop = self._round(number, self._rounds[number])
             except BudgetEndedError as error:
-                return self._measured(number, "budget", self._cut(error))
+                step, compared = self._step, self._executions.compared
+                if self._late is not None and isinstance(step, ExecutionStep):
+                    # what it took is in its record
+                    step, error.phase, error.seconds, error.setup = self._late, "build", 0.0, 0.0
+                cut = None if step is None else cut_at(step, error, len(compared), sum(compared))
+                return self._measured(number, "budget", cut)
             if stop is not None:
                 ended = self._ledger.ended
                 return self._measured(number, stop, ended.cut if ended else None)
@@ -155,13 +160,6 @@ class Loop:
         return Measured(
             rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._begun,
         )  # fmt: skip
-
-    def _cut(self, ended: BudgetEndedError) -> Cut | None:
-        step, compared = self._step, self._executions.compared
-        if self._late is not None and isinstance(step, ExecutionStep):
-            # what it took is in its record
-            step, ended.phase, ended.seconds, ended.setup = self._late, "build", 0.0, 0.0
-        return None if step is None else cut_at(step, ended, len(compared), sum(compared))
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -192,8 +190,6 @@ class Loop:
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
-            self._turns.end_round()
-            self._lengths.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
             sound = self._is_sound(each.build)
         return None if sound or self._design else "build-failure"
@@ -337,22 +333,22 @@ class Loop:
     def _shortened(self, steps: Sequence[ExecutionStep]) -> Sequence[ExecutionStep]:
         """Find out how short turns may be, and return the steps of the first round by these."""
         lengths, found = self._lengths, list[Turn]()
+
+        def tried(step: ExecutionStep) -> Path:
+            self._begin(step)
+            return self._builder.directory(step.side, step.building)
+
         pairs = [each for each in self._first_pairs(steps) if lengths.is_open(each["base"].benchmark)]
         if not pairs:
             return steps
         with self._budget.timed("start"):
             for pair in pairs:
-                turn = lengths.found(pair, self._tried)
-                if turn is not None:
+                if (turn := lengths.found(pair, tried)) is not None:
                     self._add(turn)
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
         self._progress(events.LaidOut(found, left=self._left(0)))
         return self._rounds[0].executions[: next(iter(self._rounds[0].first), None)]
-
-    def _tried(self, step: ExecutionStep) -> Path:
-        self._begin(step)
-        return self._builder.directory(step.side, step.building)
 
     def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
         """Know from now on what each build leaves outside its tree, if one does; tell whether measuring goes on.
@@ -381,9 +377,10 @@ class Loop:
 
     def _firsts(self, steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
         """Return the first that is to be made of each benchmark in each tree."""
-        return list({(step.benchmark, tree_of(step)): step for step in self._ledger.pending(steps)[::-1]}.values())[
-            ::-1
-        ]
+        firsts: dict[tuple[str, Tree], ExecutionStep] = {}
+        for step in self._ledger.pending(steps):
+            firsts.setdefault((step.benchmark, tree_of(step)), step)
+        return list(firsts.values())
 
     def _is_foreign(self, step: ExecutionStep) -> bool:
         """Fail a benchmark that would meet what another side's build has left; return whether it would."""
@@ -404,8 +401,15 @@ class Loop:
 
         for _, group in groupby(self._ledger.pending(steps), together):
             left = list(group)
-            while left and not self._is_left_out(left):
+            while left:
                 first = left[0]
+                # a suite of which nothing is wanted on either side need not run again
+                sides = (first.side,) if self._design else SIDES
+                if all((side, first.benchmark, canonical(first.factors)) in self._empty for side in sides):
+                    break
+                each_side = {each.side: each for each in left}.values()
+                if self._ledger.is_out(first) or any(map(self._is_foreign, each_side)):
+                    break
                 self._begin(first)
                 self._progress(events.StepStarted(first.side, first.benchmark, first.factors))
                 if self._turns.takes(first):
@@ -415,14 +419,6 @@ class Loop:
                     made = [self._lengths.make(first, self._builder.directory(first.side, first.building))]
                 self._note(left, made)
                 left = left[len(made) :]
-
-    def _is_left_out(self, steps: Sequence[ExecutionStep]) -> bool:
-        """Return whether steps of one benchmark need not be made any more, or may not."""
-        # a suite of which nothing is wanted on either side need not run again
-        sides = (steps[0].side,) if self._design else SIDES
-        if all((side, steps[0].benchmark, canonical(steps[0].factors)) in self._empty for side in sides):
-            return True
-        return self._ledger.is_out(steps[0]) or any(map(self._is_foreign, {each.side: each for each in steps}.values()))
 
     def _note(self, steps: Sequence[ExecutionStep], made: Sequence[Executed]) -> None:
         """Record what came out of steps, all of it or none, and tell of each."""
