@@ -129,9 +129,8 @@ class Lengths:
         # seconds of a value
         room = _ROOM * budget.left / (len(SIDES) * (several + 1))
         took: dict[int, float] = {}
-        for side, values in (("base", 1), ("base", several), ("head", several), ("head", 1)):
-            step = pair[side]
-            benchmark = self._benchmarks[side][step.benchmark]
+        for step, values in zip((pair["base"],) * 2 + (pair["head"],) * 2, (1, several, several, 1), strict=True):
+            benchmark = self._benchmarks[step.side][step.benchmark]
             if _warms_machine(benchmark):
                 benchmark = msgspec.structs.replace(benchmark, warmup=0)
             began = budget.clock()

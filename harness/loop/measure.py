@@ -471,8 +471,9 @@ class Loop:
         ledger = self._ledger
         if number < len(ledger.looks):
             ledger.settle(ledger.looks[number].settled)
-        elif self._after_round is not None and not all(map(ledger.is_identical, self._rounds[number].executions)):
-            measured = {step.benchmark: step for step in self._rounds[number].executions}
+            return
+        measured = {step.benchmark: step for step in self._rounds[number].executions}
+        if self._after_round is not None and measured.keys() - ledger.identical:
             before = set(filter(ledger.is_out, measured.values()))
             begin = self._budget.clock()
             settled = self._after_round(ledger.records)
@@ -484,7 +485,7 @@ class Loop:
 
     def _add(self, *records: Record) -> None:
         first = next((record for record in records if isinstance(record, Execution)), None)
-        if first is not None and not self._ledger.has_executions:
+        if first is not None and not self._ledger.made:
             told = msgspec.structs.replace(first, before=sum(self._budget.aside.values()) or None)
             records = tuple(told if each is first else each for each in records)
         self._append(*records)
