@@ -14,7 +14,6 @@ from typing import NamedTuple
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgrind
-from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers import profiler
@@ -249,15 +248,14 @@ class Callgrind(profiler.Profiler):
 
     def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
         """Look for valgrind and try it."""
-        if find_program("valgrind", caller) is None:
+        path = find_program("valgrind", caller)
+        if path is None:
             # Homebrew has none for today's macOS
             return profiler.Absent(install(caller, {"brew": ""}, "valgrind"))
         found = find_callgrind(caller)
-        return (
-            profiler.Found(found.path, f"valgrind {found.version}")
-            if isinstance(found, Instrument)
-            else profiler.Absent("", found)
-        )
+        if isinstance(found, str):
+            return profiler.Absent("", found)
+        return profiler.Found(path, f"valgrind {found.version}")
 
     def effort(self, subject: profiler.Subject) -> profiler.Effort:
         """Execute once: the count is the same each time."""

@@ -13,9 +13,9 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import SpawnInstead
 from gate.units import Duration
-from harness.instruments.declaration import choose
+from harness.instruments.declaration import Found, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
-from harness.instruments.protocol import Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
 from harness.process.execute import Command, Outcome, ProcessExecutor
@@ -138,16 +138,15 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_one_that_came_with_perfgate_is_first(tmp_path: Path, nowhere: Path) -> None:
     caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
-    assert find_hyperfine(caller) == Hyperfine(str(tmp_path / "bin" / "hyperfine"), (1, 20, 0))
+    found = Found(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
+    assert find_hyperfine(caller) == found
     install(nowhere, "echo hyperfine 2.0.0")
-    assert find_hyperfine(caller) == Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0))
+    assert find_hyperfine(caller) == Found(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
     assert find_hyperfine({"PATH": ""}) == find_hyperfine(caller)
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_looking_for_hyperfine(tmp_path: Path) -> None:
-    caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
-    assert find_hyperfine(caller) == Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0))
+def test_a_hyperfine_that_cannot_be_used(tmp_path: Path) -> None:
     assert find_hyperfine({"PATH": str(tmp_path)}) == "hyperfine is not installed"
     old = find_hyperfine(install(tmp_path / "old", "echo hyperfine 1.13.0"))
     assert old == "hyperfine 1.13.0 is older than 1.14"
@@ -182,13 +181,16 @@ def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path:
 def measured(context: Context) -> Measure:
     """Measure with the hyperfine of this host, or with the one beside HYPERFINE_BESIDE."""
     with patch.object(sys, "executable", os.environ.get("HYPERFINE_BESIDE", sys.executable)):
-        real = find_hyperfine(os.environ)
-    if not isinstance(real, Hyperfine):
-        pytest.skip(f"absent: hyperfine ({real})")
+        found = find_hyperfine(os.environ)
+    if isinstance(found, str):
+        pytest.skip(f"absent: hyperfine ({found})")
+    real = found.instrument
 
     def measure(command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
         each = benchmark(command, **options)
-        return real.collect(each, context, ProcessExecutor().run(real.prepare(each, context)))
+        collected = real.collect(each, context, ProcessExecutor().run(real.prepare(each, context)))
+        assert not isinstance(collected, Collected)
+        return collected
 
     return measure
 
