@@ -13,7 +13,7 @@ from gate.model.names import ACTIVE, ONE_TASK
 from gate.model.warnings.setup import StartedByShim
 from gate.run.job import Job, by_starts
 from gate.run.workshop import direct
-from harness.host.fitness import problems
+from harness.host.fitness.examination import problems
 from harness.host.shims import Shim, Shims
 from harness.instruments.declaration import declared
 from harness.loop.measure import Append
@@ -29,7 +29,7 @@ class UnfitError(UserError):
 def refuse_unfit(problems: Sequence[str], why: str = "") -> None:
     """Refuse to measure where there are problems.
 
-    problems: as harness.host.fitness.problems names them. why: what they mislead; empty: whatever is measured.
+    problems: as harness.host.fitness.examination.problems names them. why: what they mislead; empty: whatever is measured.
 
     Raises:
         UnfitError: there are some; one line that names them.

@@ -40,7 +40,7 @@ from gate.units import format_duration, format_share, plural
 from gate.writing.amounts import as_configured
 from gate.writing.sentences import Lines
 from harness.build.cache import About
-from harness.host.fitness import examine, unfit
+from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.process.budget import Budget

@@ -14,12 +14,11 @@ from pathlib import Path
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import facts
 from harness.host.fitness import load, machine, processors
-from harness.host.fitness.cgroup import group, memory_limit
+from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
-from harness.process.processors import given_priority
 from harness.trace.trace import tracer_here
 
 CHECKS = Checks()
@@ -67,50 +66,6 @@ def _idle(here: Here) -> Check | None:
     if latencies[deepest] < DEEP:
         return ok(value)
     return warn(value, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
-
-
-@CHECKS("nmi watchdog", "It interrupts every processor every few seconds, and takes a counter from perf.")
-def _watchdog(here: Here) -> Check | None:
-    # Documentation/admin-guide/lockup-watchdogs.rst
-    on = here.files.text("proc/sys/kernel/nmi_watchdog")
-    if on not in ("0", "1"):
-        return None
-    if on == "0":
-        return ok("off")
-    return warn("on", "sudo sysctl kernel.nmi_watchdog=0")
-
-
-@CHECKS("priority", "As root perfgate lets measured programs go before others, so that they do not wait for a load.")
-def _priority(_: Here) -> Check | None:
-    given = given_priority()
-    return ok(f"{given}: measured programs " + ("go before others" if given < 0 else "share processors with others"))
-
-
-@CHECKS(
-    "cpuset",
-    "Programs of other groups may run on the same processors. If they may use fewer of them, they crowd there.",
-)
-def _cpuset(here: Here) -> Check | None:
-    found = group(here.files, "cpuset")
-    if not found.folders:
-        return None
-    file = "cpuset.effective_cpus" if found.version == 1 else "cpuset.cpus.effective"
-    # version 2 has the file only where the controller is on for the group; then those around it count
-    own = next((folder for folder in found.folders if here.files.text(f"{folder}/{file}")), None)
-    text = here.files.text(f"{own}/{file}") if own is not None else None
-    if text is None:
-        return ok("none") if found.version == 2 else None
-    online = here.files.text(f"{CPUS}/online")
-    mine, every = set(cpu_list(text)), set(cpu_list(online or text))
-    if mine >= every:
-        return ok(f"none: all {len(every)} processors")
-    alone = here.files.text(f"{own}/cpuset.cpus.partition") in ("root", "isolated") or (
-        here.files.text(f"{own}/cpuset.cpu_exclusive") == "1"
-    )
-    value = f"{len(mine)} of {len(every)} processors ({written(mine)})"
-    if alone:
-        return ok(f"{value}, for this group alone")
-    return warn(f"{value}, shared with other groups")
 
 
 _SECONDS = 3.0
@@ -245,7 +200,6 @@ SWAP_WARN = 0.05
 """Share of the swap space. Systems put some pages of idle programs there in the course of days."""
 SWAPPED_BAD = 64
 """Pages moved while watched, a quarter of a MiB: more than one idle program that wakes up."""
-_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 
 
 @CHECKS("memory", "With little memory left, programs wait for pages, or the kernel kills one.")
@@ -288,16 +242,6 @@ def _swap(here: Here) -> Check | None:
     return ok(value)
 
 
-@CHECKS("huge pages", "Whether a program gets huge pages depends on how fragmented memory is, and changes its speed.")
-def _huge_pages(here: Here) -> Check | None:
-    chosen = re.search(r"\[(\w+)\]", here.files.text(_PAGES) or "")
-    if chosen is None:
-        return None
-    if chosen[1] == "always":
-        return warn("always", f"echo madvise | sudo tee /{_PAGES}")
-    return ok(chosen[1])
-
-
 @CHECKS("name in reports", "Reports name the machine by a hash, so that they can be published.")
 def _name(_: Here) -> Check | None:
     return ok(str(facts()["hostname"]))
@@ -314,9 +258,8 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "cpuset", "interrupts",
-    "idle states", "nmi watchdog", "priority", "huge pages", "aslr", "clock source", "perf events",
-    "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
+    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "interrupts", "idle states", "aslr",
+    "clock source", "perf events", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")

@@ -30,17 +30,6 @@ def _smt(here: Here) -> Check | None:
     return ok("off")
 
 
-@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=).")
-def _isolated(here: Here) -> Check | None:
-    texts = {what: here.files.text(f"{CPUS}/{what}") for what in ("isolated", "nohz_full")}
-    if texts["isolated"] is None:
-        return None
-    # "(null)" is what some kernels write for none
-    parts = [f"{text} {what}" for what, text in texts.items() if text and text != "(null)"]
-    hint = f'; cpus = "{texts["isolated"]}" in a [[benchmark]] uses them' if texts["isolated"] else ""
-    return ok(", ".join(parts) + hint if parts else "none")
-
-
 @CHECKS("affinity", "With a single processor, perfgate and all services run on the one that is measured.")
 def _affinity(here: Here) -> Check | None:
     status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
@@ -74,8 +63,17 @@ def _groups(tree: Tree) -> dict[str, list[int]]:
     }
     if all(hybrid.values()):
         return {kind: cpu_list(text or "") for kind, text in hybrid.items()}
-    speeds = _speeds(tree)
-    models = _models(tree)
+    speeds: dict[int, int] = {}
+    # cpu_capacity knows that a little core does less with a cycle
+    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items() if not speeds else ():
+            if speed := whole(text):
+                speeds[int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0])] = speed
+    models = {}
+    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
+        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
+        if (cpu := whole(fields.get("processor"))) is not None:
+            models[cpu] = f"part {fields['CPU part']}" if "CPU part" in fields else fields.get("model name", "")
     fastest = max(speeds.values(), default=0)
     groups: dict[tuple[float, str], list[int]] = defaultdict(list)
     for cpu in sorted(speeds.keys() | models.keys()):
@@ -88,30 +86,6 @@ def _groups(tree: Tree) -> dict[str, list[int]]:
         or "full speed": cpus
         for (speed, model), cpus in sorted(groups.items())
     }
-
-
-def _speeds(tree: Tree) -> dict[int, int]:
-    # cpu_capacity knows that a little core does less with a cycle
-    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
-        found = {
-            int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0]): whole(text)
-            for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items()
-        }
-        known = {cpu: speed for cpu, speed in found.items() if speed}
-        if known:
-            return known
-    return {}
-
-
-def _models(tree: Tree) -> dict[int, str]:
-    models = {}
-    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
-        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
-        cpu = whole(fields.get("processor"))
-        part = f"part {fields['CPU part']}" if "CPU part" in fields else ""
-        if cpu is not None:
-            models[cpu] = part or fields.get("model name", "")
-    return models
 
 
 @CHECKS("numa nodes", "Memory of another node is slower, so a program's speed depends on where it runs.")

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from gate.model.warnings.hosts import OnBattery
-from harness.host.fitness import Check, Tree, examination, examine, problems, standing_problems, unfit
+from harness.host.fitness import examination
+from harness.host.fitness.check import Check
 from harness.host.fitness.counters import Window
+from harness.host.fitness.examination import examine, problems, standing_problems, unfit
+from harness.host.fitness.kernel_files import Tree
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
 
@@ -38,7 +41,6 @@ HERE = {
     "temporary files",
     "history",
     "other gates",
-    "priority",
 }
 """Checks of the machine that the tests run on."""
 
@@ -81,7 +83,7 @@ def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monke
     assert [check.name for check in unfit(checks.values())] == ["power supply"]
     assert standing_problems(tree) == [OnBattery()]
     assert states(checks, "warn") == {
-        "governor", "turbo", "smt", "processor kinds", "huge pages", "perf events", "idle states", "nmi watchdog",
+        "governor", "turbo", "smt", "processor kinds", "perf events", "idle states",
     }  # fmt: skip
     assert states(checks, "unknown") == set()
     assert checks["processor kinds"].value == "fast cores: 0-3; slow cores: 4-7"
@@ -102,8 +104,7 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert checks["smt"].value == "off"
     assert states(checks, "warn") == {"governor", "thermal throttling", "perf events"}
     assert states(checks, "unknown") == {
-        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "huge pages",
-        "interrupts", "idle states", "nmi watchdog",
+        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "interrupts", "idle states",
     }  # fmt: skip
     machines.write(tmp_path, {"sys/devices/platform/soc/soc:firmware/get_throttled": "50005"})
     assert found(monkeypatch, tree)["thermal throttling"].state == "bad"
@@ -191,9 +192,9 @@ def test_nothing_of_nonsense_is_ok_and_nothing_raises(tmp_path: Path, monkeypatc
         checks = found(monkeypatch, Tree(tmp_path))
         assert "steal time" in checks
         if nonsense in ("", "nonsense"):
-            # empty files tell that something is none: no processors are isolated
+            # empty files tell that something is none
             known = {name for name, check in checks.items() if check.state == "ok"} - HERE
-            assert known <= {"isolated cpus", "numa nodes", "power supply", "cpu quota", "affinity", "virtual machine"}
+            assert known <= {"numa nodes", "power supply", "cpu quota", "affinity", "virtual machine"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -217,7 +218,7 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 34
+    assert len({check.name for check in checks}) == len(checks) == 29
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))

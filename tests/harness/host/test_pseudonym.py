@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.host import facts
+from harness.host.fitness.counters import state
 from harness.host.fitness.kernel_files import Tree
-from harness.host.state import state
 from tests.support.project import small_project
 
 NAME = "db-primary-7.internal.example"

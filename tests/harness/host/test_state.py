@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from harness.host.fitness import Tree
-from harness.host.state import state
+from harness.host.fitness.counters import state
+from harness.host.fitness.kernel_files import Tree
 from tests.support.machines import machine
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.fitness import Check, Tree
-from harness.host.fitness.check import Here
+from harness.host.fitness.check import Check, Here
 from harness.host.fitness.examination import CHECKS
+from harness.host.fitness.kernel_files import Tree
 from harness.host.lock import Claim, host_lock
 
 
