@@ -193,7 +193,10 @@ def _open(path: Path) -> int:
     flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
     for _ in range(100):  # as often as others may make or remove it meanwhile
         try:
-            descriptor = _open_existing(path, flags)
+            try:
+                descriptor = os.open(path, flags | os.O_RDWR)
+            except (PermissionError, IsADirectoryError):
+                descriptor = os.open(path, flags | os.O_RDONLY)
         except FileNotFoundError:
             # only here O_CREAT: fs.protected_regular refuses it for a file of another user in a sticky directory
             try:
@@ -220,13 +223,6 @@ def _open(path: Path) -> int:
 
 _OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
 """Errors of opening a file that exists but cannot serve as a lock; ENXIO: it is a socket."""
-
-
-def _open_existing(path: Path, flags: int) -> int:
-    try:
-        return os.open(path, flags | os.O_RDWR)
-    except (PermissionError, IsADirectoryError):
-        return os.open(path, flags | os.O_RDONLY)
 
 
 def _is_current(descriptor: int, path: Path) -> bool:
@@ -267,29 +263,21 @@ class Turn:
         count, ranges = 0, [(0, self._place)]
         while ranges and count < _MOST:
             begin, end = ranges.pop()
-            found = _taken(self._descriptor, begin, end) if begin < end else None
-            if found is not None:
+            # what an exclusive lock would meet, if anything; asking needs no right to write
+            asked = (fcntl.F_WRLCK, os.SEEK_SET, begin, end - begin, 0)
+            packed = struct.pack(_FLOCK, *(asked if _LINUX else (*asked[2:], *asked[:2])))
+            try:
+                said = struct.unpack(_FLOCK, fcntl.fcntl(self._descriptor, fcntl.F_GETLK, packed))
+            except OSError:
+                continue
+            kind, _, first, size, _ = said if _LINUX else (*said[3:], *said[:3])
+            if kind != fcntl.F_UNLCK:
                 count += 1
-                ranges += [(begin, found[0]), (found[1], end)]
+                of_them = (begin, first), (first + size if size else end, end)
+                ranges += [(start, stop) for start, stop in of_them if start < stop]
         return count
 
     def close(self) -> None:
         """Leave the queue."""
         if self._descriptor is not None:
             os.close(self._descriptor)
-            self._descriptor = None
-
-
-def _taken(descriptor: int, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the first and the next byte of a range in which another process has a lock; None: none has."""
-    length = end - begin
-    # what an exclusive lock would meet; asking needs no right to write
-    asked = (fcntl.F_WRLCK, os.SEEK_SET, begin, length, 0) if _LINUX else (begin, length, 0, fcntl.F_WRLCK, os.SEEK_SET)
-    try:
-        said = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(_FLOCK, *asked)))
-    except OSError:
-        return None
-    kind, first, size = (said[0], said[2], said[3]) if _LINUX else (said[3], said[0], said[1])
-    if kind == fcntl.F_UNLCK:
-        return None
-    return max(first, begin), first + size if size else end
