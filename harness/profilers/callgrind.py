@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -155,11 +156,12 @@ def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
             lines.append(line)
     if not found and data:
         raise OutputError("addr2line wrote what cannot be read")
-    pairs = {
-        address: [Inlined(name, _LINE.sub("", place)) for name, place in zip(each[0:-2:2], each[1:-2:2], strict=False)]
-        for address, each in found.items()
+    pairs = {address: [*zip(each[0:-2:2], each[1:-2:2], strict=False)] for address, each in found.items()}
+    return {
+        address: [Inlined(name, _LINE.sub("", place)) for name, place in reversed(each[:_DEEPEST_INLINED])]
+        for address, each in pairs.items()
+        if each
     }
-    return {address: tuple(reversed(each[:_DEEPEST_INLINED])) for address, each in pairs.items() if each}
 
 
 _LEAST = 1e-4
@@ -221,9 +223,10 @@ def drawn(arcs: Arcs) -> Counted:
     reached: dict[Frame, float] = defaultdict(float)
     for stack, cost in found.items():
         reached[stack[-1]] += cost
-    own = arcs.own
-    exact = {stack: cost * own.get(stack[-1], 0.0) / reached[stack[-1]] for stack, cost in found.items() if cost > 0}
-    exact.update({(frame,): cost for frame, cost in own.items() if cost > 0 and not reached[frame]})
+    exact = {
+        stack: cost * arcs.own.get(stack[-1], 0.0) / reached[stack[-1]] for stack, cost in found.items() if cost > 0
+    }
+    exact.update({(frame,): cost for frame, cost in arcs.own.items() if cost > 0 and not reached[frame]})
     return Counted(exact, arcs.counts)
 
 
@@ -308,14 +311,13 @@ class Callgrind(profiler.Profiler):
 
     def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the profiles of all processes. Raises OutputError: there is none, or one is cut off."""
-        # what addr2line found, by program
         found: dict[str, _Chains] = {}
         for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
             binary = (read_regular(file, profiler.MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
             found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", profiler.MOST_OUTPUT) or b"")
-        arcs, names = Arcs(), Names(Places(context.directory))
+        arcs, places = Arcs(), Places(context.directory)
         for data in _profiles(context):
-            add(data, arcs, names, found)
+            add(data, arcs, places, found)
         if not arcs.own:
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
@@ -332,47 +334,32 @@ def _profiles(context: Context) -> Iterator[bytes]:
         yield read_regular(file, profiler.MOST_OUTPUT) or b""
 
 
-class Names:
-    """Frames of functions, each made once."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._frames: dict[Function, Frame] = {}
-        self._inlined: dict[Inlined, Frame] = {}
-
-    def of(self, function: Function) -> Frame:
-        """Return the frame of a function that callgrind names."""
-        if function not in self._frames:
-            name = plain_name(function.name)
-            known = name and not _UNNAMED.fullmatch(name)
-            # in one binary a function is one, whatever file a line of it is from
-            file = self._file(function.file)
-            self._frames[function] = Frame(name, file) if known else Frame("[unknown]", PurePath(function.binary).name)
-        return self._frames[function]
-
-    def of_inlined(self, each: Inlined) -> Frame:
-        """Return the frame of an inlined function."""
-        if each not in self._inlined:
-            self._inlined[each] = Frame(plain_name(each.name), self._file(each.file))
-        return self._inlined[each]
-
-    def _file(self, path: str) -> str:
-        return "" if path in ("", "???", "??") else self._places.of(path)
+@lru_cache(maxsize=1 << 16)
+def _frame(places: Places, name: str, file: str) -> Frame:
+    # in one binary a function is one, whatever file a line of it is from
+    return Frame(plain_name(name), "" if file in ("", "???", "??") else places.of(file))
 
 
-def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -> None:
+def add(data: bytes, arcs: Arcs, places: Places, inlined: Mapping[str, _Chains]) -> None:
     """Add what a profile of one process holds.
 
     What is spent at an address where functions are inlined is the innermost one's, and so are calls from there.
+    inlined: by binary.
 
     Raises:
         OutputError: it is cut off, or not a profile.
     """
+
+    def frame_of(function: Function) -> Frame:
+        found = _frame(places, function.name, function.file)
+        named = found.function and not _UNNAMED.fullmatch(found.function)
+        return found if named else Frame("[unknown]", PurePath(function.binary).name)
+
     entries: dict[tuple[Frame, Frame], tuple[int, float]] = {}
     for each in spent(data):
-        caller = names.of(each.function)
+        caller = frame_of(each.function)
         for inner in inlined.get(each.function.binary, {}).get(each.address, ()):
-            frame = names.of_inlined(inner)
+            frame = _frame(places, inner.name, inner.file)
             if frame != caller:
                 arcs.calls[caller][frame] += each.amount
                 if each.callee is None:
@@ -384,8 +371,8 @@ def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -
         if each.callee is None:
             arcs.own[caller] += each.amount
         else:
-            arcs.calls[caller][names.of(each.callee)] += each.amount
-            arcs.counts[names.of(each.callee)] += each.count
+            arcs.calls[caller][frame_of(each.callee)] += each.amount
+            arcs.counts[frame_of(each.callee)] += each.count
     for (_, frame), (_, count) in entries.items():
         arcs.counts[frame] += count
 

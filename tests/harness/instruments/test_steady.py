@@ -6,8 +6,7 @@ import numpy.typing as npt
 import pytest
 
 from gate.model import FEWEST_FOR_STEADY
-from harness.instruments.changepoints import BEYOND, segments
-from harness.instruments.steady import MOST_BINS, SAME, steady_from
+from harness.instruments.steady import BEYOND, MOST_BINS, SAME, segments, steady_from
 from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]

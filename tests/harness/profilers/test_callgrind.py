@@ -8,7 +8,7 @@ import pytest
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
-from harness.profilers.callgrind import Arcs, Counted, Names, add, chains, drawn, spent
+from harness.profilers.callgrind import Arcs, Counted, add, chains, drawn, spent
 from harness.profilers.native import Places
 from harness.profilers.profiler import Costs
 
@@ -21,7 +21,7 @@ PROJECT = Places(Path(BINARY).parent)
 
 def parse(data: bytes, places: Places) -> Counted:
     arcs = Arcs()
-    add(data, arcs, Names(places), {})
+    add(data, arcs, places, {})
     return drawn(arcs)
 
 
@@ -43,7 +43,7 @@ def test_own_costs_add_up_to_callgrinds_total() -> None:
 
 def test_an_inlined_function_has_its_own_cost() -> None:
     plain, arcs = own(parse(PROFILE, PROJECT)), Arcs()
-    add(PROFILE, arcs, Names(PROJECT), {BINARY: chains(INLINED)})
+    add(PROFILE, arcs, PROJECT, {BINARY: chains(INLINED)})
     found = own(drawn(arcs))
     assert found["twice"] > 0
     assert found["twice"] + found["weigh"] == pytest.approx(plain["weigh"])
@@ -55,7 +55,7 @@ def test_an_inlined_function_has_its_own_cost() -> None:
 
 def test_calls_are_counted_and_recursion_is_one_function() -> None:
     arcs = Arcs()
-    add(PROFILE, arcs, Names(PROJECT), {})
+    add(PROFILE, arcs, PROJECT, {})
     counts = {frame.function: count for frame, count in arcs.counts.items()}
     assert counts["weigh"] == 11
     assert not any("'" in frame.function for frame in arcs.own)

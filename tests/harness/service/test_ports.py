@@ -1,5 +1,6 @@
 import socket
 from collections import deque
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -23,33 +24,17 @@ def test_ports_have_five_digits_are_free_and_differ() -> None:
             server.bind(("127.0.0.1", port))
 
 
-def test_a_port_that_is_taken_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        taken = server.getsockname()[1]
-        draws = iter([taken - 10000, taken - 10000, 5, 5, 6])
-        monkeypatch.setattr("harness.service.service.secrets.randbelow", lambda below: next(draws))
-        monkeypatch.setattr("harness.service.service._given", deque(maxlen=500))
-        monkeypatch.setattr("harness.service.service._is_free", lambda port: port != 10006 and IS_FREE(port))
-        found = ports.free_port()
-        assert found == 10005
-    draws = iter([5] * 10 + [7])
-    assert ports.free_port() == 10007
-
-
-IS_FREE = ports._is_free
-
-
-def test_without_any_free_port_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.service.service._is_free", lambda port: False)
-    with pytest.raises(OSError, match="no free port between 10000 and "):
-        ports.free_port()
-
-
-def test_one_taken_on_another_address_is_not_free() -> None:
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+def test_a_port_that_is_taken_or_was_given_is_not_given(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     with socket.socket() as server:
         try:
-            server.bind(("127.0.0.2", 0))
+            server.bind((address, 0))
         except OSError:
-            pytest.skip("absent: a second loopback address")
-        assert not IS_FREE(server.getsockname()[1])
+            pytest.skip(f"absent: {address}")
+        taken = server.getsockname()[1] - 10000
+        draws = chain([taken, taken, 5, 5, 6], repeat(taken))
+        monkeypatch.setattr("harness.service.service.secrets.randbelow", lambda below: next(draws))
+        monkeypatch.setattr("harness.service.service._given", deque(maxlen=500))
+        assert [ports.free_port(), ports.free_port()] == [10005, 10006]
+        with pytest.raises(OSError, match="no free port between 10000 and "):
+            ports.free_port()
