@@ -19,6 +19,7 @@ from typing import Literal
 
 from gate.model.warnings.setup import Differing
 from gate.units import nominal_gib
+from harness.process.execute import find_program
 from harness.process.processors import given_priority
 
 UNKNOWN = "unknown"
@@ -139,3 +140,24 @@ def machine_key(files: tuple[str, ...] = _FILES) -> bytes:
         if found and found != "uninitialized":
             return found.encode()
     return str(uuid.getnode()).encode()
+
+
+_INSTALL = {
+    "apt": "apt install", "dnf": "dnf install", "pacman": "pacman -S", "zypper": "zypper install", "apk": "apk add",
+    "brew": "brew install",
+}  # fmt: skip
+
+
+def install(caller: Mapping[str, str], packages: Mapping[str, str], otherwise: str = "") -> str:
+    """Return the command that installs a tool; "" where no package manager is known.
+
+    packages: by package manager. otherwise: the package where a manager is not among them; "": it has none.
+    """
+    for manager, command in _INSTALL.items():
+        if find_program(manager, caller) is None:
+            continue
+        package = packages.get(manager, otherwise)
+        if package:
+            root = os.geteuid() == 0 or manager == "brew"
+            return f"{'' if root else 'sudo '}{command} {package}"
+    return ""

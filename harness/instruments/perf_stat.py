@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,7 +114,7 @@ class PerfStat:
             return Unusable(str(error), outcome.stderr)
 
 
-def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
+def _call(path: str, events: Iterable[str]) -> tuple[str, ...]:
     return (path, "stat", "-x", perf_stat.SEPARATOR, "-e", ",".join(events))
 
 
@@ -129,13 +129,13 @@ def find_perf(caller: Mapping[str, str]) -> Found | str:
         return "perf is not installed (Debian: linux-perf, Ubuntu: linux-tools-$(uname -r), Fedora: perf; Linux only)"
     try:
         version = ask([path, "version"], caller)
-        events = tuple(perf_stat.EVENTS)
-        status, said, text = _try(path, events, caller)
-        if status and "duration_time" in said:
-            # perf before 5.2 does not know it
-            events = events[1:]
-            status, said, text = _try(path, events, caller)
-        if status:
+        with tempfile.TemporaryDirectory() as folder:
+            # a tiny program
+            file = Path(folder) / "counters"
+            done = ask([*_call(path, perf_stat.EVENTS), "-o", str(file), "--", "true"], caller)
+            text = file.read_text("utf-8", "replace") if file.exists() else ""
+        said = done.stderr.decode("utf-8", "replace")
+        if done.returncode:
             if "not found for kernel" in said:
                 return f"{path} is not for the running kernel: install linux-tools-$(uname -r)"
             if "perf_event_paranoid" in said or "permission" in said.lower() or "not permitted" in said.lower():
@@ -146,18 +146,9 @@ def find_perf(caller: Mapping[str, str]) -> Found | str:
             last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
             return f"{path} stat fails: {last[:200]}"
         match = re.search(r"\d[\w.]*", version.stdout.decode("utf-8", "replace"))
-        return _usable(path, (match[0] if match else "unknown"), events, perf_stat.parse(text))
+        return _usable(path, (match[0] if match else "unknown"), perf_stat.parse(text))
     except (OSError, subprocess.TimeoutExpired, OutputError) as error:
         return f"{path} cannot be asked what it counts ({error})"
-
-
-def _try(path: str, events: Sequence[str], caller: Mapping[str, str]) -> tuple[int, str, str]:
-    """Count a tiny program; return perf's exit code, what it said, and its output."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "counters"
-        done = ask([*_call(path, events), "-o", str(file), "--", "true"], caller)
-        text = file.read_text("utf-8", "replace") if file.exists() else ""
-        return done.returncode, done.stderr.decode("utf-8", "replace"), text
 
 
 def _paranoid() -> str | None:
@@ -167,15 +158,13 @@ def _paranoid() -> str | None:
         return None
 
 
-def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.Counted) -> Found | str:
+def _usable(path: str, version: str, counted: perf_stat.Counted) -> Found | str:
     """Return what counts the events that this machine has, and which are left out or partial, and why."""
     absent = dict(counted.absent)
     if "context-switches" in counted.user_only:
         # a switch happens in the kernel: without it the count is always 0
         absent["context-switches"] = ""
-    taken = tuple(
-        event for event in events if perf_stat.EVENTS[event] in counted.values and perf_stat.EVENTS[event] not in absent
-    )
+    taken = tuple(event for event, name in perf_stat.EVENTS.items() if name in counted.values and name not in absent)
     if not set(taken) - {"duration_time"}:
         return "perf counts nothing on this machine"
     reasons: dict[str, list[str]] = {}

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
+from harness.host.facts import install
 from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgrind
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers import profiler
-from harness.profilers.native import Places, install, is_native, plain_name
+from harness.profilers.native import Places, is_native, plain_name
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")

@@ -14,10 +14,11 @@ from pathlib import Path, PurePath
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
+from harness.host.facts import install
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.native import install, is_go, is_native, plain_name
+from harness.profilers.native import is_go, is_native, plain_name
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Profiler, Subject
 
 _DATA, _STACKS = "perf.data", "perf.stacks"

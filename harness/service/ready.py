@@ -105,8 +105,6 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     """
     kind, _, rest = ready.partition(":")
     if kind == "log":
-        if not rest:
-            raise ReadyError(f'ready = "{ready}" names no text to wait for')
         return _reading(log, rest.encode())
     if kind == "command":
         return Probe(lambda seconds: run(rest, seconds))

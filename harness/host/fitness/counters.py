@@ -15,9 +15,6 @@ from harness.host.fitness.kernel_files import CPUS, Tree, whole
 Pressure = Literal["cpu", "memory", "io"]
 PRESSURES: tuple[Pressure, ...] = ("cpu", "memory", "io")
 
-# Of Raspberry Pi's firmware: https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
-FIRMWARE = "sys/devices/platform/soc/soc:firmware/get_throttled"
-
 
 @dataclass(frozen=True, slots=True)
 class Ticks:

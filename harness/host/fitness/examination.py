@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
-from harness.host.facts import facts
+from harness.host.facts import facts, install
 from harness.host.fitness import load, machine, processors
 from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
@@ -71,18 +71,13 @@ def _idle(here: Here) -> Check | None:
 _SECONDS = 3.0
 _VERSIONED = ("perf", "valgrind")
 _OTHERS = ("setarch", "taskset")
-# The first that is there; the packages of git and hyperfine have the same name in all of them.
-_INSTALLERS = {
-    "apt-get": "sudo apt-get install", "dnf": "sudo dnf install", "pacman": "sudo pacman -S",
-    "zypper": "sudo zypper install", "apk": "sudo apk add", "brew": "brew install",
-}  # fmt: skip
 
 
 @CHECKS("tools", "Without hyperfine perfgate starts commands itself; perf_stat needs perf, callgrind needs valgrind.")
 def _tools(_: Here) -> Check | None:
     if shutil.which("git") is None:
         why = "Base and head are commits: without git nothing is measured."
-        return bad("no git", command=_install("git"), why=why)
+        return bad("no git", command=install(os.environ, {}, "git") or None, why=why)
     own = find_own("hyperfine")
     hyperfine = own or shutil.which("hyperfine")
     which = f"({'comes with perfgate' if own else 'on PATH'}: {hyperfine})"
@@ -96,7 +91,7 @@ def _tools(_: Here) -> Check | None:
     absent = [tool for tool, version in found.items() if version is None]
     value = ", ".join(there) + ("; " if there and absent else "") + (f"no {', '.join(absent)}" if absent else "")
     if "hyperfine" in absent:
-        return warn(value, _install("hyperfine"))
+        return warn(value, install(os.environ, {}, "hyperfine") or None)
     return ok(value)
 
 
@@ -115,10 +110,6 @@ def _version(path: str | None) -> str | None:
         return None
     number = re.search(rb"\d+(?:\.\d+)+", done.stdout)
     return number[0].decode("ascii") if number else ""
-
-
-def _install(package: str) -> str | None:
-    return next((f"{start} {package}" for tool, start in _INSTALLERS.items() if shutil.which(tool)), None)
 
 
 @CHECKS("tracer", "It sees which files a benchmark reads: one that reads nothing that differs need not be measured.")

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from gate.model.warnings.hosts import HeldDown, LowPowerProfile
 from gate.units import plural
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.counters import FIRMWARE, governors, turbo
+from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
 from harness.host.fitness.machine import is_virtual
 
@@ -106,9 +106,6 @@ SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
 (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst, cpufreq.rst)."""
 _POWERSAVE = "power"
 _LOW_POWER = "low-power"
-_NOW = 0xF
-_EVER = 0xF0000
-_FIRMWARE_BITS = ("too little voltage", "frequency capped", "throttled", "soft temperature limit")
 
 
 @CHECKS("governor", "When the frequency follows the load, a program's speed depends on what ran before it.")
@@ -151,21 +148,9 @@ def _boost(here: Here) -> Check | None:
 def _heat(here: Here) -> Check | None:
     count, before = here.window.end.throttles, here.window.begin.throttles
     if count is None or before is None:
-        try:
-            bits = int(here.files.text(FIRMWARE) or "", 16)
-        except ValueError:
-            return None
-        if bits & _NOW:
-            return bad(f"now: {_named(bits)}")
-        if bits & _EVER:
-            return warn(f"since boot, not now: {_named(bits >> 16)}")
-        return ok("never since boot")
+        return None
     if count > before:
         return bad(f"{plural(count - before, 'time')} while it was watched")
     if count:
         return warn(f"{plural(count, 'time')} since boot, not now")
     return ok("never since boot")
-
-
-def _named(bits: int) -> str:
-    return ", ".join(text for place, text in enumerate(_FIRMWARE_BITS) if bits >> place & 1)

@@ -66,7 +66,6 @@ def test_a_quiet_virtual_machine_is_fit_with_warnings(tmp_path: Path, monkeypatc
     checks = found(monkeypatch, quiet_vm(tmp_path), SPUN)
     assert unfit(checks.values()) == []
     assert states(checks, "warn") == {"virtual machine", "perf events"}
-    # it was made from an image of Docker's, and is none of its containers
     assert checks["virtual machine"].value == "yes, KVM"
     assert "counts no cycles and no instructions" in checks["perf events"].value
     # what a virtual machine does not show is unknown
@@ -99,15 +98,13 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     tree = machine(tmp_path, "raspberry-pi", begin=ticks(processors=4))
     checks = found(monkeypatch, tree, ticks(busy=101, idle=299, own=100, processors=4))
     assert unfit(checks.values()) == []
-    assert checks["thermal throttling"].value == "since boot, not now: too little voltage, throttled"
     assert checks["virtual machine"].value == "no"
     assert checks["smt"].value == "off"
-    assert states(checks, "warn") == {"governor", "thermal throttling", "perf events"}
+    assert states(checks, "warn") == {"governor", "perf events"}
     assert states(checks, "unknown") == {
         "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "interrupts", "idle states",
+        "thermal throttling",
     }  # fmt: skip
-    machines.write(tmp_path, {"sys/devices/platform/soc/soc:firmware/get_throttled": "50005"})
-    assert found(monkeypatch, tree)["thermal throttling"].state == "bad"
 
 
 @pytest.mark.usefixtures("fit_here")
@@ -267,8 +264,6 @@ def layouts(setting: str, personality: str = "00000000") -> dict[str, str]:
         ("virtual machine", {"proc/cpuinfo": "flags\t: fpu hypervisor", "sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc kvm-clock"}, "warn", "yes, KVM"),
         ("virtual machine", {"proc/cpuinfo": BARE}, "ok", "no"),
         ("virtual machine", {"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
-        ("virtual machine", {"proc/cpuinfo": BARE, ".dockerenv": ""}, "ok", "no, in a container (Docker)"),
-        ("virtual machine", {"run/systemd/container": "lxc"}, "unknown", f"{UNSHOWN}, in a container (lxc)"),
         ("processor kinds", of_each("cpu_capacity", "446", "446", "1024"), "warn", "full speed: 2; 44% speed: 0-1"),
         ("processor kinds", of_each("cpufreq/cpuinfo_max_freq", "5000000", "5100000", "5100000"), "ok", "all of one kind"),
         ("processor kinds", of_each("cpufreq/cpuinfo_max_freq", "5100000", "3800000"), "warn", "full speed: 0; 75% speed: 1"),

@@ -199,12 +199,6 @@ def test_a_perf_that_cannot_be_used(tmp_path: Path, script: str, why: str) -> No
     assert "\n" not in found
 
 
-def test_an_old_perf_without_duration_time(tmp_path: Path) -> None:
-    refuse = 'case "$*" in *duration_time*) echo "event syntax error: \'duration_time\'" >&2; exit 129;; esac\n'
-    found = find_perf(install(tmp_path, FAKE.replace("while", f"{refuse}while", 1) % (DATA / "virtual.txt")))
-    assert counts(found) == ("task-clock", "page-faults", "context-switches")
-
-
 def test_no_perf(tmp_path: Path) -> None:
     found = find_perf({"PATH": str(tmp_path)})
     assert isinstance(found, str)
