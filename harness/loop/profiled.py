@@ -96,12 +96,12 @@ def profiled(
         why = _unprofiled(wanted, "budget", profiler.name)
     except _UNREADABLE as error:
         why = _unprofiled(wanted, "failed", profiler.name, detail=str(error))
+    else:
+        yield from profiles
+        return
     finally:
         executions.end_round()
-    if why is None:
-        yield from profiles
-    else:
-        yield msgspec.structs.replace(why, seconds=time.monotonic() - begin)
+    yield msgspec.structs.replace(why, seconds=time.monotonic() - begin)
 
 
 def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: int, executions: Executions) -> Profile:
@@ -117,8 +117,6 @@ def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: i
         if ran.failure is not None:
             raise OutputError(f"{ran.failure.status} {ran.failure.stderr}")
         with deadline(max(_LEAST, executions.conditions.budget.left)):
-            for command in profiler.afterwards(subject, ran.attempt.context, ran.attempt.command):
-                executions.conditions.executor.run(command)
             every.append(profiler.read(subject, ran.attempt.context))
     sampled = profiler.sampled(subject, every)
     folded = fold(sampled.costs)
