@@ -90,22 +90,21 @@ class NotFreeError(Exception):
         self.path, self.holder = path, holder
 
 
-class OccupiedError(LockError):
-    """Something that cannot be locked has the lock file's name."""
-
-    exit_code = Exit.ERROR
-
-    def __init__(self, path: Path, why: str) -> None:
-        # in a sticky directory such as /tmp nobody else can remove another user's
-        owner = None
-        with suppress(OSError):
-            owner = path.lstat().st_uid
-        other = None if owner in (None, os.geteuid()) else _user(owner)
-        of, who = (f" of user {other}", f"have user {other} or root remove it") if other else ("", "remove it")
-        super().__init__(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
-
-
 ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
+
+
+def _occupied(path: Path, why: str) -> LockError:
+    """Say that something which cannot be locked has the lock file's name."""
+    owner = os.geteuid()
+    with suppress(OSError):
+        owner = path.lstat().st_uid
+    # in a sticky directory such as /tmp nobody else can remove another user's
+    other = _user(owner) if owner != os.geteuid() else ""
+    of, who = (f" of user {other}", f"have user {other} or root remove it") if other else ("", "remove it")
+    error = LockError(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
+    # no mistake in the command line
+    error.exit_code = Exit.ERROR
+    return error
 
 
 def named(holder: Claim | None) -> str:
@@ -204,25 +203,19 @@ def _open(path: Path) -> int:
             except FileExistsError:
                 continue
             except OSError as error:
-                advice = "name a file that can be made in PERFGATE_LOCK"
-                raise LockError(f"the lock file {path} cannot be made ({error.strerror}): {advice}") from None
+                raise LockError(f"the lock file {path} cannot be made ({error.strerror}): {ANOTHER}") from None
             with suppress(OSError):
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
-            if error.errno not in _OCCUPIED or not os.path.lexists(path):
-                advice = "name another lock file in PERFGATE_LOCK"
-                raise LockError(f"the lock file {path} cannot be opened ({error.strerror}): {advice}") from None
-            why = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise OccupiedError(path, why) from None
+            why = f"cannot be opened ({error.strerror})"
+            if not os.path.lexists(path):
+                raise LockError(f"the lock file {path} {why}: {ANOTHER}") from None
+            raise _occupied(path, "is a link" if error.errno == errno.ELOOP else why) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise OccupiedError(path, "is not a regular file")
+            raise _occupied(path, "is not a regular file")
         return descriptor
-    raise OccupiedError(path, "keeps being made and removed by another program")
-
-
-_OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
-"""Errors of opening a file that exists but cannot serve as a lock; ENXIO: it is a socket."""
+    raise _occupied(path, "keeps being made and removed by another program")
 
 
 def _is_current(descriptor: int, path: Path) -> bool:

@@ -16,56 +16,12 @@ from harness.host.facts import facts, install
 from harness.host.fitness import load, machine, processors
 from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
+from harness.host.fitness.kernel_files import Tree
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
 CHECKS = Checks()
-DEEP = 50
-"""Microseconds to wake up from which a sleep is deep: five percent of a millisecond."""
-
-
-@CHECKS("interrupts", "A processor that handles a device's interrupt does not run the measured program meanwhile.")
-def _interrupts(here: Here) -> Check | None:
-    texts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
-    used = {cpu for text in texts for cpu in cpu_list(text)}
-    online = set(cpu_list(here.files.text(f"{CPUS}/online") or "")) or used
-    used &= online
-    if not used:
-        return None
-    free = online - used
-    alone = here.files.text(f"{CPUS}/isolated") or ""
-    # "(null)" is what some kernels write for none
-    isolated = set(cpu_list("" if alone == "(null)" else alone))
-    if isolated & used:
-        others = written(online - isolated)
-        return warn(
-            f"also on the isolated processors {written(isolated & used)}",
-            f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done",
-        )
-    return ok(f"on processors {written(used)}" + (f", never on {written(free)}" if free else ""))
-
-
-@CHECKS(
-    "idle states", "When a program has waited, its processor is asleep, and waking it is part of the measured time."
-)
-def _idle(here: Here) -> Check | None:
-    # Documentation/admin-guide/pm/cpuidle.rst
-    states = {
-        here.files.text(f"{folder}/name") or "": whole(here.files.text(f"{folder}/latency"))
-        for folder in here.files.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*")
-        if here.files.text(f"{folder}/disable") != "1"
-    }
-    latencies = {state: latency for state, latency in states.items() if latency is not None}
-    if not latencies:
-        driver = here.files.text(f"{CPUS}/cpuidle/current_driver")
-        return ok("none") if driver == "none" else None
-    deepest = max(latencies, key=lambda state: latencies[state])
-    value = f"down to {deepest}, which takes {latencies[deepest]} us to leave"
-    if latencies[deepest] < DEEP:
-        return ok(value)
-    return warn(value, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
 
 
 _SECONDS = 3.0
@@ -249,7 +205,7 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "interrupts", "idle states", "aslr",
+    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "aslr",
     "clock source", "perf events", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""

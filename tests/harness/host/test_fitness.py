@@ -82,7 +82,7 @@ def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monke
     assert [check.name for check in unfit(checks.values())] == ["power supply"]
     assert standing_problems(tree) == [OnBattery()]
     assert states(checks, "warn") == {
-        "governor", "turbo", "smt", "processor kinds", "perf events", "idle states",
+        "governor", "turbo", "smt", "processor kinds", "perf events",
     }  # fmt: skip
     assert states(checks, "unknown") == set()
     assert checks["processor kinds"].value == "fast cores: 0-3; slow cores: 4-7"
@@ -102,8 +102,7 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert checks["smt"].value == "off"
     assert states(checks, "warn") == {"governor", "perf events"}
     assert states(checks, "unknown") == {
-        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "interrupts", "idle states",
-        "thermal throttling",
+        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "thermal throttling",
     }  # fmt: skip
 
 
@@ -215,7 +214,7 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 29
+    assert len({check.name for check in checks}) == len(checks) == 27
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))
