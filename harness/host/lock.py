@@ -93,6 +93,12 @@ class NotFreeError(Exception):
 ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
 
 
+class _OccupiedError(LockError):
+    """No mistake in the command line."""
+
+    exit_code = Exit.ERROR
+
+
 def _occupied(path: Path, why: str) -> LockError:
     """Say that something which cannot be locked has the lock file's name."""
     owner = os.geteuid()
@@ -101,10 +107,7 @@ def _occupied(path: Path, why: str) -> LockError:
     # in a sticky directory such as /tmp nobody else can remove another user's
     other = _user(owner) if owner != os.geteuid() else ""
     of, who = (f" of user {other}", f"have user {other} or root remove it") if other else ("", "remove it")
-    error = LockError(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
-    # no mistake in the command line
-    error.exit_code = Exit.ERROR
-    return error
+    return _OccupiedError(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
 
 
 def named(holder: Claim | None) -> str:

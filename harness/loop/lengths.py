@@ -15,7 +15,7 @@ from gate.config.types import Benchmark, Plan
 from gate.model import SIDES, Record, Side, Turn
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
-from harness.loop.steps import ExecutionStep, Round
+from harness.loop.steps import ExecutionStep, Pair, Round
 from harness.process.budget import Budget, BudgetEndedError
 
 OF_TIME = 0.1
@@ -28,9 +28,6 @@ _QUICK = 0.5
 """Seconds of an execution of one value below which it is tried twice."""
 _ROOM = 0.05
 """Of the budget that is left, what trying one benchmark may take."""
-
-Pair = Mapping[Side, ExecutionStep]
-"""The first step of a benchmark on each side."""
 
 
 class Cost(NamedTuple):

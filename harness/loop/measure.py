@@ -23,7 +23,7 @@ from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
 from harness.loop.outside import Outside, Tree, tree_of
 from harness.loop.probe import Probe
-from harness.loop.steps import BuildStep, ExecutionStep, Round
+from harness.loop.steps import BuildStep, ExecutionStep, Pair, Round
 from harness.loop.turns import Turns
 from harness.process.budget import BudgetEndedError
 
@@ -70,18 +70,13 @@ class Loop:
         """Begin.
 
         Args:
-            rounds: what is to be made.
             benchmarks: by side and name, as that side's file has them.
-            builder: makes a side ready for a round.
-            executions: makes the executions.
-            append: takes the records.
             records: what an interrupted run of the same schedule left; its steps are not made again, but a side that
                 still has executions to make is built again with its seed, which is not recorded twice. In the gate what
                 they took counts against the budget, and a run that the budget ended stays ended. A designed experiment
                 goes on with a new budget.
             after_round: asked after every round which benchmarks need no more; its answers are appended, and replayed
                 from the records. None: the design is fixed.
-            progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             turns: makes what goes start by start.
             lengths: makes all else, with as many values as an execution has, and lays out the rounds by what is
@@ -321,7 +316,7 @@ class Loop:
                 self._builder.read(step.side, step.building, (seen.read | seen.executed) - seen.written)
         self._progress(events.ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
-    def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:
+    def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Pair]:
         """Return the first step on each side of what both have and nothing is measured of yet."""
         sides: dict[tuple[str, str], dict[Side, ExecutionStep]] = {}
         for step in self._ledger.pending(steps):

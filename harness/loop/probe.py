@@ -24,7 +24,7 @@ from harness.errors import SourceError
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.same_output import Output, difference
-from harness.loop.steps import ExecutionStep
+from harness.loop.steps import ExecutionStep, Pair
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
 from harness.trace.trace import Trace, Tracer, tracing
@@ -48,10 +48,6 @@ class Probed:
     failure: Failure | None = None
     same: Same | None = None
     unproved: Unproved | None = None
-
-
-Pair = Mapping[Side, ExecutionStep]
-"""The first step of a benchmark on each side."""
 
 
 class Probe:
@@ -191,26 +187,22 @@ class _One:
         self.seen: dict[Side, Accesses] = {}
         self.left: dict[Side, Mapping[str, State]] = {}
 
-    def examined(self, ground: Ground | Unproved) -> Probed:
+    def examined(self, stands_on: Ground | Unproved) -> Probed:
         """Execute what must be, and tell what it told."""
-        if isinstance(ground, Unproved):
-            known: Unproved | None = ground
-        else:
+        ground, known = (stands_on, None) if isinstance(stands_on, Ground) else (None, stands_on)
+        if ground is not None:
             base, head = (self._benchmarks[side] for side in SIDES)
             recipes = self._executions.conditions.recipes
             known = apart(base, head, (recipes["base"], recipes["head"]))
             known = known or program_differs(base, self._stand("base"), ground)
-        nothing_differs = not isinstance(ground, Unproved) and not ground.differences.paths
-        if not self._asked and (known is not None or nothing_differs):
-            return self._probed(known, ground)
         for side in SIDES:
-            found = self._execute(side, None if known or isinstance(ground, Unproved) else ground)
+            if not self._asked and (known is not None or (ground is not None and not ground.differences.paths)):
+                break
+            found = self._execute(side, None if known else ground)
             if isinstance(found, Failure):
                 return Probed(self._name, failure=found)
             known = known or found
-            if known is not None and not self._asked:
-                break
-        if known is None and isinstance(ground, Ground) and ground.home is not None:
+        if known is None and ground is not None and ground.home is not None and self.seen:
             # what was met in the home directories and differs, but for what the benchmark itself made there
             homes = self._executions.conditions.sandbox.homes()
             made = frozenset.intersection(*(each.absent for each in self.seen.values()))
@@ -220,7 +212,16 @@ class _One:
                 known = _of_home(next(filter(None, found_there), None))
             except OSError:
                 known = Unproved(kind="failed")
-        return self._probed(known, ground)
+        if known is not None or ground is None:
+            return Probed(self._name, unproved=known and _shown(known))
+        different = ground.differences
+        same = Same(
+            benchmark=self._name, session=self._executions.conditions.session,
+            differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(different.paths),
+            made_count=len(different.paths) - len(ground.sources), read_count=len(self.read),
+            hash=dict(different.hashes),
+        )  # fmt: skip
+        return Probed(self._name, same=same)
 
     def _stand(self, side: Side) -> Path:
         return self._standing.directory(side, self._pair[side].building)
@@ -299,17 +300,6 @@ class _One:
         failure = self._executions.failure(ran.attempt, why, None)
         own = None if of_both else side
         return msgspec.structs.replace(failure, kind="output", execution=None, hint=None, side=own)
-
-    def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
-        if known is not None or isinstance(ground, Unproved):
-            return Probed(self._name, unproved=known and _shown(known))
-        found = ground.differences
-        same = Same(
-            benchmark=self._name, session=self._executions.conditions.session,
-            differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(found.paths),
-            made_count=len(found.paths) - len(ground.sources), read_count=len(self.read), hash=dict(found.hashes),
-        )  # fmt: skip
-        return Probed(self._name, same=same)
 
 
 def _shown(known: Unproved) -> Unproved:
