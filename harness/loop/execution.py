@@ -120,12 +120,11 @@ class Executions:
         context = self.context(benchmark, step, directory)
         context = replace(context, iterations=iterations or self._iterations)
         with self.companions.around(benchmark, context) as living:
+            context = replace(context, port=context.port if isinstance(living, Unusable) else living.port)
+            attempt = self.attempt(benchmark, step, context)
             if isinstance(living, Unusable):
-                attempt = self.attempt(benchmark, step, context)
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
-            context = replace(context, port=living.port)
-            attempt = self.attempt(benchmark, step, context)
             command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
             with self.conditions.budget.phase("execution"):
                 outcome = self.conditions.executor.run(
@@ -157,10 +156,10 @@ class Executions:
         with ExitStack() as stack:
             stack.callback(companions.stop_builds)
             living = stack.enter_context(companions.around(benchmark, context))
-            attempt = self.attempt(benchmark, step, context)
+            port = context.port if isinstance(living, Unusable) else living.port
+            measured = self.attempt(benchmark, step, replace(context, port=port))
             if isinstance(living, Unusable):
-                return Unmeasured(attempt, self.failure(attempt, living, None), 0.0)
-            measured = self.attempt(benchmark, step, replace(context, port=living.port))
+                return Unmeasured(measured, self.failure(measured, living, None), 0.0)
             argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),

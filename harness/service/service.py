@@ -20,7 +20,7 @@ from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
 from harness.process.processors import OWN
 from harness.sandbox.sandbox import outputs
-from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
+from harness.service.ready import ReadyError, make_probe, wait_until_ready
 
 _LOAD_GRACE = 3.0
 _LEAST_GRACE = 3.0
@@ -152,7 +152,18 @@ class Companions:
         # a command's placeholders are left, since they are quoted for the shell
         ready = service.ready or "tcp:{port}"
         ready = ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
-        probe = self._probe(ready, log, context)
+
+        def run(script: str, seconds: float) -> str:
+            outcome = self._executor.run(_command(script, context, context.port, None, timeout=seconds))
+            said = outcome.stderr.strip().splitlines()
+            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
+
+        try:
+            probe = make_probe(ready, log, run)
+        except ReadyError as error:
+            raise _NotStartedError(f"service: {error}") from None
+        if taken := probe.taken():
+            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
         background = self._start("service", benchmark, command, log)
         made = _Companion("service", background, log, float(service.grace), context.port)
@@ -164,21 +175,6 @@ class Companions:
         if reason:
             raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made
-
-    def _probe(self, ready: str, log: Path, context: Context) -> Probe:
-        def run(script: str, seconds: float) -> str:
-            command = _command(script, context, context.port, None, timeout=seconds)
-            outcome = self._executor.run(command)
-            said = outcome.stderr.strip().splitlines()
-            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
-
-        try:
-            probe = make_probe(ready, log, run)
-        except ReadyError as error:
-            raise _NotStartedError(f"service: {error}") from None
-        if taken := probe.taken():
-            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
-        return probe
 
     def _start(self, name: str, benchmark: Benchmark, command: Command, log: Path) -> Background:
         # a nice value that is chosen counts against perfgate's own, and not against one that goes before all others

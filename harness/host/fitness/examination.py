@@ -206,7 +206,7 @@ _STATE = (
 """What changes from hour to hour."""
 _MADE = (
     "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "aslr",
-    "clock source", "perf events", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
+    "clock source", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
@@ -117,23 +116,3 @@ def _virtualization(here: Here) -> Check | None:
     if kind is None:
         return None
     return warn(f"yes, {kind}") if kind else ok("no")
-
-
-@CHECKS("perf events", 'Above 2, only a privileged user may count: instrument = "perf_stat" needs it.')
-def _perf_events(here: Here) -> Check | None:
-    level = here.files.number("proc/sys/kernel/perf_event_paranoid")
-    if level is None:
-        return None
-    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
-    # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
-    may_count = rights and int(rights[1], 16) & (1 << 38 | 1 << 21)
-    may = "allowed" if level <= 2 else "allowed to this user" if may_count else ""
-    # those of processors are cpu, cpu_core and cpu_atom, cpum_cf; armv8_pmuv3_0, armv8_cortex_a72
-    counters = [path.rpartition("/")[2] for path in here.files.found("sys/bus/event_source/devices/*")]
-    if may and counters and not any(each.startswith(("cpu", "arm")) for each in counters):
-        value = f"{may} (perf_event_paranoid {level}), but this machine counts no cycles and no instructions"
-        hidden = 'Virtual machines often hide these counters: "perf_stat" gives only times.'
-        return replace(warn(value), why=hidden)
-    if may:
-        return ok(f"{may} (perf_event_paranoid {level})")
-    return warn(f"perf_event_paranoid {level}", "sudo sysctl kernel.perf_event_paranoid=2")
