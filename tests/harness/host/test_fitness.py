@@ -241,7 +241,10 @@ def test_the_busiest_process_is_named_and_this_one_is_none(tmp_path: Path, monke
 
 DMI, GROUP, KINDS = "sys/class/dmi/id", "sys/fs/cgroup", "sys/devices/system/cpu"
 BARE = "processor\t: 0\nflags\t\t: fpu"
+CLOCK = "sys/devices/system/clocksource/clocksource0"
 UNSHOWN = "this system does not show it"
+COMMANDS = {"hpet": f"echo tsc | sudo tee /{CLOCK}/current_clocksource", "tsc": None, "performance": None}
+"""What changes a value that was found."""
 
 
 def of_each(what: str, *texts: str) -> dict[str, str]:
@@ -252,9 +255,29 @@ def layouts(setting: str, personality: str = "00000000") -> dict[str, str]:
     return {"proc/sys/kernel/randomize_va_space": setting, "proc/self/personality": personality}
 
 
+def scaling(governor: str, driver: str, preference: str = "") -> dict[str, str]:
+    """Powersave means another thing with each driver."""
+    folder = f"{KINDS}/cpu0/cpufreq"
+    files = {f"{folder}/scaling_governor": governor, f"{folder}/scaling_driver": driver}
+    return files | ({f"{folder}/energy_performance_preference": preference} if preference else {})
+
+
+def clock(name: str) -> dict[str, str]:
+    return {f"{CLOCK}/current_clocksource": name, f"{CLOCK}/available_clocksource": "hpet tsc acpi_pm"}
+
+
 @pytest.mark.parametrize(
     ("name", "files", "state", "value"),
     [
+        ("governor", scaling("performance", "intel_pstate", "performance"), "ok", "performance"),
+        ("governor", scaling("powersave", "intel_pstate", "balance_performance"), "warn", "powersave"),
+        ("governor", scaling("powersave", "amd-pstate-epp", "balance_power"), "warn", "powersave"),
+        ("governor", scaling("powersave", "intel_pstate", "power"), "bad", "powersave"),
+        ("governor", scaling("powersave", "intel_cpufreq"), "bad", "powersave"),
+        ("governor", scaling("schedutil", "intel_cpufreq"), "warn", "schedutil"),
+        ("clock source", clock("tsc"), "ok", "tsc"),
+        ("clock source", clock("hpet"), "warn", "hpet"),
+        ("clock source", clock("sundial"), "unknown", "sundial, which perfgate does not know"),
         ("virtual machine", {f"{DMI}/sys_vendor": "QEMU"}, "warn", "yes, QEMU"),
         ("virtual machine", {f"{DMI}/sys_vendor": "Amazon EC2", f"{DMI}/product_name": "c7i.metal-24xl"}, "ok", "no"),
         ("virtual machine", {f"{DMI}/product_name": "Virtual Machine"}, "warn", "yes, Hyper-V"),
@@ -288,37 +311,4 @@ def test_single_checks(
     machines.write(tmp_path, files)
     check = found(monkeypatch, Tree(tmp_path))[name]
     assert (check.state, check.value) == (state, value)
-
-
-@pytest.mark.parametrize(
-    ("governor", "driver", "preference", "state"),
-    [
-        ("performance", "intel_pstate", "performance", "ok"),
-        ("powersave", "intel_pstate", "balance_performance", "warn"),
-        ("powersave", "amd-pstate-epp", "balance_power", "warn"),
-        ("powersave", "intel_pstate", "power", "bad"),
-        ("powersave", "intel_cpufreq", None, "bad"),
-        ("schedutil", "intel_cpufreq", None, "warn"),
-    ],
-)
-def test_powersave_means_another_thing_with_each_driver(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, governor: str, driver: str, preference: str | None, state: str
-) -> None:
-    folder = "sys/devices/system/cpu/cpu0/cpufreq"
-    files = {f"{folder}/scaling_governor": governor, f"{folder}/scaling_driver": driver}
-    if preference:
-        files[f"{folder}/energy_performance_preference"] = preference
-    machines.write(tmp_path, files)
-    check = found(monkeypatch, Tree(tmp_path))["governor"]
-    assert check.state == state
-    assert (check.command is None) == (state == "ok")
-
-
-@pytest.mark.parametrize(("clock", "state"), [("tsc", "ok"), ("hpet", "warn"), ("sundial", "unknown")])
-def test_clocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, state: str) -> None:
-    folder = "sys/devices/system/clocksource/clocksource0"
-    available = {f"{folder}/current_clocksource": clock, f"{folder}/available_clocksource": "hpet tsc acpi_pm"}
-    machines.write(tmp_path, available)
-    check = found(monkeypatch, Tree(tmp_path))["clock source"]
-    assert check.state == state
-    assert check.command == (f"echo tsc | sudo tee /{folder}/current_clocksource" if state == "warn" else None)
+    assert check.command == COMMANDS.get(value, check.command)

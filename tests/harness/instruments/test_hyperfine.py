@@ -81,6 +81,10 @@ def test_captured_results(context: Context, version: str) -> None:
     # before 1.21 memory is a running maximum, and before 2.0 user and system are means: not per run, not taken
     assert set(found) == ({"time", "user", "system", "memory"} if version == "2.0.0" else {"time"})
     assert all((len(metric.values), len(metric.dropped)) == (3, 1) for metric in found.values())
+    more = answer(context, version, ".json", warmup=2)
+    assert more == Unusable("hyperfine gave 4 of 5 values: its result is cut off", "")
+    lacking = answer(context, "1.15.0", ".json", warmup=1, metric={"user": MetricRules()})
+    assert lacking == Unusable("no values of 'user' (hyperfine 1.15.0 gives time for each run)", "")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -94,16 +98,6 @@ def test_captured_results(context: Context, version: str) -> None:
 )
 def test_captured_failures(context: Context, version: str, case: str, expected: Unusable) -> None:
     assert answer(context, version, case) == expected
-
-
-def test_a_declared_metric_that_this_version_does_not_give(context: Context) -> None:
-    found = answer(context, "1.15.0", ".json", warmup=1, metric={"user": MetricRules()})
-    assert found == Unusable("no values of 'user' (hyperfine 1.15.0 gives time for each run)", "")
-
-
-def test_another_number_of_values_than_asked_for(context: Context) -> None:
-    found = answer(context, "1.15.0", ".json", warmup=2)
-    assert found == Unusable("hyperfine gave 4 of 5 values: its result is cut off", "")
 
 
 @pytest.mark.parametrize(
