@@ -1,8 +1,10 @@
 import http.server
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -169,3 +171,35 @@ def test_an_answer_of_somebody_else_is_none_of_ours() -> None:
     with listening() as port:
         said = wait_until_ready(probe(f"tcp:{port}"), f"tcp:{port}", lambda: "exit 98", 30, Budget())
     assert said == "service ended before it was ready: exit 98"
+
+
+def test_ports_have_five_digits_are_free_and_differ() -> None:
+    given = [free_port() for _ in range(200)]
+    assert len(set(given)) == 200
+    assert all(len(str(port)) == 5 for port in given)
+    first = (
+        int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+        if Path("/proc/sys").exists()
+        else 32768
+    )
+    if first > 11000:
+        assert max(given) < first
+    for port in given[:20]:
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+def test_a_port_that_is_taken_or_was_given_is_not_given(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    with socket.socket() as server:
+        try:
+            server.bind((address, 0))
+        except OSError:
+            pytest.skip(f"absent: {address}")
+        taken = server.getsockname()[1] - 10000
+        draws = chain([taken, taken, 5, 5, 6], repeat(taken))
+        monkeypatch.setattr("harness.service.service.secrets.randbelow", lambda below: next(draws))
+        monkeypatch.setattr("harness.service.service._given", deque(maxlen=500))
+        assert [free_port(), free_port()] == [10005, 10006]
+        with pytest.raises(OSError, match="no free port between 10000 and "):
+            free_port()
