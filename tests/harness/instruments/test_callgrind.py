@@ -1,9 +1,6 @@
 import os
-import stat
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
@@ -11,6 +8,7 @@ from harness.instruments.callgrind import Callgrind, find_callgrind
 from harness.instruments.declaration import Found
 from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
+from tests.harness.instruments.conftest import install
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "", 1.0, "")
@@ -24,22 +22,6 @@ printf 'events: Ir\\ntotals: 40\\n' > "${base}7"
 printf 'events: Ir\\ntotals: 2\\n' > "${base}7.1"
 exec "$@"
 """
-
-
-def install(folder: Path, **programs: str) -> dict[str, str]:
-    """Put programs first on a PATH."""
-    folder.mkdir(exist_ok=True)
-    for name, script in programs.items():
-        (folder / name).write_text(script)
-        (folder / name).chmod(stat.S_IRWXU)
-    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "100%p of 'x"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=0, iterations=3, scratch=scratch)
 
 
 def benchmark(command: str | list[str], **options: Any) -> Benchmark:

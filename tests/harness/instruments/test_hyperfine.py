@@ -27,13 +27,6 @@ Measure = Callable[..., dict[str, Metric] | Unusable]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "head", seed=17, padding=5, iterations=3, scratch=scratch)
-
-
 def hyperfine(version: str) -> Hyperfine:
     return Hyperfine("/opt/hyperfine", tuple(map(int, version.split("."))))
 

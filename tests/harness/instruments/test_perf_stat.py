@@ -1,6 +1,5 @@
 import os
 import shutil
-import stat
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from harness.instruments.declaration import Found
 from harness.instruments.perf_stat import PerfStat, find_perf
 from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
+from tests.harness.instruments.conftest import install
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -29,17 +29,8 @@ exit $code
 """
 
 
-def install(folder: Path, script: str) -> dict[str, str]:
-    """Put a program called perf first on a PATH."""
-    folder.mkdir(exist_ok=True)
-    perf = folder / "perf"
-    perf.write_text(script)
-    perf.chmod(perf.stat().st_mode | stat.S_IXUSR)
-    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-
-
 def fake(tmp_path: Path, name: str = "virtual") -> Found:
-    found = find_perf(install(tmp_path / "bin", FAKE % (DATA / f"{name}.txt")))
+    found = find_perf(install(tmp_path / "bin", perf=FAKE % (DATA / f"{name}.txt")))
     assert isinstance(found, Found), found
     return found
 
@@ -48,13 +39,6 @@ def counts(found: Found | str) -> tuple[str, ...]:
     assert isinstance(found, Found)
     assert isinstance(found.instrument, PerfStat)
     return found.instrument.events
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "scratch 'x"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=5, iterations=3, scratch=scratch)
 
 
 def measured(found: Found, context: Context, command: str | list[str], **options: Any) -> Any:
@@ -193,7 +177,7 @@ def test_what_the_host_counts(tmp_path: Path) -> None:
     ],
 )
 def test_a_perf_that_cannot_be_used(tmp_path: Path, script: str, why: str) -> None:
-    found = find_perf(install(tmp_path, f"#!/bin/sh\n{script}\n"))
+    found = find_perf(install(tmp_path, perf=script))
     assert isinstance(found, str)
     assert why in found
     assert "\n" not in found

@@ -20,13 +20,6 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "scratch ' 🐢"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "head", seed=17, padding=5, iterations=3, scratch=scratch)
-
-
 def benchmark(command: str | list[str], **options: Any) -> Benchmark:
     return Benchmark(name="b", command=command, instrument="values", **options)
 
