@@ -39,7 +39,7 @@ SWAPPED = 256
 def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.Event]:
     """Return what happened between two states of a machine that may have touched the values.
 
-    begin, end: as harness.host.state gives them; what is not in both is not spoken of.
+    begin, end: as harness.host.fitness.counters.state gives them; what is not in both is not spoken of.
     """
     between = _Between(begin, end)
     if between.differs("boot_id"):

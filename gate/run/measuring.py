@@ -37,9 +37,9 @@ from gate.run.strict import refuse_unfit_for, shim_warnings, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit
-from harness.host.fitness import standing_problems
+from harness.host.fitness.counters import state
+from harness.host.fitness.examination import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
-from harness.host.state import state
 from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
 from harness.loop.turns import Turns

@@ -42,7 +42,7 @@ from gate.writing.amounts import as_configured
 from gate.writing.plain import visible
 from gate.writing.sentences import Lines
 from harness.build.cache import About
-from harness.host.fitness import examine, unfit
+from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.process.budget import Budget

@@ -304,7 +304,7 @@ class InstrumentLimits(Base, frozen=True):
 
 class StartedByShim(Base, frozen=True):
     says = (
-        "{benchmarks}: {path} is a shim of {manager}{seconds:?, which adds {seconds:duration} to every start}: name "
+        "{benchmarks}: {path} is a shim of {manager}, whose own time is part of every start: name "
         "{program:?{program} in the command|the program behind it}"
     )
     benchmarks: tuple[str, ...]
@@ -312,8 +312,6 @@ class StartedByShim(Base, frozen=True):
     path: str
     program: str
     """The path of the program behind it; empty: the manager does not tell."""
-    seconds: float | None
-    """What the shim adds to each start; None: not known."""
 
 
 class BudgetHoldsFew(Later, frozen=True):

@@ -2,6 +2,8 @@ import io
 import json
 import shlex
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from gate.commands.doctor import metrics
 from gate.commands.doctor.metrics import Found, Measured, Row, advice, document, plan, rows_of
 from gate.document.terminal import Screen, render
 from gate.model import UserError
+from harness.instruments.declaration import declared
 
 
 def wall(*executions: tuple[float, ...], instrument: str = "spawn") -> Measured:
@@ -20,13 +23,16 @@ def row(metric: str, *, instrument: str = "spawn", total: float | None = 0.01, r
     return Row(instrument, metric, "s", 5, 10, 0.1, total, None, total, ratio, None)
 
 
+def saying(why: str) -> Callable[[Mapping[str, str]], str]:
+    return lambda _: why
+
+
 @pytest.fixture
 def only_spawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A host without hyperfine, perf and valgrind; plans as small as they can be."""
     for module, name in (("hyperfine", "hyperfine"), ("perf_stat", "perf"), ("callgrind", "callgrind")):
-        find = f"harness.instruments.{module}.find_{name}"
         why = f"{name} is not installed" if name == "hyperfine" else f"no {name} here"
-        monkeypatch.setattr(find, lambda caller, why=why: why)
+        monkeypatch.setattr(f"harness.instruments.{module}.INSTRUMENT", replace(declared(module), find=saying(why)))
     monkeypatch.setattr(metrics, "_BUDGET", 0.01)
     monkeypatch.chdir(tmp_path)
     return tmp_path
