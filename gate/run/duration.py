@@ -1,4 +1,4 @@
-"""How long a run takes, by what the last one in its folder took, by a trial, or by what is remembered of this host."""
+"""How long a run takes, by what the last one in its folder took, or by what is remembered of this host."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.refusal import build_cache
 from gate.run.run_folder import MEASUREMENTS, PAST
-from gate.run.trial import trial_seconds
 from gate.store.learning import costs_of, first_build
 from gate.store.memory import Costs
 from harness.loop.steps import Round
@@ -35,24 +34,24 @@ class Expected:
     """How long rounds take, set-up included. source: what tells it."""
 
     seconds: float
-    source: Literal["last-run", "trial", "memory"]
+    source: Literal["last-run", "memory"]
 
 
 def expected_time(
     rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
 ) -> Expected | None:
-    """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
+    """Return how long rounds take with their set-up, by the last run in a folder that tells it, or memory.
 
     rounds: from the first one on. folder: of the run. config: the rules in force. costs: what is remembered, by
     benchmark. run: its run line, which names the commits: one that the folder has a run of need not be compiled again
     where builds are kept.
     """
-    return _expected(rounds, folder, config, costs, [*_past(folder)], run)
+    return _expected(rounds, config, costs, [*_past(folder)], run)
 
 
 def _expected(
-    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs],
-    past: Sequence[Sequence[Located]], run: Run | None,
+    rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs], past: Sequence[Sequence[Located]],
+    run: Run | None,
 ) -> Expected | None:  # fmt: skip
     runs = [[each.record for each in records] for records in past]
     kept = _kept(run, config, runs)
@@ -62,7 +61,12 @@ def _expected(
             # a run of kept builds says nothing of compiling: the one before it does
             compiled = measured.get(name, cost) if cost.first is None else cost
             measured[name] = replace(cost, first=compiled.first, setup=compiled.setup)
-    rounds = _without_identical(rounds, run, runs[0] if runs else [])
+    before = next((record for record in runs[0] if isinstance(record, Run)), None) if runs else None
+    if run and before and all(_commit(run, side) == _commit(before, side) for side in SIDES):
+        # of the same commits: what was proved identical is not measured
+        proved = {record.benchmark for record in runs[0] if isinstance(record, Same)}
+        kinds = [tuple(step for step in each.executions if step.benchmark not in proved) for each in rounds]
+        rounds = [dataclasses.replace(each, executions=own) for each, own in zip(rounds, kinds, strict=True)]
     if runs and not any(each.executions for each in rounds):
         # proved again, it takes what the proof took
         return Expected(max(0.0, (spent(cost_of(runs[0])) or 0.0) - _saved(past[0], kept)), "last-run")
@@ -73,9 +77,6 @@ def _expected(
     seconds = _seconds(rounds, config, measured, kept, _starts(runs[0], config) if runs else {})
     if seconds is not None:
         return Expected(seconds, "last-run")
-    seconds = trial_seconds(rounds, config, folder)
-    if seconds is not None:
-        return Expected(seconds, "trial")
     seconds = _seconds(rounds, config, costs, kept, {})
     return None if seconds is None else Expected(seconds, "memory")
 
@@ -103,18 +104,6 @@ def _starts(last: Sequence[Record], config: Config) -> Mapping[str, int]:
     run = next((record for record in last if isinstance(record, Run)), None)
     count = None if run is None else counting(run, config)
     return {} if count is None else count(last)
-
-
-def _without_identical(rounds: Sequence[Round], run: Run | None, last: Sequence[Record]) -> Sequence[Round]:
-    """Leave out what the last run has proved identical, if it was one of the same commits."""
-    before = next((record for record in last if isinstance(record, Run)), None)
-    if run is None or before is None or any(_commit(run, side) != _commit(before, side) for side in SIDES):
-        return rounds
-    proved = {record.benchmark for record in last if isinstance(record, Same)}
-    return [
-        dataclasses.replace(each, executions=tuple(step for step in each.executions if step.benchmark not in proved))
-        for each in rounds
-    ]
 
 
 def _kept(run: Run | None, config: Config, past: Iterable[Sequence[Record]]) -> frozenset[Side]:
@@ -149,16 +138,19 @@ def budget_warnings(
     """
     budget, needed = float(config.plan.budget), needed_rounds(len(rounds), config, run)
     past = [*_past(folder)]
-    ended = _ended(past[0]) if past else None
-    kept = _kept(run, config, ([each.record for each in records] for records in past))
-    if ended is not None and ended - _saved(past[0], kept) >= budget:
-        return [BudgetHoldsFew(0, needed, ended, budget, ended, "ended")]
-    found = _expected(rounds[:needed], folder, config, costs, past, run)
+    with suppress(UserError):
+        before = config_of(run_of(past[0])) if past else None
+        # the budget that ended the last run before one round was complete
+        ended = unfinished(past[0], float(before.plan.budget)) if before else None
+        kept = _kept(run, config, ([each.record for each in records] for records in past))
+        if ended and ended.budget - _saved(past[0], kept) >= budget:
+            return [BudgetHoldsFew(0, needed, ended.budget, budget, ended.budget, "ended")]
+    found = _expected(rounds[:needed], config, costs, past, run)
     # as `perfgate try` and the first line of a check count them
     room = ROOM * budget
     if found is None or found.seconds <= room:
         return []
-    one, two = (_expected(rounds[:count], folder, config, costs, past, run) for count in (1, 2))
+    one, two = (_expected(rounds[:count], config, costs, past, run) for count in (1, 2))
     fits = 0
     if one is not None and two is not None and one.seconds <= room:
         fits = 1 + math.floor((room - one.seconds) / (two.seconds - one.seconds)) if needed > 1 else 1
@@ -169,16 +161,6 @@ def needed_rounds(rounds: int, config: Config, run: Run | None) -> int:
     """Return how many rounds of a job must fit its budget; a study goes on with another one."""
     needed = 1 if config.study is not None else math.ceil(config.gate.min_builds / ((run and run.sessions) or 1))
     return min(rounds, needed)
-
-
-def _ended(last: Sequence[Located]) -> float | None:
-    """Return the budget that ended the last run before one round was complete."""
-    try:
-        config = config_of(run_of(last))
-    except UserError:
-        return None
-    found = unfinished(last, float(config.plan.budget)) if config else None
-    return found.budget if found else None
 
 
 def _saved(last: Sequence[Located], kept: Collection[Side]) -> float:
@@ -209,12 +191,11 @@ def _seconds(
         lines = lines_of[name]
         planned = repeats_of(config, name)
         iterations = 1 if is_single(config, name) else planned.iterations
-        seconds = [_execution(cost, iterations) for cost in lines]
-        if not lines or None in seconds:
+        if not lines or any(cost.execution is None and cost.iteration is None for cost in lines):
             return None
         # where starts are counted, one that is expected stands for several
         often = starts.get(name, planned.executions) / planned.executions
-        total += count * often * (sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines))
+        total += count * often * sum(_execution(cost, iterations) for cost in lines)
         known += lines
     later = max((cost.build or 0.0 for cost in known), default=0.0)
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
@@ -226,13 +207,11 @@ def _seconds(
     return total + sum(cost.probe or 0.0 for cost in known)
 
 
-def _execution(cost: Costs, iterations: int) -> float | None:
-    if cost.execution is not None:
-        more = 0.0 if cost.values is None or cost.iteration is None else (iterations - cost.values) * cost.iteration
-        return cost.execution + more
-    if cost.iteration is None:
-        return None
-    return (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * cost.iteration
+def _execution(cost: Costs, iterations: int) -> float:
+    each, other = cost.iteration or 0.0, cost.other or 0.0
+    if cost.execution is None:
+        return other + (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * each
+    return other + cost.execution + (0.0 if cost.values is None else (iterations - cost.values) * each)
 
 
 def _past(folder: Path) -> Iterator[list[Located]]:

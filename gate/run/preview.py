@@ -106,7 +106,7 @@ def expected(job: Job) -> str:
         whole = "all of it" if most == len(job.rounds) else plural(most, _top(job))
         return f"cut at the budget of {budget}; {whole} would take about {format_duration(found.seconds)}"
     last = "by what was measured so far" if job.earlier else "as in the last run"
-    why = {"last-run": last, "trial": "by `perfgate try`", "memory": "as remembered of this host"}[found.source]
+    why = last if found.source == "last-run" else "as remembered of this host"
     time = format_duration(found.seconds)
     least = _expected(job, fewest) if fewest < most else None
     if least is not None:

@@ -155,10 +155,6 @@ class _History:
             return clone.merge_base(one, other)
         return self.forge.merge_base(one, other)
 
-    def between(self, first: str, commit: str, last: str) -> bool:
-        """Return whether a commit has all of one and another has all of it."""
-        return self.merge_base(first, commit) == first and self.merge_base(commit, last) == commit
-
 
 def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, asked: WantedRun, run_id: int) -> None:
     """Refuse measurements of anything but what a check of this event compares.
@@ -169,63 +165,43 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
     """
     records = list(records)
     claims = claims_of(records)
-    wrong = (
-        (_other_job(records, asked.job) if asked.job is not None else "")
-        or (_other_rules(records, asked) if asked.job is not None else "")
-        or _other_head(history, claims, pull, asked)
-        or _other_base(history, claims, pull, asked)
-    )
-    if wrong:
-        raise UserError(f"run {run_id} {wrong}")
-
-
-def _other_job(records: Iterable[Located], job: str) -> str:
-    for located in records:
-        run = located.record
-        if isinstance(run, Run) and run.job not in (None, job):
-            other = clip(visible(str(run.job)), 200)
-            return f"has the measurements of another job under this id ({other}): give each job an `id` of its own"
-    return ""
-
-
-def _other_rules(records: Iterable[Located], asked: WantedRun) -> str:
     wanted = Whose("named" if asked.config else "base", asked.config or "", asked.sets)
-    for located in records:
-        run = located.record
-        if isinstance(run, Run) and run.whose != wanted:
+    for run in (each.record for each in records if isinstance(each.record, Run) and asked.job is not None):
+        if run.job not in (None, asked.job):
+            other = clip(visible(str(run.job)), 200)
+            raise UserError(
+                f"run {run_id} has the measurements of another job under this id ({other}): give each job an `id` of "
+                "its own"
+            )
+        if run.whose != wanted:
             own = f"the rules {clip(visible(str(run.whose)), 200)!r}" if run.whose else "rules that it does not name"
-            return f"measured by {own}, and this one asks for {str(wanted)!r:.300}"
-    return ""
-
-
-def _other_head(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
-    other = f"measured another head ({claims.head[:10]})"
+            raise UserError(f"run {run_id} measured by {own}, and this one asks for {str(wanted)!r:.300}")
+    other = f"run {run_id} measured another head ({claims.head[:10]})"
     if asked.head is not None:
-        return "" if history.named(asked.head) == claims.head else f"{other} than the input head names"
-    if claims.head == pull.head_sha or history.parents(claims.head)[1:] == (pull.head_sha,):
-        return ""
-    return f"{other} than the pull request's ({pull.head_sha[:10]})"
+        if history.named(asked.head) != claims.head:
+            raise UserError(f"{other} than the input head names")
+    elif claims.head != pull.head_sha and history.parents(claims.head)[1:] != (pull.head_sha,):
+        raise UserError(f"{other} than the pull request's ({pull.head_sha[:10]})")
+    _refuse_other_base(history, claims, pull, asked, run_id)
 
 
-def _other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
-    against = f"measured against another base ({claims.base[:10]})"
-    if asked.base is not None:
-        return "" if history.named(asked.base) == claims.base else f"{against} than the input base names"
-    if any(_is_base(history, claims, pull, tip, alone=asked.head is not None) for tip in history.tips(pull)):
-        return ""
-    return f"{against} than a check of #{pull.number} against {pull.base_ref} has"
-
-
-def _is_base(history: _History, claims: Claims, pull: Pull, tip: str, *, alone: bool) -> bool:
-    """Return whether a check compares with this base, with the target at a tip now.
+def _refuse_other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun, run_id: int) -> None:
+    """Refuse a base that no check of this event compares with, wherever the target is now.
 
     A merge is compared with its first parent, which was the target's tip once; the head alone with where it left.
-
-    Args:
-        alone: head is what an input names.
     """
-    if alone or claims.head == pull.head_sha:
-        return history.merge_base(tip, claims.head) == claims.base
-    left = history.merge_base(tip, pull.head_sha)
-    first = history.parents(claims.head)[0]
-    return left is not None and first == claims.base and history.between(left, claims.base, tip)
+    against = f"run {run_id} measured against another base ({claims.base[:10]})"
+    if asked.base is not None:
+        if history.named(asked.base) != claims.base:
+            raise UserError(f"{against} than the input base names")
+        return
+    for tip in history.tips(pull):
+        if asked.head is not None or claims.head == pull.head_sha:
+            if history.merge_base(tip, claims.head) == claims.base:
+                return
+        elif history.parents(claims.head)[0] == claims.base:
+            left = history.merge_base(tip, pull.head_sha)
+            after = left is not None and history.merge_base(left, claims.base) == left
+            if after and history.merge_base(claims.base, tip) == claims.base:
+                return
+    raise UserError(f"{against} than a check of #{pull.number} against {pull.base_ref} has")

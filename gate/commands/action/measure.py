@@ -56,10 +56,10 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
             keep(Path(request.folder, STATUS), Status(code, [heard.why] if code and heard.why else []))
     finally:
         # whatever ended it
-        restored = guard.restore()
-        line = warning_line if restored.whole else error_line
-        out.writelines(line(warning, "perfgate") for warning in restored.warnings)
-    if not restored.whole:
+        warnings, whole = guard.restore()
+        line = warning_line if whole else error_line
+        out.writelines(line(warning, "perfgate") for warning in warnings)
+    if not whole:
         return Exit.ERROR
     return code if is_of_signal(code) else 0
 

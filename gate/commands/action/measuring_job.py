@@ -76,10 +76,11 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
     if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
         # measured by an earlier attempt, and this one came to nothing
         return _unmeasured(request, result, environment)
-    for job in found.broken:
+    broken = [job for job in found.jobs if job.code]
+    for job in broken:
         code = job.code if job.code in _CODES else Exit.ERROR
         request = request.refused(code, *(job.lines or [f"measuring ended with exit code {job.code}"]))
-    if found.broken:
+    if broken:
         return request
     kinds = {type(each.record) for each in found.records}
     ended_well = kinds & {Execution, Same} and Failure not in kinds

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import msgspec
 
@@ -43,13 +42,23 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.writing.plain import visible
 
-if TYPE_CHECKING:
-    from harness.source.fetching import Clone
-
+_USUAL: dict[str, Command] = {"schedule": "calibrate", "workflow_run": "publish"}
+"""The command of an event where the input names none; of all others check."""
 # seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
 _PATIENCE = 120.0
 # GitHub refuses a matrix without a job: this one finds nothing to do
 _IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
+_BARRED = {
+    "creep": (
+        "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
+        "or a dispatch there"
+    ),
+    "calibrate": (
+        "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the memory of "
+        "this host"
+    ),
+}
+"""Why a command is for events that may write the history."""
 _SAME = (
     "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
     "without `ref:`), and leave the inputs base and head empty"
@@ -90,7 +99,14 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
-        request, matrix = _planned(request)
+        from gate.run.matrix import jobs
+
+        shards = int(request.shard.partition("/")[2]) if request.shard else None
+        try:
+            with contextlib.chdir(request.directory):
+                matrix = jobs(shards, request.sessions, request.base, request.head, rules_of(request))
+        except UserError as error:
+            request = request.refused(Exit.USAGE, as_inputs(error))
     request = bounded(request)
     # annotated by the steps that report; here for whoever looks into the step that refused
     out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)
@@ -109,7 +125,7 @@ def _first(
         gate = id_of(inputs.id, directory, workspace, inputs.config, inputs.leg)
     except UserError as error:
         problems.append(Notice(Exit.USAGE, str(error)))
-    command, idle = inputs.command or _command_of(event), nothing_to_do(event)
+    command, idle = inputs.command or _USUAL.get(event.name, "check"), nothing_to_do(event)
     if not idle and command not in ("publish", "ask"):
         if not directory.is_dir():
             what = f"{inputs.directory!r:.200} is no folder here: check out the repository first"
@@ -142,12 +158,6 @@ def _first(
     )
 
 
-def _command_of(event: Event) -> Command:
-    if event.name == "schedule":
-        return "calibrate"
-    return "publish" if event.name == "workflow_run" else "check"
-
-
 _Prepared = tuple[Request, list[AnyWarning]]
 """What is to be done, and what to warn about."""
 
@@ -172,42 +182,38 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
         from gate.commands.action.measuring_job import collected
 
         return collected(request, request.measuring, environment), warnings
-    why = _refusal(request, forks=request.forks)
+    why = _refusal(request)
     if why is not None:
         return request.refused(Exit.ERROR, why), warnings
     if request.command == "creep":
         return _pinned(request, environment)
-    request, more = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
+    request, more = _fetched(request, environment)
     return request, warnings + more
 
 
-def _refusal(request: Request, *, forks: bool) -> str | None:
+def _refusal(request: Request) -> str | None:
     asked = request.asked is not None
-    why = refusal(request.event, forks=forks, asked=asked) if request.command != "plan" else None
+    why = refusal(request.event, forks=request.forks, asked=asked) if request.command != "plan" else None
     if why is None and request.command == "study":
         return study_refusal(request.event)
-    if why is None and request.command == "creep" and not request.remember:
-        return (
-            "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
-            "or a dispatch there"
-        )
-    if why is None and request.command == "calibrate" and not request.remember:
-        return (
-            "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the "
-            "memory of this host"
-        )
-    return why
+    return why or (None if request.remember else _BARRED.get(request.command))
 
 
 def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
     from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
+    from harness.errors import SourceError
+    from harness.source.fetching import open_clone
+    from harness.source.repository import find_repository
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
     asked = WantedRun(workflow, request.base, request.head, request.job, rules_of(request).sets, request.config)
+    clone = None
+    with contextlib.suppress(SourceError):
+        clone = open_clone(find_repository(Path(request.directory)), None)
     try:
-        forge, clone = forge_of(event, environment, _PATIENCE), _clone(Path(request.directory))
+        forge = forge_of(event, environment, _PATIENCE)
         found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
     except UserError as error:
         return request, [Said(f"measured again: {error}")]
@@ -216,40 +222,18 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
     return msgspec.structs.replace(request, again=found), []
 
 
-def _clone(directory: Path) -> Clone | None:
-    """Open the checkout to look at; None where there is none, which what follows says."""
-    from harness.errors import SourceError
-    from harness.source.fetching import open_clone
-    from harness.source.repository import find_repository
-
-    try:
-        return open_clone(find_repository(directory), None)
-    except SourceError:
-        return None
-
-
-def _looked_at(request: Request) -> _Prepared:
-    """Look at the checkout only: a calibration compares a commit with itself, and needs no other."""
-    from gate.commands.action.commits import checkout_warnings
-
-    try:
-        warnings = list(checkout_warnings(request.event, Path(request.directory)))
-    except UserError as error:
-        return request.refused(Exit.USAGE, as_inputs(error)), []
-    return request, warnings
-
-
 def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Look for the pin of a creep check; right after a release there is nothing to do."""
     from gate.commands.action.commits import checkout_warnings, fetch_for_creep
     from gate.commands.action.measure import measuring_options
     from gate.run.creep import open_creep
     from harness.source.base_and_head import SamePinError
+    from harness.source.repository import find_repository
 
     directory = Path(request.directory)
     try:
         fetch_for_creep(request.event, token_of(environment), directory)
-        warnings = list(checkout_warnings(request.event, directory))
+        warnings = checkout_warnings(request.event, find_repository(directory))
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass
     except SamePinError as error:
@@ -260,10 +244,14 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    from gate.commands.action.commits import checked_out, fetch_missing
+    from gate.commands.action.commits import checked_out, checkout_warnings, fetch_missing
+    from harness.source.repository import find_repository
 
     token, directory = token_of(environment), Path(request.directory)
     try:
+        if request.command == "calibrate":
+            # it compares a commit with itself, and needs no other
+            return request, checkout_warnings(request.event, find_repository(directory))
         judged = request.command != "study"
         sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
         head, changed = checked_out(directory) if sides.head is None else (sides.head, ())
@@ -276,21 +264,6 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     if is_change and head == sides.base and request.command != "study":
         return settled.refused(Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings
     return settled, warnings
-
-
-def _planned(request: Request) -> tuple[Request, str]:
-    """Lay out the jobs of a matrix; what is wrong with the project's config is a notice."""
-    from gate.run import matrix
-
-    text = io.StringIO()
-    shards = int(request.shard.partition("/")[2]) if request.shard else None
-    options = matrix.Jobs(shards, request.sessions, request.base, request.head)
-    try:
-        with contextlib.chdir(request.directory):
-            matrix.run(options, rules_of(request), text)
-    except UserError as error:
-        return request.refused(Exit.USAGE, as_inputs(error)), ""
-    return request, text.getvalue().strip()
 
 
 # --- a request in a comment -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.executions import each_tried
-from gate.commands.try_.plans import first_builds, plans, round_cost
+from gate.commands.try_.plans import plans, round_cost
 from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.rules import floor_of, threshold_of
@@ -24,7 +24,7 @@ from gate.model import SIDES, Build, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
-from gate.report.outputs import make_folder, require_writable, targets, write
+from gate.report.outputs import require_writable, targets, write
 from gate.run.job import Job, prepare
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
@@ -33,7 +33,6 @@ from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
-from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
 from gate.units import format_duration, format_share, plural
@@ -81,27 +80,8 @@ def run(
         if options.strict:
             refuse_unfit_for(job)
         trial = _tried(making, job, err, quiet=outputs.quiet)
-        _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
     _show(trial, job.project.settings.rules, outputs, out, advises=advises)
     return trial.exit_code
-
-
-def _keep(trial: Trial, iterations: int, folder: Path) -> None:
-    """Keep what steps take, for the first line of the next check."""
-    if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
-        return
-    make_folder(folder, own=True)
-    lean = None if trial.plans is None else trial.plans.leaner
-    times = TrialTimes(
-        first=first_builds(trial.built),
-        later=trial.built.later,
-        executions={each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None},
-        iterations=iterations,
-        each={each.benchmark: each.iteration for each in trial.benchmarks},
-        starts=trial.cost.starts,
-        leaner=(lean.executions, lean.iterations) if lean is not None else None,
-    )
-    keep_times(times, folder)
 
 
 def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:

@@ -81,12 +81,19 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
     command: Command | None = reader.parsed("command", _one_of(get_args(Command)), None)
     nothing: tuple[str | None, int | None, int | None] = (None, None, None)
     shard, session, sessions = reader.parsed("shard", _part, nothing)
+    settings = []
+    for pair in reader.lines("set"):
+        key, equals, _ = pair.partition("=")
+        if equals and key.strip():
+            settings.append(pair)
+        else:
+            reader.problems.append(f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%")
     inputs = Inputs(
         command=command,
         config=reader.line("config"),
         base=reader.line("base"),
         head=reader.line("head"),
-        sets=tuple(pair for pair in reader.lines("set") if _is_setting(reader, pair)),
+        sets=tuple(settings),
         budget=reader.parsed("budget", _budget, None),
         benchmarks=reader.lines("benchmark"),
         directory=reader.line("working-directory") or ".",
@@ -166,14 +173,6 @@ def _part(text: str) -> tuple[str | None, int | None, int | None]:
         raise ValueError(f"{text!r:.80}: write 1/2@0/3 for the first repetition of three of the first part of two")
     part = str(Shard.parse(f"{shard}/{shard}" if shard.isdecimal() else shard))
     return part, *((int(found[1]), int(found[2])) if found else (None, None))
-
-
-def _is_setting(reader: _Reader, pair: str) -> bool:
-    key, equals, _ = pair.partition("=")
-    if equals and key.strip():
-        return True
-    reader.problems.append(f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%")
-    return False
 
 
 # what `plan` gives each job: parts of one gate

@@ -7,14 +7,12 @@ import re
 import shlex
 from collections.abc import Mapping
 from hashlib import sha256
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from gate.github.client import Forge, PullFacts
-from gate.github.event import Event, Pull
-from gate.github.payload import PullPayload, RepositoryPayload, content, decode
+from gate.github.event import Event, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
 
 LABEL = "perfgate"
@@ -167,7 +165,7 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         UserError: the event is another one, or its file is not what it must be.
         Problem: the forge cannot be asked.
     """
-    payload = decode(content(Path(environment.get("GITHUB_EVENT_PATH", ""))), _Payload)
+    payload = decode_event(environment, _Payload)
     comment, pull = payload.comment, payload.pull_request
     if event.name == "issue_comment" and comment is not None and payload.issue is not None:
         words, number = _commented(payload, comment, payload.issue), payload.issue.number

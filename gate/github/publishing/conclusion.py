@@ -60,7 +60,9 @@ def stamp_of(event: Event, target: Target, job: str, use: str) -> Stamp:
 
 def job_name(event: Event, environment: Mapping[str, str], leg: str = "") -> str:
     """Name the job whose results are published: this one, or the one of a fork's run."""
-    return any_job_of(event.source.path) if event.source is not None else job_of(environment, leg)
+    if event.source is None:
+        return job_of(environment, leg)
+    return any_job_of((event.source.path or "").partition("@")[0])
 
 
 def outcome_of(decided: Decided, target: Target) -> Outcome:
@@ -127,7 +129,8 @@ def conclude_foreign(
     source = event.source
     own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target_of(event)
     try:
-        found = decide_foreign(forge_of(event, environment), event, folder, gate, directory=directory, sets=sets)
+        forge = forge_of(event, environment)
+        decided, pull = decide_foreign(forge, event, folder, gate, directory=directory, sets=sets)
     except MovedOnError as error:
         return Concluded(nothing(own, str(error)))
     except UnmeasuredError as error:
@@ -139,6 +142,7 @@ def conclude_foreign(
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
         return Concluded(could_not_run([Notice(Exit.ERROR, problem.after("nothing is published"))], own))
-    target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
-    outcome = msgspec.structs.replace(outcome_of(found.decided, target), unverified=not found.accepted)
-    return Concluded(outcome, found.decided, (folder / MEASUREMENTS,))
+    # confirmed by the label that accepts regressions
+    outcome = outcome_of(decided, msgspec.structs.replace(own, pull=pull.number))
+    outcome = msgspec.structs.replace(outcome, unverified=decided.policy.label is None)
+    return Concluded(outcome, decided, (folder / MEASUREMENTS,))

@@ -52,22 +52,12 @@ class UnmeasuredError(UserError):
         self.pull = pull
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """What a fork's run measured, decided by the rules of the target branch."""
-
-    decided: Decided
-    pull: PullFacts
-    """Where it is to be published."""
-    source: SourceRun
-    accepted: bool
-    """The pull request has the label by which a maintainer accepts its results."""
-
-
 def decide_foreign(
     forge: Forge, event: Event, folder: Path, gate: str, *, directory: str = ".", sets: Sequence[str] = ()
-) -> Foreign:
+) -> tuple[Decided, PullFacts]:
     """Decide again, from nothing but its measurements, over the run that a workflow_run event is about.
+
+    Returns what was decided by the rules of the target branch, and the pull request where it is to be published.
 
     Args:
         folder: gets the measurements as they were judged.
@@ -90,7 +80,7 @@ def decide_foreign(
     if source.conclusion is None:
         raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
     pull = _pull_of(forge, source)
-    policy = _policy(forge, pull, directory, sets)
+    policy = _policy_of(forge, pull, directory, sets)
     try:
         records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
     except NothingLeftError as error:
@@ -120,7 +110,7 @@ def decide_foreign(
         raise UserError(clip(visible(str(error)), 300)) from None
     except (ArithmeticError, ValueError) as error:
         raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None
-    return Foreign(decided, pull, source, accepted=policy.label is not None)
+    return decided, pull
 
 
 # --- who is asked about what ------------------------------------------------------------------------------------------
@@ -128,8 +118,9 @@ def decide_foreign(
 
 def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
     """Look up the pull request of a run; whatever number its artifact may name is not asked for."""
-    known = source.head_repository and source.head_branch
-    found = forge.pulls_of(source.head_repository, source.head_branch) if known else []
+    found: list[PullFacts] = []
+    if source.head_repository and source.head_branch:
+        found = forge.pulls_of(source.head_repository.full_name, source.head_branch)
     found = [pull for pull in found if pull.head.sha == source.head_sha]
     if not found:
         raise MovedOnError("the pull request has moved on or was closed; nothing is published")
@@ -141,7 +132,7 @@ def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
     return found[0]
 
 
-def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
+def _policy_of(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
     place = PurePosixPath(directory)
     if place.is_absolute() or ".." in place.parts:
         raise UserError(f"input working-directory: {directory!r:.200} is not a folder inside the repository")
@@ -184,11 +175,6 @@ class Fetched:
     text: bytes | None = None
     """What a job answers in place of measurements."""
 
-    @property
-    def broken(self) -> list[Left]:
-        """Jobs that did not measure to their end, and say why."""
-        return [job for job in self.jobs if job.code]
-
 
 def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> list[Located]:
     """Read the measurements of a gate, see fetch.
@@ -198,7 +184,7 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
         Problem: they cannot be downloaded.
     """
     found = fetch(forge, artifacts, folder, gate)
-    if found.broken:
+    if any(job.code for job in found.jobs):
         # why is said in words of the job, which may be a fork's
         raise NothingLeftError("it did not measure to its end, as its own log and summary say")
     return found.records
