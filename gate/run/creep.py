@@ -21,7 +21,7 @@ from gate.decide.policy import policy_at, read_rules
 from gate.evidence.records import Inputs, Located
 from gate.model import Record, Run, UserError
 from gate.model.case import case_id
-from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord, Pin
+from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord
 from gate.model.names import HISTORY_REF
 from gate.planning.deciding import decide_by
 from gate.run.job import Job
@@ -34,6 +34,7 @@ from gate.store.series import suspects_between
 from harness.source.base_and_head import Tip, default_tip, pinned
 from harness.source.repository import Repository, find_repository
 
+_SUSPECTS = 5
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
 
 
@@ -112,21 +113,13 @@ def with_nights(job: Job, option: Path | None) -> Job:
         cases = history.nights(project_name(job.project.repository), str((job.run.host or {}).get("fingerprint", "")))
     except HistoryError as error:
         unused = str(error)
-    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin, option))
-    return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
-
-
-_SUSPECTS = 5
-
-
-def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | None:
-    """Rank the commits between the pin and head by the history of commits; None: there is none to rank them by."""
+    # the commits between the pin and head, ranked by the history of commits
     records: list[HistoryRecord] = []
     for store in (FolderStore(history_path(option, job.project)), RefStore(job.project.repository.git, HISTORY_REF)):
         with contextlib.suppress(UserError):
             records = records or store.read().records
     head = job.project.sources.head.revision
-    found = [
+    suspects = [
         CaseSuspects(
             benchmark=change.benchmark, metric=change.metric, statistic=change.statistic, factors=change.factors,
             suspects=ranked[:_SUSPECTS],
@@ -134,7 +127,8 @@ def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | N
         for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
         if (ranked := suspects_between(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
     ]  # fmt: skip
-    return found or None
+    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=suspects or None)
+    return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
 
 
 def append_night(
@@ -152,8 +146,10 @@ def append_night(
         return [f"this night is not remembered: {why or 'this workflow may not write the history'}"]
     located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
     policy = policy_at(run, project.settings.rules)
-    inputs = Inputs([_without_nights(each) for each in located], [], [])
-    found = decide_by(inputs, policy, RulesOptions()).report.findings
+    # its run line without the nights before: what this one shows by itself
+    alone = Located(msgspec.structs.replace(run, creep=None), "this run", 1)
+    own = [alone if isinstance(each.record, Run) else each for each in located]
+    found = decide_by(Inputs(own, [], []), policy, RulesOptions()).report.findings
     cases = [
         CaseNights(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
@@ -173,10 +169,3 @@ def append_night(
     except HistoryError as error:
         return [f"this night is not remembered: {error}"]
     return []
-
-
-def _without_nights(located: Located) -> Located:
-    """Leave a run line what a night shows by itself."""
-    if not isinstance(located.record, Run):
-        return located
-    return Located(msgspec.structs.replace(located.record, creep=None), located.path, located.line)

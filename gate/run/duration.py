@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from gate.config.rules import ROOM, budget_of, is_single, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import cost_of, spent
+from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
@@ -23,7 +24,7 @@ from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run,
 from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.refusal import build_cache
-from gate.run.run_folder import MEASUREMENTS, PAST
+from gate.run.run_folder import PAST
 from gate.store.learning import costs_of, first_build
 from gate.store.memory import Costs
 from harness.loop.steps import Round

@@ -14,9 +14,10 @@ from types import FrameType
 from gate.checkout import refuse_tracked
 from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
+from gate.evidence.inputs import MEASUREMENTS
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
-from gate.run.run_folder import MEASUREMENTS, outputs_in, records_of
+from gate.run.run_folder import outputs_in, records_of
 from gate.units import agree, plural
 from harness.process.deadline import unwinding
 

@@ -167,9 +167,12 @@ def _measured(request: Request, out: TextIO) -> int:
 
             warnings += append_night(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
-    if verb == "explain":
-        return _explained(request, out)
-    return 0
+    if verb != "explain":
+        return 0
+    command = command_of("explain")
+    asked = command.options()
+    explain = replace(asked.explain, run=str(request.run_folder), benchmarks=request.benchmarks)
+    return _kept(command, replace(asked, explain=explain), request, out)
 
 
 def measuring_options(request: Request) -> MeasureOptions:
@@ -193,13 +196,6 @@ def _bisected(request: Request, out: TextIO) -> int:
     code = _kept(command, replace(options, measuring=measuring), request, out)
     # several commits remain, which is an answer
     return 0 if code == Exit.INCONCLUSIVE else code
-
-
-def _explained(request: Request, out: TextIO) -> int:
-    command = command_of("explain")
-    options = command.options()
-    explain = replace(options.explain, run=str(request.run_folder), benchmarks=request.benchmarks)
-    return _kept(command, replace(options, explain=explain), request, out)
 
 
 def _calibrated(request: Request, out: TextIO) -> int:

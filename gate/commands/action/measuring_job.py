@@ -6,6 +6,7 @@ After a label nothing is measured: the measurements of an earlier run of the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -125,22 +126,15 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
 def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
     what: What = "cancelled" if result == "cancelled" else "nothing-measured"
     message = _WHY[result].format(_head(request))
-    if _moved_on(request, environment):
-        # the run of the newer commit has the comment
-        request = msgspec.structs.replace(request, comment="never")
-        message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
-    return request.refused(Exit.ERROR, message, what=what)
-
-
-def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
-    """Return whether the pull request has another head by now; in doubt the order of runs decides who comments."""
     pull = request.event.pull
-    if pull is None or request.comment == "never" or request.asked is not None:
-        return False
-    try:
-        return forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha
-    except Problem:
-        return False
+    if pull is not None and request.comment != "never" and request.asked is None:
+        # in doubt the order of runs decides who comments
+        with suppress(Problem):
+            if forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha:
+                # the run of the newer commit has the comment
+                request = msgspec.structs.replace(request, comment="never")
+                message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
+    return request.refused(Exit.ERROR, message, what=what)
 
 
 def _head(request: Request) -> str:

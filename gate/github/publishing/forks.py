@@ -25,7 +25,7 @@ from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
+from gate.github.untrusted.unpack import LARGEST_ZIP, member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
@@ -227,11 +227,11 @@ def fetch(
         with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
             packed = Path(scratch, "data.zip")
             forge.download(artifact.id, packed, LARGEST_ZIP)
-            jobs.append(parse_left(small_member(packed, STATUS, LARGEST_STATUS)))
+            jobs.append(parse_left(member(packed, STATUS, LARGEST_STATUS)))
             if jobs[-1].code:
                 continue
             if not measures:
-                text = small_member(packed, TEXT, LARGEST_STATUS) or b""
+                text = member(packed, TEXT, LARGEST_STATUS) or b""
                 continue
             name = f"{ARTIFACT} {part}" if part else ARTIFACT
             records.extend(read_untrusted(unpack(packed), LIMITS, seen, name))

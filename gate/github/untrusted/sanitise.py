@@ -85,30 +85,24 @@ def claims_of(records: Iterable[Located]) -> Claims:
     """
     found: Claims | None = None
     for located in records:
-        if isinstance(located.record, model.Run):
-            claims = _claims(located, located.record)
-            if found is not None and found != claims:
-                raise model.UserError(
-                    f"{located.path}: line {located.line}: the runs differ in their commits, shards or sessions"
-                )
-            found = claims
+        run, where = located.record, f"{located.path}: line {located.line}"
+        if not isinstance(run, model.Run):
+            continue
+        commits = [str(side and side.sha) for side in (run.base, run.head)]
+        if not all(map(_SHA.fullmatch, commits)):
+            raise model.UserError(f"{where}: does not name the commits of base and head")
+        shard = _SHARD.fullmatch(run.shard) if run.shard else None
+        number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
+        if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
+            part = f"shard {run.shard or '1/1'} in {plural(run.sessions or 1, 'session')}"
+            raise model.UserError(f"{where}: {part}: at most {MOST_PARTS} parts")
+        claims = Claims(commits[0], commits[1], shards, run.sessions)
+        if found not in (None, claims):
+            raise model.UserError(f"{where}: the runs differ in their commits, shards or sessions")
+        found = claims
     if found is None:
         raise model.UserError("the artifact: has no run line, so it does not say what was measured")
     return found
-
-
-def _claims(located: Located, run: model.Run) -> Claims:
-    where = f"{located.path}: line {located.line}"
-    commits = [side.sha if side is not None else None for side in (run.base, run.head)]
-    if any(sha is None or not _SHA.fullmatch(sha) for sha in commits):
-        raise model.UserError(f"{where}: does not name the commits of base and head")
-    shard = _SHARD.fullmatch(run.shard) if run.shard else None
-    number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
-    if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
-        raise model.UserError(
-            f"{where}: shard {run.shard or '1/1'} in {plural(run.sessions or 1, 'session')}: at most {MOST_PARTS} parts"
-        )
-    return Claims(str(commits[0]), str(commits[1]), shards, run.sessions)
 
 
 def refuse_unfinished(records: Iterable[Located]) -> None:
@@ -135,12 +129,8 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
         UserError: run lines that differ, or a session that they do not promise.
     """
     claims = claims_of(records)
-    kept: list[Located] = []
     sieve = _Sieve(known, claims.sessions or 1)
-    for located in records:
-        record = sieve.pass_on(located)
-        if record is not None:
-            kept.append(Located(record, located.path, located.line))
+    kept = [Located(record, each.path, each.line) for each in records if (record := sieve.pass_on(each)) is not None]
     names = [b.name for b in known.config.benchmark]
     plan = known.config.plan
     # jobs that measure parts of a gate do not look
