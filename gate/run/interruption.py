@@ -89,11 +89,9 @@ def _insist(asked: SimpleQueue[int]) -> None:
 
 
 def _in_finaliser(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
+    while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
-    return False
+    return frame is not None
 
 
 NOTHING = "nothing was measured"
@@ -195,13 +193,10 @@ def orderly(folder: Folder | None = None) -> Iterator[None]:
         with interruptible():
             yield
     except Interrupted as interrupted:
-        raise EndedError(f"{interrupted}: {_kept(folder)}", interrupted.exit_code) from None
+        kept = folder.kept() if folder else NOTHING
+        raise EndedError(f"{interrupted}: {kept}", interrupted.exit_code) from None
     except OSError as error:
         what = lack_of(error) or (
             f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
         )
-        raise EndedError(f"{what}: {_kept(folder)}", Exit.ERROR) from error
-
-
-def _kept(folder: Folder | None) -> str:
-    return folder.kept() if folder else NOTHING
+        raise EndedError(f"{what}: {folder.kept() if folder else NOTHING}", Exit.ERROR) from error

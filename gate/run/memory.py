@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from gate.config.resolve import Settings
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
@@ -85,22 +84,20 @@ def history_path(option: Path | None, project: Project) -> Path:
 def project_name(repository: Repository) -> str:
     """Name a project the same in every clone: the origin's host and path, else the path of the checkout."""
     url, common = repository.origin, repository.common
-    name = _origin(url, repository.top) if url else str(common.parent if common.name == ".git" else common)
+    name = str(common.parent if common.name == ".git" else common)
+    if url:
+        # without the user's name and password, and alike for https and ssh
+        host, path = "", url.rpartition("@")[2]
+        with contextlib.suppress(ValueError):
+            if "://" in url:
+                parts = urlsplit(url)
+                host, path = parts.hostname or "", parts.path
+            elif re.match(r"[^/]+:", url):
+                host, _, path = path.partition(":")
+            else:
+                path = str((repository.top / url).resolve())
+        name = f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
     return name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}"
-
-
-def _origin(url: str, top: Path) -> str:
-    # without the user's name and password, and alike for https and ssh
-    host, path = "", url.rpartition("@")[2]
-    with contextlib.suppress(ValueError):
-        if "://" in url:
-            parts = urlsplit(url)
-            host, path = parts.hostname or "", parts.path
-        elif re.match(r"[^/]+:", url):
-            host, _, path = path.partition(":")
-        else:
-            path = str((top / url).resolve())
-    return f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
 
 
 # --- before measuring -------------------------------------------------------------------------------------------------
@@ -116,17 +113,13 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
     """
     try:
         history = Sessions(history_path(option, project))
-        mine = history.of_project(project_name(project.repository))
+        mine = history.of_host("*", project_name(project.repository))
         here = history.of_host(str(host.get("fingerprint"))) if mine else []
     except HistoryError as error:
         return Recalled(None, (HistoryUnusable(str(error)),))
     if not mine:
         return Recalled(None, ())
-    return Recalled(_memory(mine, here, project.settings, host), ())
-
-
-def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, host: Mapping[str, object]) -> Memory:
-    sides = [(config, setups_of(config, host)) for config in settings.sides.values()]
+    sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
     unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
@@ -145,12 +138,13 @@ def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, ho
             unused[_why_not(own[0], setups, host)].append(name)
     # how far variances move is a property of the machine, so that all its findings tell of it
     everything = findings_of(here, most=None)
-    return Memory(
+    memory = Memory(
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
         unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
     )
+    return Recalled(memory, ())
 
 
 def _why_not(

@@ -6,8 +6,8 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gate.checkout import refuse_tracked
@@ -73,7 +73,7 @@ class FolderStore:
             UserError: it holds other measurements of the same run, or cannot be written.
         """
         name, data = name_of(record), encode(record)
-        with _told(self._folder):
+        try:
             same = next((each for each in self._names() if each.key == name.key), None)
             known = same is not None
             if same is not None or not write_new(self._folder / name.path, data):
@@ -86,6 +86,11 @@ class FolderStore:
                     raise other_measurements(str(place), record)
             names = self._names()
             dropped = drop_oldest([self._folder / each.path for each in names], keep)
+        except OSError as error:
+            where, why = error.filename or self._folder, f"cannot be written: {error.strerror}"
+            if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
+                why = "this file system has no hard links: name another folder, or use a ref"
+            raise UserError(f"{where}: {why}") from None
         return added_of(name, known=known, dropped=dropped, kept=names[dropped:], pushed=None)
 
     def _names(self) -> list[Name]:
@@ -137,14 +142,3 @@ def drop_oldest(files: Sequence[Path], keep: int) -> int:
         with suppress(FileNotFoundError):
             file.unlink()
     return len(dropped)
-
-
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or folder
-        if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
-            raise UserError(f"{where}: this file system has no hard links: name another folder, or use a ref") from None
-        raise UserError(f"{where}: cannot be written: {error.strerror}") from None
