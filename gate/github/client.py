@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -251,12 +251,6 @@ class Forge:
             for one in {one.id: one for one in found}.values()
         ]  # fmt: skip
         return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
-
-    def artifacts_of_head(self, head_sha: str, wanted: Callable[[RunFacts], bool]) -> list[ArtifactFacts]:
-        """List the artifacts of the wanted runs of a head commit, the newest first."""
-        runs = [run for run in self.runs_of_head(head_sha) if wanted(run)]
-        found = [one for run in runs for one in self.artifacts_of_run(run.id, run.attempt, head_sha, run.began)]
-        return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
 
     def runs_of_head(self, head_sha: str) -> list[RunFacts]:
         """List the runs of a head commit, the oldest first."""

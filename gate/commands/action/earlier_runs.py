@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.evidence.records import Located
-from gate.github.client import Forge, RunFacts
+from gate.github.client import ArtifactFacts, Forge, RunFacts
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
 from gate.github.publishing.request import Before
@@ -64,21 +64,24 @@ def fetch_measured(
     pull = event.pull
     if pull is None or pull.fork:
         return None
-    mine = _Mine(event.repository, pull, asked.workflow)
-    left = forge.artifacts_of_head(pull.head_sha, mine.made)
-    usable = [one for one in left if one.head_sha == pull.head_sha and part_of(one, gate) is not None]
-    usable = [one for one in usable if not one.expired]
-    if not usable:
-        return None
-    newest = usable[0]
-    shared = mine.shared.get(newest.run_id)
-    if shared:
-        raise UserError(f"{shared} have the same head, so run {newest.run_id} cannot be assigned to one of them")
+    found: list[tuple[RunFacts, list[ArtifactFacts]]] = []
+    for run in forge.runs_of_head(pull.head_sha):
+        if _is_of(run, event.repository, pull, asked.workflow):
+            left = forge.artifacts_of_run(run.id, run.attempt, pull.head_sha, run.began)
+            usable = [one for one in left if not one.expired and one.head_sha == pull.head_sha]
+            found.append((run, [one for one in usable if part_of(one, gate) is not None]))
     # what one run left belongs together
-    records = fetch_records(forge, [one for one in usable if one.run_id == newest.run_id], folder, gate)
-    _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)
+    newest = max(found, key=lambda each: [(one.created, one.id) for one in each[1]], default=None)
+    if newest is None or not newest[1]:
+        return None
+    run, artifacts = newest
+    if len(run.pulls or ()) > 1:
+        shared = " and ".join(f"#{number}" for number in sorted(one.number for one in run.pulls or ()))
+        raise UserError(f"{shared} have the same head, so run {run.id} cannot be assigned to one of them")
+    records = fetch_records(forge, artifacts, folder, gate)
+    _refuse_others(records, _History(forge, clone), pull, asked, run.id)
     write_records(records, folder)
-    return Before(run=newest.run_id, attempt=newest.run_attempt or 1)
+    return Before(run=run.id, attempt=artifacts[0].run_attempt or 1)
 
 
 def oldest_run(forge: Forge, event: Event, workflow: str) -> RunFacts | None:
@@ -90,33 +93,17 @@ def oldest_run(forge: Forge, event: Event, workflow: str) -> RunFacts | None:
     pull = event.pull
     if pull is None or pull.fork:
         return None
-    mine = _Mine(event.repository, pull, workflow)
-    runs = forge.runs_of_head(pull.head_sha)
-    return next((run for run in runs if run.id != event.run_id and mine.made(run)), None)
+    runs = (run for run in forge.runs_of_head(pull.head_sha) if run.id != event.run_id)
+    return next((run for run in runs if _is_of(run, event.repository, pull, workflow)), None)
 
 
-class _Mine:
-    """Tells which runs are of a pull request and a workflow; shared: of which it may also be another's, in words."""
-
-    def __init__(self, repository: str, pull: Pull, workflow: str) -> None:
-        self._repository = repository.casefold()
-        self._pull = pull
-        self._workflow = workflow
-        self.shared: dict[int, str] = {}
-
-    def made(self, run: RunFacts) -> bool:
-        """Return whether a run may have measured the pull request, by what the forge says of it."""
-        repository = run.head_repository.full_name if run.head_repository else ""
-        if run.event != "pull_request" or repository.casefold() != self._repository:
-            return False
-        pulls = [one.number for one in run.pulls or ()]
-        if run.head_branch != self._pull.head_ref or (pulls and self._pull.number not in pulls):
-            return False
-        if self._workflow and run.path and _file(run.path) != self._workflow:
-            return False
-        if len(pulls) > 1:
-            self.shared[run.id] = " and ".join(f"#{number}" for number in sorted(pulls))
-        return True
+def _is_of(run: RunFacts, repository: str, pull: Pull, workflow: str) -> bool:
+    """Return whether a run may have measured a pull request, by what the forge says of it."""
+    own = run.head_repository.full_name if run.head_repository else ""
+    pulls = [one.number for one in run.pulls or ()]
+    if run.event != "pull_request" or own.casefold() != repository.casefold() or run.head_branch != pull.head_ref:
+        return False
+    return (not pulls or pull.number in pulls) and (not workflow or not run.path or _file(run.path) == workflow)
 
 
 def _file(path: str) -> str:

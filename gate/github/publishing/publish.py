@@ -24,7 +24,7 @@ from gate.github.problems import Problem
 from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
-from gate.github.publishing.request import Occasion
+from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.github.stamp import Stamp
 from gate.model import Report, UserError
@@ -254,9 +254,20 @@ def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         return Delivery()
 
     def put() -> Delivery:
-        said = commit.told(outcome, publication.report, headline(publication))
+        # success only where the gate passes, and not on a fork's word alone
+        state: commit.State = "failure" if outcome.code else "pending" if outcome.unverified else "success"
+        said = headline(publication)
+        if state == "pending":
+            label = publication.report.policy.gate.get("accept_label") if publication.report is not None else None
+            confirm = f", the label {clip(label, 40)} confirms it" if isinstance(label, str) and label else ""
+            said = f"unverified, measured on the fork's machine{confirm}: {said}"
+        # a context such as "perfgate" or "perfgate/parser"
+        context = ROOT if publication.id == ROOT else f"{ROOT}/{publication.id}"
         address = publication.links.report or run_address(publication.event)
-        placed = commit.show_status(forge(), publication.id, publication.stamp, outcome, said, address)
+        placed = commit.set_status(
+            forge(), outcome.target.sha, context, publication.stamp,
+            "error" if outcome.verdict == "error" else state, clip(said, commit.LONGEST_DESCRIPTION), address,
+        )  # fmt: skip
         if placed.did == "taken":
             return Delivery(refused=_refused(publication, f"the status of {outcome.target.sha[:10]}", placed.by))
         if placed.did == "older" and placed.by is not None:
