@@ -1,4 +1,4 @@
-"""Interruptions and full disks while measuring: one line that says what was kept."""
+"""The line that says why measuring ended: an interruption, a full disk, a budget; and what was kept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread, main_thread
 from types import FrameType
+from typing import TextIO
 
 from gate.checkout import refuse_tracked
 from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
+from gate.decide.ended_early import budget_ended
+from gate.decide.next_steps import raise_budget
 from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Located
+from gate.evidence.unfinished import unfinished
+from gate.github.runner import HandedOn
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
+from gate.run.job import Job
 from gate.run.run_folder import outputs_in, records_of
 from gate.units import agree, plural
 from harness.process.deadline import unwinding
@@ -200,3 +207,25 @@ def orderly(folder: Folder | None = None) -> Iterator[None]:
             f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
         )
         raise EndedError(f"{what}: {folder.kept() if folder else NOTHING}", Exit.ERROR) from error
+
+
+class Heard(HandedOn):
+    """Hands text on, and keeps why the command ended badly."""
+
+    why = ""
+
+
+def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:
+    """Write why a command ends badly; as_input: the same for the action, whose inputs are no options."""
+    err.write(f"perfgate: {why}\n")
+    if isinstance(err, Heard):
+        err.why = as_input or why
+
+
+def ended_before_a_round(job: Job) -> str | None:
+    """Say what the budget of a run was spent on, if it ended before one round was complete; else None."""
+    rules = job.project.settings.rules
+    records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
+    found = unfinished(records, float(rules.plan.budget))
+    ended = budget_ended(found, job.run, rules) if found else None
+    return f"{ended.sentence()}. {raise_budget(ended).text}" if ended else None

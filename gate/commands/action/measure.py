@@ -24,8 +24,7 @@ from gate.github.publishing.outcome import Status, keep
 from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
-from gate.run.failure_line import Heard, say_why
-from gate.run.interruption import EndedError
+from gate.run.interruption import EndedError, Heard, say_why
 from gate.writing.plain import visible
 from harness.process.execute import is_of_runner, is_secret
 

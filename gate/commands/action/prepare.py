@@ -30,8 +30,6 @@ from gate.github.publishing.request import (
     Inputs,
     Request,
     as_inputs,
-    bounded,
-    encode,
     folded,
     id_of,
     rules_of,
@@ -107,11 +105,11 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
                 matrix = jobs(shards, request.sessions, request.base, request.head, rules_of(request))
         except UserError as error:
             request = request.refused(Exit.USAGE, as_inputs(error))
-    request = bounded(request)
     # annotated by the steps that report; here for whoever looks into the step that refused
     out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)
     measure = "true" if request.measures else "false"
-    outputs = {"request": encode(request), "measure": measure, "matrix": matrix, "asked": asked}
+    text = msgspec.json.encode(request).decode()
+    outputs = {"request": text, "measure": measure, "matrix": matrix, "asked": asked}
     write_outputs(Path(environment["GITHUB_OUTPUT"]), outputs)
     return 0
 

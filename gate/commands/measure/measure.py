@@ -9,7 +9,7 @@ from gate.codes import Exit
 from gate.commands.measure.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, Failure, Same
-from gate.run.failure_line import ended_before_a_round, say_why
+from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, treatment_name
 from gate.run.measuring import opened
 from gate.run.preview import introduction, write_preview

@@ -11,10 +11,22 @@ import msgspec
 
 from gate.cli.values import Shard
 from gate.github.publishing.asked import Asked
-from gate.github.publishing.request import LONGEST_ID, OCCASIONS, ROOT, Command, Inputs, Occasion, Result, digest_of
+from gate.github.publishing.request import (
+    LONGEST,
+    LONGEST_ID,
+    OCCASIONS,
+    ROOT,
+    Command,
+    Inputs,
+    Occasion,
+    Result,
+    digest_of,
+)
 from gate.units import Duration
 
 T = TypeVar("T")
+_SHORT = 500
+"""Characters of an input that is kept where all of them are too long."""
 
 LEFT = {
     "annotations": "results that fail are always annotated",
@@ -77,7 +89,14 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
         matrix: the context `matrix` as JSON.
         event: its name.
     """
+    size = len(msgspec.json.encode(given))
     reader = _Reader(given)
+    if size > LONGEST:
+        reader = _Reader({name: text for name, text in given.items() if len(text) <= _SHORT})
+        reader.problems.append(
+            f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks or "
+            "settings, or put them into the configuration"
+        )
     command: Command | None = reader.parsed("command", _one_of(get_args(Command)), None)
     nothing: tuple[str | None, int | None, int | None] = (None, None, None)
     shard, session, sessions = reader.parsed("shard", _part, nothing)

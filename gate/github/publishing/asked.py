@@ -170,7 +170,10 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
     if event.name == "issue_comment" and comment is not None and payload.issue is not None:
         words, number = _commented(payload, comment, payload.issue), payload.issue.number
     elif event.name == "pull_request_target" and event.action == "labeled" and pull is not None:
-        words, number = _labeled(payload, pull), pull.number
+        if payload.label is None or payload.label.name.casefold() != LABEL:
+            raise NothingAskedError(f"the label is not {LABEL}")
+        _refuse_bots(payload.sender or _User(type="Bot"))
+        words, number = Words("check", sha=pull.head.sha), pull.number
     else:
         raise UserError(
             f"command ask is for issue_comment (created) and pull_request_target (labeled), and this is {event.name}: "
@@ -209,13 +212,6 @@ def _commented(payload: _Payload, comment: _Comment, issue: _Issue) -> Words:
     if issue.state != "open":
         raise RefusedError("the pull request is closed")
     return read_words(body)
-
-
-def _labeled(payload: _Payload, pull: PullPayload) -> Words:
-    if payload.label is None or payload.label.name.casefold() != LABEL:
-        raise NothingAskedError(f"the label is not {LABEL}")
-    _refuse_bots(payload.sender or _User(type="Bot"))
-    return Words("check", sha=pull.head.sha)
 
 
 def _refuse_bots(*users: _User | None) -> None:

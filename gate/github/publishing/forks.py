@@ -24,9 +24,9 @@ from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
-from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
+from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted.unpack import LARGEST_ZIP, member, unpack
-from gate.model import Commit, UserError, Whose
+from gate.model import Commit, Run, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
 from gate.planning.deciding import decide_by
@@ -91,17 +91,15 @@ def decide_foreign(
             f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
             f"({pull.head.sha[:10]}); nothing of it is used"
         )
-    known = Known(
+    known = Run(
         id=f"{source.id}-{source.attempt}",
-        created=None,
         # a name of theirs could be a sentence
         base=Commit(ref=pull.base.ref, sha=claims.base),
         head=Commit(ref=f"#{pull.number}", sha=claims.head),
         choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head.sha)),
-        config=policy.config,
         whose=policy.whose or Whose("named", policy.source),
     )
-    judged = sanitise(records, known)
+    judged = sanitise(records, known, policy.config)
     inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
     try:
         decided = decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
