@@ -699,7 +699,7 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
 
 def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.merge, depth=None)
-    assert checkout_warnings(origin.event(), place.top) == ()
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == []
     place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
     for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
         place.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
@@ -707,11 +707,11 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     place.write("text", "version https://git-lfs.github.com/spec/v1\n")
     place.commit("large")
     expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
-    assert checkout_warnings(origin.event(), place.top) == (expected,)
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == [expected]
     assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", "HEAD").warnings
     for name in ("a.bin", "data/b.bin", "e.bin"):
         place.write(name, "content")
-    assert checkout_warnings(origin.event(), place.top) == (PointersCheckedOut(("data/c d.bin",), 0),)
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
 
 
 def test_a_clone_that_is_no_clone(tmp_path: Path, origin: Origin) -> None:
