@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from gate.github.problems import Task, Trouble, of_error
 from gate.github.transport import Overdue, Transport
-
-if TYPE_CHECKING:
-    from requests import Response
 
 _CHUNK = 1 << 16
 _REDIRECTIONS = 3
@@ -42,9 +38,8 @@ def download(transport: Transport, repository: str, artifact_id: int, file: Path
     def attempt() -> Trouble | None:
         stop = threading.Event()
         patience = transport.patience
-        reading = _Reading(task, place, transport, file, limit, stop)
         try:
-            return patience.within(patience.left, reading.save)
+            return patience.within(patience.left, lambda: _saved(transport, task, place, file, limit, stop))
         except Overdue:
             return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {place.host}"))
         except Exception as error:  # noqa: BLE001  # whatever the libraries raise, in words without the address
@@ -79,61 +74,46 @@ class Place:
         return place.scheme == "https" and bool(place.hostname)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    task: Task
-    place: Place
-    transport: Transport
-    file: Path
-    limit: int
-    stop: threading.Event
+def _saved(
+    transport: Transport, task: Task, place: Place, file: Path, limit: int, stop: threading.Event
+) -> Trouble | None:
+    """Follow a place to a file and save it; what is not there is a trouble; stop: nobody waits any more."""
+    from requests import Session  # late: slow to import, and seldom needed
 
-    def save(self) -> Trouble | None:
-        """Follow the place to a file and save it; what is not there is a trouble."""
-        from requests import Session  # late: slow to import, and seldom needed
+    with Session() as session:
+        # not what ~/.netrc holds for the host
+        session.auth = lambda request: request
+        session.headers.update({"User-Agent": "perfgate", "Accept-Encoding": "identity"})
+        for _ in range(_REDIRECTIONS + 1):
+            if not place.allowed(transport.api_url):
+                return Trouble(task.failed(f"GitHub sends to {place.host} without encryption"))
+            timeout = transport.timeout
+            with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
+                status = response.status_code
+                if status == 200:
+                    return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
+                if not response.is_redirect:
+                    problem = task.failed(f"the storage {place.host} answers with {status}", status=status)
+                    return Trouble(problem, again=status >= 500 or status == 429)
+                place = Place(urljoin(place.address, response.headers["Location"]))
+    return Trouble(task.failed(f"{place.host} redirects too often"))
 
-        with Session() as session:
-            # not what ~/.netrc holds for the host
-            session.auth = lambda request: request
-            session.headers.update({"User-Agent": "perfgate", "Accept-Encoding": "identity"})
-            place = self.place
-            for _ in range(_REDIRECTIONS + 1):
-                if not place.allowed(self.transport.api_url):
-                    return Trouble(self.task.failed(f"GitHub sends to {place.host} without encryption"))
-                timeout = self.transport.timeout
-                with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
-                    onward = response.headers.get("Location") if response.is_redirect else None
-                    if onward is None:
-                        return self._saved(response, place)
-                place = Place(urljoin(place.address, onward))
-        return Trouble(self.task.failed(f"{place.host} redirects too often"))
 
-    def _saved(self, response: Response, place: Place) -> Trouble | None:
-        status = response.status_code
-        if status != 200:
-            problem = self.task.failed(f"the storage {place.host} answers with {status}", status=status)
-            return Trouble(problem, again=status >= 500 or status == 429)
-        if self.stop.is_set():  # nobody waits any more
-            return None
-        try:
-            out = self.file.open("wb", buffering=0)
-        except OSError as error:
-            return Trouble(self.task.failed(f"{self.file} cannot be written: {error.strerror}"))
-        with out:
-            return self._copied(response, out)
+def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: threading.Event) -> Trouble | None:
+    from requests import RequestException
 
-    def _copied(self, response: Response, out: FileIO) -> Trouble | None:
-        written = 0
-        for chunk in response.iter_content(_CHUNK):
-            written += len(chunk)
-            if written > self.limit:
-                return Trouble(self.task.failed(f"it has more than {self.limit:,} bytes"))
-            if self.stop.is_set():
-                break
-            try:
-                rest = memoryview(chunk)
-                while rest:
-                    rest = rest[out.write(rest) :]
-            except OSError as error:  # the disk's, not the connection's
-                return Trouble(self.task.failed(f"{self.file} cannot be written: {error.strerror}"))
-        return None
+    written = 0
+    try:
+        with file.open("wb") as out:
+            for chunk in chunks:
+                written += len(chunk)
+                if written > limit:
+                    return Trouble(task.failed(f"it has more than {limit:,} bytes"))
+                if stop.is_set():
+                    break
+                out.write(chunk)
+    except RequestException:  # the connection's, not the disk's
+        raise
+    except OSError as error:
+        return Trouble(task.failed(f"{file} cannot be written: {error.strerror}"))
+    return None

@@ -63,8 +63,13 @@ def lacking(
         )
     if alone:
         return against_itself(project), why
-    # what does not build there is built as head is, so that head is measured
-    return left(_built_as_head(project) if failure and failure.kind == "build" else project, ()), why
+    if failure and failure.kind == "build":
+        # what does not build there is built as head is, so that head is measured; base keeps its name
+        sources, sides = project.sources, project.settings.sides
+        base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
+        own = replace(sources, base=Source(sources.base.commit, sources.head.revision))
+        project = replace(project, sources=own, settings=replace(project.settings, sides={**sides, "base": base}))
+    return left(project, ()), why
 
 
 def as_begun(project: Project, past: Run) -> Project:
@@ -101,17 +106,6 @@ def against_itself(project: Project) -> Project:
         project,
         sources=Sources(sources.head, sources.head, Choice(AsHead(), sources.choice.head), sources.warnings),
         settings=replace(settings, sides={"base": base, "head": head}),
-    )
-
-
-def _built_as_head(project: Project) -> Project:
-    """Give base head's files and build, and leave it its name."""
-    sources, sides = project.sources, project.settings.sides
-    base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
-    return replace(
-        project,
-        sources=replace(sources, base=Source(sources.base.commit, sources.head.revision)),
-        settings=replace(project.settings, sides={**sides, "base": base}),
     )
 
 

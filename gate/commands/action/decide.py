@@ -17,7 +17,7 @@ from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.event import is_sha
 from gate.github.notice import Notice
 from gate.github.publishing import outcome as outcomes
-from gate.github.publishing.collected_measurements import NothingError, join, require_readable
+from gate.github.publishing.collected_measurements import NothingError, copy_lines, require_readable
 from gate.github.publishing.conclusion import Concluded, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
@@ -198,7 +198,8 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     # what an earlier run measured is there already, and stays the newest of that run
     earlier = request.again is not None and request.again.run != request.event.run_id
     if concluded.files and request.command != "calibrate" and not earlier:
-        join(concluded.files, data / MEASUREMENTS)
+        # of the run's own folder, or what was fetched into it: one file
+        copy_lines(concluded.files[0], data / MEASUREMENTS)
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.command == "measure" and not request.idle:
         # also where nothing was measured: the job that decides says why

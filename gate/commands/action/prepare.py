@@ -15,14 +15,14 @@ import msgspec
 from gate.codes import Exit
 from gate.commands.action.study import study_refusal
 from gate.document.markdown import brief, link
-from gate.github.client import Forge, forge_of, token_of
+from gate.github.client import forge_of, token_of
 from gate.github.comment import Marker, publish_comment
 from gate.github.conversation import Conversation
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.action_inputs import read_inputs
-from gate.github.publishing.asked import Asked, NothingAskedError, RefusedError, read_request
+from gate.github.publishing.asked import NothingAskedError, RefusedError, read_request
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
 from gate.github.publishing.request import (
@@ -278,7 +278,15 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
         forge = forge_of(event, environment)
         try:
             asked = read_request(event, environment, forge)
-            _queue(request, asked, forge)
+            talk = Conversation(forge.transport, forge.repository, asked.pull.number)
+            marker = answer_marker(asked, event)
+            for comment in talk.comments():
+                found = Marker.parse(comment.text)
+                if found and found.id == marker.id and found.stamp.run != event.run_id and talk.is_mine(comment):
+                    why = f"the same was asked before, and {comment.url} is its answer"
+                    raise RefusedError(why, answered=False)
+            text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
+            publish_comment(forge, asked.pull.number, marker, text, result=False)
         except NothingAskedError as error:
             return msgspec.structs.replace(request, idle=str(error)), ""
         except RefusedError as error:
@@ -294,15 +302,3 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
         return request.refused(Exit.ERROR, problem.after("nothing is measured")), ""
     idle = f"queued: {asked.words.said} of {asked.pull.head_sha[:10]}"
     return msgspec.structs.replace(request, idle=idle), msgspec.json.encode(asked).decode()
-
-
-def _queue(request: Request, asked: Asked, forge: Forge) -> None:
-    event = request.event
-    talk = Conversation(forge.transport, forge.repository, asked.pull.number)
-    marker = answer_marker(asked, event)
-    for comment in talk.comments():
-        found = Marker.parse(comment.text)
-        if found and found.id == marker.id and found.stamp.run != event.run_id and talk.is_mine(comment):
-            raise RefusedError(f"the same was asked before, and {comment.url} is its answer", answered=False)
-    text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
-    publish_comment(forge, asked.pull.number, marker, text, result=False)

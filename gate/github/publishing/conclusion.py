@@ -11,10 +11,8 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.decide.decided import Decided
-from gate.decide.policy import policy_of
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Inputs
-from gate.evidence.runs import run_of
 from gate.github.client import forge_of, token_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
@@ -71,25 +69,6 @@ def outcome_of(decided: Decided, target: Target) -> Outcome:
     return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
 
 
-def _accepting(
-    inputs: Inputs, pull: int, event: Event, environment: Mapping[str, str], *, commented: bool
-) -> tuple[str | None, tuple[str, ...]]:
-    """Ask the forge, now, whether the pull request has the label that the rules of the run name.
-
-    Returns what accepts regressions, in words, and why the pull request could not be asked; commented: a comment is
-    made, which says what permission is missing.
-    """
-    wanted = policy_of(run_of(inputs.records), RulesOptions()).config.gate.accept_label
-    if not wanted or token_of(environment) is None:
-        return None, ()
-    try:
-        labels = forge_of(event, environment).pull(pull).labels
-        return accepted_by(wanted, pull, [label.name for label in labels]), ()
-    except Problem as problem:
-        told = commented and problem.permission is not None
-        return None, () if told else (problem.after(f"the labels of #{pull} cannot be read"),)
-
-
 def conclude_on(
     inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str], *, comment: bool = False
 ) -> Concluded:
@@ -108,11 +87,16 @@ def conclude_on(
     missing = all(each.kind == "missing" and each.benchmark is not None for each in report.failures)
     # something regressed, or nothing failed but that it is missing
     accepts = report.verdict == "regression" or (report.verdict == "error" and bool(report.failures) and missing)
-    if number is not None and accepts:
-        commented = comment and target.pull is not None and not target.fork
-        label, warnings = _accepting(inputs, number, event, environment, commented=commented)
-        if label is not None:
-            decided = decide_inputs(inputs, AS_MEASURED, label=label)
+    wanted = decided.policy.config.gate.accept_label
+    if number is not None and accepts and wanted and token_of(environment) is not None:
+        try:
+            labels = forge_of(event, environment).pull(number).labels
+            if (label := accepted_by(wanted, number, [each.name for each in labels])) is not None:
+                decided = decide_inputs(inputs, AS_MEASURED, label=label)
+        except Problem as problem:
+            # a comment would say what permission is missing
+            if problem.permission is None or not comment or target.pull is None or target.fork:
+                warnings = (problem.after(f"the labels of #{number} cannot be read"),)
     return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
 
 
