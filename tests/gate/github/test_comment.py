@@ -137,6 +137,14 @@ def test_the_same_run_may_say_something_else(github: FakeGitHub) -> None:
     assert bodies(github) == [f"{marker(1).text}\naccepted"]
 
 
+def test_after_an_update_those_may_write_who_had_read_before(
+    github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(github, 1)
+    clock = hurried(monkeypatch, github)
+    assert (publish(github, 2), clock.slept) == ("updated", [1.0])
+
+
 def test_line_ends_of_a_forge_are_no_change(github: FakeGitHub) -> None:
     github.add_comment(12, f"{text(1)}\n".replace("\n", "\r\n"), BOT)
     assert publish(github, 1) == "unchanged"

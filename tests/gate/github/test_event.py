@@ -319,30 +319,6 @@ def test_a_fork_is_refused_on_a_machine_that_somebody_keeps(told: Told) -> None:
     assert refusal(told("pull_request", pull(FORK), RUNNER_ENVIRONMENT=""), forks=False) == said
 
 
-def test_a_fork_may_be_measured_where_nothing_is_to_be_had(told: Told) -> None:
-    assert refusal(told("pull_request", pull(FORK), RUNNER_ENVIRONMENT="github-hosted"), forks=False) is None
-    assert refusal(told("pull_request", pull(FORK)), forks=True) is None
-    assert refusal(told("pull_request", pull()), forks=False) is None
-
-
-@pytest.mark.parametrize("forks", [False, True])
-@pytest.mark.parametrize("runner", ["github-hosted", "self-hosted"])
-def test_with_the_repositorys_secrets_nothing_is_ever_measured(told: Told, forks: bool, runner: str) -> None:
-    for name, payload in (
-        ("pull_request_target", pull()),
-        ("pull_request_target", pull(FORK)),
-        ("workflow_run", run()),
-    ):
-        said = refusal(told(name, payload, RUNNER_ENVIRONMENT=runner), forks=forks)
-        assert said is not None
-        assert said.startswith(f"not measured: {name} runs with the repository's secrets")
-
-
-@pytest.mark.parametrize("name", ["push", "schedule", "workflow_dispatch"])
-def test_what_the_maintainer_starts_is_measured(told: Told, name: str) -> None:
-    assert refusal(told(name, {}), forks=False) is None
-
-
 # --- history ----------------------------------------------------------------------------------------------------------
 
 

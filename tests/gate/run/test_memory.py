@@ -440,20 +440,12 @@ def told(folder: Path, name: str, ref: str, payload: object) -> dict[str, str]:
 PAYLOAD = {
     "repository": {"full_name": "acme/widget", "default_branch": "main"},
     "pull_request": {"number": 7, "head": {"ref": "x", "sha": "a" * 40}, "base": {"ref": "main", "sha": "b" * 40}},
-    "merge_group": {"base_sha": "a" * 40, "head_sha": "b" * 40},
 }
 
 
 @pytest.mark.parametrize(
     ("name", "ref", "writes"),
-    [
-        ("push", "refs/heads/main", True),
-        ("schedule", "refs/heads/main", True),
-        ("workflow_dispatch", "refs/heads/main", True),
-        ("push", "refs/heads/feature", False),
-        ("pull_request", "refs/pull/7/merge", False),
-        ("merge_group", "refs/heads/gh-readonly-queue/main/pr-7", False),
-    ],
+    [("push", "refs/heads/main", True), ("pull_request", "refs/pull/7/merge", False)],
 )
 def test_only_runs_of_the_default_branch_write(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ref: str, writes: bool
