@@ -6,7 +6,7 @@ import dataclasses
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -151,29 +151,19 @@ def test_a_merge_into_the_target_is_the_head_too(github: FakeGitHub, tmp_path: P
     assert "merged into its target" in (report.run.chosen or "")
 
 
-@pytest.mark.parametrize("parents", [[BASE, HEAD], [HEAD, BASE], [HEAD], [BASE, OTHER], None])
+@pytest.mark.parametrize("parents", [(BASE, HEAD), (HEAD, BASE), (HEAD,), (BASE, OTHER), None])
 def test_an_earlier_merge_is_known_by_its_parents(
-    github: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parents: list[str] | None
+    github: FakeGitHub, tmp_path: Path, parents: tuple[str, ...] | None
 ) -> None:
-    asking = forge(github)
-    get = asking.transport.get
-
-    def answer(task: Any, path: str, shape: Any, **parameters: str) -> Any:
-        if path != f"/repos/acme/widget/git/commits/{OTHER}":
-            return get(task, path, shape, **parameters)
-        if parents is None:
-            raise Problem("cannot read commit", status=404)
-        return shape(parents=[type("Parent", (), {"sha": sha})() for sha in parents])
-
-    monkeypatch.setattr(asking.transport, "get", answer)
-    github.add_artifact(70, "perfgate-perfgate-data", packed(lines(head={"sha": OTHER})), HEAD)
-    if parents == [BASE, HEAD]:
-        assert decide_foreign(asking, EVENT, tmp_path, "perfgate")[0].report.verdict == "pass"
-    else:
-        with pytest.raises(
-            UserError, match=r"measured another commit \(dddddddddd\) than the pull request's head \(aaaaaaaaaa\)"
-        ):
-            decide_foreign(asking, EVENT, tmp_path, "perfgate")
+    if parents is not None:
+        github.state.parents[OTHER] = parents
+    data = packed(lines(head={"sha": OTHER}))
+    if parents == (BASE, HEAD):
+        assert decided(github, tmp_path, data).report.verdict == "pass"
+        return
+    said = r"measured another commit \(dddddddddd\) than the pull request's head \(aaaaaaaaaa\)"
+    with pytest.raises(UserError, match=said):
+        decided(github, tmp_path, data)
 
 
 @pytest.mark.parametrize(
@@ -193,23 +183,11 @@ def test_only_runs_of_pull_requests_are_published(
     assert github.requests == []
 
 
-def closed(github: FakeGitHub) -> None:
-    github.pulls[12].state = "closed"
-
-
-def pushed(github: FakeGitHub) -> None:
-    github.pulls[12].head_sha = OTHER
-
-
-def elsewhere(github: FakeGitHub) -> None:
-    github.pulls[12].head_repository = "somebody/widget"
-
-
-@pytest.mark.parametrize("change", [closed, pushed, elsewhere])
-def test_a_pull_request_that_moved_on_gets_nothing(
-    github: FakeGitHub, tmp_path: Path, change: Callable[[FakeGitHub], None]
-) -> None:
-    change(github)
+@pytest.mark.parametrize(
+    ("fact", "value"), [("state", "closed"), ("head_sha", OTHER), ("head_repository", "somebody/widget")]
+)
+def test_a_pull_request_that_moved_on_gets_nothing(github: FakeGitHub, tmp_path: Path, fact: str, value: str) -> None:
+    setattr(github.pulls[12], fact, value)
     with pytest.raises(MovedOnError, match="moved on or was closed; nothing is published"):
         decided(github, tmp_path, packed(lines()))
     assert github.downloads == []
@@ -226,54 +204,28 @@ def test_two_pull_requests_of_one_head_are_told_apart_by_nobody(github: FakeGitH
         decided(github, tmp_path, packed(lines()))
 
 
-def no_rules(github: FakeGitHub) -> None:
-    github.files.clear()
-
-
-def two_rules(github: FakeGitHub) -> None:
-    github.files["main", "pyproject.toml"] = "[tool.perfgate.gate]\nthreshold = '1%'\n"
-
-
-def wrong_rules(github: FakeGitHub) -> None:
-    github.files["main", "perfgate.toml"] = "[gate]\nthreshhold = 1\n"
-
-
-def no_benchmarks(github: FakeGitHub) -> None:
-    github.files["main", "perfgate.toml"] = "[gate]\n"
-
-
-def nothing_left(github: FakeGitHub) -> None:
-    github.artifacts.clear()
-
-
-def expired(github: FakeGitHub) -> None:
-    github.artifacts[0].expired = True
-
-
-def of_another_gate(github: FakeGitHub) -> None:
-    github.artifacts[0].name = "perfgate-perfgate-data-2"
+MAIN = ("main", "perfgate.toml")
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("files", "artifact", "why"),
     [
-        (
-            no_rules,
-            r"the target branch main has no perfgate.toml, nor \[tool.perfgate\] in pyproject.toml: .*add it there",
-        ),
-        (two_rules, "the target branch main: perfgate.toml: pyproject.toml has"),
-        (wrong_rules, r"the target branch main: perfgate.toml:2: gate.threshhold: unknown key; did you mean threshold"),
-        (no_benchmarks, r"has no \[\[benchmark\]\]"),
-        (nothing_left, "the run left no artifact perfgate-perfgate-data, or it has expired"),
-        (expired, "or it has expired"),
-        (of_another_gate, "left no artifact"),
+        ({}, {}, r"the target branch main has no perfgate.toml, nor \[tool.perfgate\] in pyproject.toml: .*add it there"),
+        ({MAIN: RULES, ("main", "pyproject.toml"): "[tool.perfgate.gate]\nthreshold = '1%'\n"}, {}, "the target branch main: perfgate.toml: pyproject.toml has"),
+        ({MAIN: "[gate]\nthreshhold = 1\n"}, {}, r"the target branch main: perfgate.toml:2: gate.threshhold: unknown key; did you mean threshold"),
+        ({MAIN: "[gate]\n"}, {}, r"has no \[\[benchmark\]\]"),
+        ({MAIN: RULES}, {"expired": True}, "the run left no artifact perfgate-perfgate-data, or it has expired"),
+        ({MAIN: RULES}, {"name": "perfgate-perfgate-data-2"}, "left no artifact"),
     ],
-)
+)  # fmt: skip
 def test_what_is_lacking_is_one_line(
-    github: FakeGitHub, tmp_path: Path, change: Callable[[FakeGitHub], None], why: str
+    github: FakeGitHub, tmp_path: Path, files: dict[tuple[str, str], str], artifact: dict[str, Any], why: str
 ) -> None:
-    github.add_artifact(70, "perfgate-perfgate-data", packed(lines()), HEAD)
-    change(github)
+    made = github.add_artifact(70, "perfgate-perfgate-data", packed(lines()), HEAD)
+    for name, value in artifact.items():
+        setattr(made, name, value)
+    github.files.clear()
+    github.files.update(files)
     with pytest.raises(UserError, match=why) as caught:
         decided(github, tmp_path, None)
     assert "\n" not in str(caught.value)
