@@ -218,15 +218,6 @@ class Forge:
         found = self._at(Task(f"read commit {commit[:10]}", _CONTENTS), f"git/commits/{commit}", _Commit)
         return tuple(parent.sha for parent in found.parents) if found is not None else None
 
-    def is_merge_of(self, commit: str, head: str) -> bool:
-        """Return whether a commit merges a head into what was its target then.
-
-        The one that a pull request names is of now: it is made anew when the target moves on, as it does while a
-        benchmark runs.
-        """
-        found = self.parents(commit)
-        return found is not None and len(found) == 2 and found[1] == head
-
     def merge_base(self, one: str, other: str) -> str | None:
         """Read the merge base of two commits or branches; None when they have none, or one is not there."""
         task = Task(f"compare {one_line(one)[:40]} with {one_line(other)[:40]}", _CONTENTS)

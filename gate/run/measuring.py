@@ -53,11 +53,6 @@ Looking = Callable[[Run, Config], AfterRound | None]
 """Gives what a run asks after each round, by its first line and the rules in force."""
 
 
-def never(_run: Run, _rules: Config) -> AfterRound | None:
-    """Ask nothing: the design is fixed."""
-    return None
-
-
 @contextmanager
 def opened(
     options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool, folder: Folder | None = None
@@ -149,7 +144,7 @@ class Measuring:
         self._say(*lines)
 
     def measure(
-        self, job: Job, looking: Looking = never, *, explains: bool = False, seconds: float | None = None
+        self, job: Job, looking: Looking | None = None, *, explains: bool = False, seconds: float | None = None
     ) -> Done:
         """Measure what is not yet recorded; every record is on disk before the next step begins.
 
@@ -157,9 +152,9 @@ class Measuring:
         files away while they are concluded on. If another one does not give it back in time, that is recorded as a
         failure.
 
-        looking: gives what is asked between rounds which benchmarks need no more. explains: what regressed is profiled
-        in the end, where the rules want it. seconds: the budget, with what is recorded of the job; None: that of its
-        plan.
+        looking: gives what is asked between rounds which benchmarks need no more; None: the design is fixed. explains:
+        what regressed is profiled in the end, where the rules want it. seconds: the budget, with what is recorded of
+        the job; None: that of its plan.
 
         Raises:
             UserError: sources or a shared path cannot be had; UnfitError with --strict.
@@ -242,8 +237,8 @@ class Measuring:
             self._err.writelines(f"perfgate: warning: {each.sentence()}\n" for each in work.left[before:])
 
     def _measure(
-        self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking, budget: Budget, job: Job,
-        base: Settled | None, *, explains: bool,
+        self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking | None, budget: Budget,
+        job: Job, base: Settled | None, *, explains: bool,
     ) -> Done | Started:  # fmt: skip
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
@@ -266,7 +261,7 @@ class Measuring:
                 # budget: head's build and the proofs may take as long beyond it as base's build took
                 budget.allow(budget.used)
             settings = job.project.settings
-            after_round = looking(job.run, settings.rules)
+            after_round = looking(job.run, settings.rules) if looking else None
             progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}

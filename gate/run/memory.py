@@ -10,7 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -51,8 +51,10 @@ class Recalled:
 
     memory: Memory | None
     """None where nothing is remembered about the project."""
-    warnings: tuple[AnyWarning, ...]
+    warnings: tuple[AnyWarning, ...] = ()
     """For the reader of the report."""
+    costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
+    """What steps cost on this host, by benchmark, from the newest session."""
 
 
 def control_warnings(history: Path | None) -> list[AnyWarning]:
@@ -118,7 +120,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
     except HistoryError as error:
         return Recalled(None, (HistoryUnusable(str(error)),))
     if not mine:
-        return Recalled(None, ())
+        return Recalled(None)
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
     unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
@@ -144,7 +146,9 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         build_nu=nu_of(everything, "build"),
         unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
     )
-    return Recalled(memory, ())
+    # the newest session comes first
+    costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
+    return Recalled(memory, costs={each.benchmark: each.costs for each in costs})
 
 
 def _why_not(
@@ -264,18 +268,3 @@ def on_default_branch(project: Project) -> bool:
         if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
             return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
     return False
-
-
-def costs_here(option: Path | None, project: Project, host: Mapping[str, object]) -> dict[str, Costs]:
-    """Return what steps cost on this host, by benchmark, from the newest session; nothing of a history that is broken.
-
-    option: --history. host: the facts of the machine.
-    """
-    try:
-        history = Sessions(history_path(option, project))
-        entries = history.of_host(str(host.get("fingerprint")), project_name(project.repository))
-    except HistoryError:
-        # what is remembered was read a moment ago, and said what is wrong
-        return {}
-    # the newest session comes first
-    return {entry.learned.benchmark: entry.learned.costs for entry in reversed(entries)}

@@ -146,7 +146,7 @@ def _measured(request: Request, out: TextIO) -> int:
         return _bisected(request, out)
     from gate.decide.decided import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
-    from gate.run.measuring import never, opened
+    from gate.run.measuring import opened
     from gate.run.memory import append_check
     from gate.run.preview import introduction
     from gate.run.run_folder import records_of
@@ -158,7 +158,7 @@ def _measured(request: Request, out: TextIO) -> int:
         job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking if job.part is None else never, explains=True).job
+        job = run.measure(job, looking if job.part is None else None, explains=True).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         if job.run.creep is not None:

@@ -21,7 +21,7 @@ from gate.github.conversation import Conversation
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
-from gate.github.publishing.action_inputs import read_inputs
+from gate.github.publishing.action_inputs import LEFT, read_inputs
 from gate.github.publishing.asked import NothingAskedError, RefusedError, read_request
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
@@ -78,21 +78,22 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
         UserError: this is no step of a workflow.
     """
     event = read_event(environment)
-    found = read_inputs(given, environment.get("INPUT_MATRIX", ""), event.name)
-    out.writelines(warning_line(line, "perfgate") for line in found.left)
-    if found.inputs.asked is not None:
+    inputs, wrong = read_inputs(given, environment.get("INPUT_MATRIX", ""), event.name)
+    left = (f"input {name} left: {instead}" for name, instead in LEFT.items() if name in given)
+    out.writelines(warning_line(line, "perfgate") for line in left)
+    if inputs.asked is not None:
         # the job that decides may write on a fork's pull request: it is started from the default branch
-        pull = found.inputs.asked.pull
-        publishes = found.inputs.command == "publish"
+        pull = inputs.asked.pull
+        publishes = inputs.command == "publish"
         event = dataclasses.replace(event, pull=dataclasses.replace(pull, fork=pull.fork and not publishes))
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-    problems = [Notice(Exit.USAGE, problem) for problem in found.problems]
-    request = _first(found.inputs, event, workspace, problems, environment)
+    problems = [Notice(Exit.USAGE, problem) for problem in wrong]
+    request = _first(inputs, event, workspace, problems, environment)
     matrix = asked = ""
     if request.command == "ask" and not request.notices:
         request, asked = _asking(request, environment)
     elif not request.notices and not request.idle:
-        request, warnings = _prepared(request, workspace, workspace / found.inputs.directory, environment)
+        request, warnings = _prepared(request, workspace, workspace / inputs.directory, environment)
         out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(warnings))
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX

@@ -118,7 +118,7 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
 def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     from gate.model import SIDES, UserError
     from gate.planning.basis import from_memory
-    from gate.run.memory import costs_here, history_path, recall_memory
+    from gate.run.memory import history_path, recall_memory
     from gate.run.project import look_at_project
     from harness.host.facts import facts
     from harness.instruments.declaration import choose
@@ -136,9 +136,8 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
         path = history_path(history, project)
         advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
         raise UserError(f"nothing is remembered about this project in {path}: {advice}")
-    costs = costs_here(history, project, host)
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, costs, settings.rules, both, "the memory of this host")
+    return from_memory(memory, recalled.costs, settings.rules, both, "the memory of this host")
 
 
 COMMAND = Command(

@@ -46,16 +46,6 @@ LEFT = {
 
 
 @dataclass(frozen=True, slots=True)
-class ReadInputs:
-    """The inputs, and what is wrong with them, a line each; a wrong one has its default."""
-
-    inputs: Inputs
-    problems: tuple[str, ...]
-    left: tuple[str, ...]
-    """A line for each that this version does not take."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Reader:
     given: Mapping[str, str]
     problems: list[str] = field(default_factory=list)
@@ -81,8 +71,8 @@ class _Reader:
             return default
 
 
-def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> ReadInputs:
-    """Read the inputs of the action; every one that is wrong is named.
+def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> tuple[Inputs, list[str]]:
+    """Read the inputs of the action, and what is wrong with them, a line each; a wrong one has its default.
 
     Args:
         given: by name, as the caller wrote them.
@@ -144,8 +134,7 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
         problems.append(f"input measuring: is empty: {need}; {give}")
     if command == "creep" and inputs.base is not None:
         problems.append("input base: does not go with command creep, whose base is the pin: set creep.against=REF")
-    left = (f"input {name} left: {instead}" for name, instead in LEFT.items() if name in given)
-    return ReadInputs(inputs, (*reader.problems, *problems), tuple(left))
+    return inputs, [*reader.problems, *problems]
 
 
 def _one_of(known: tuple[Any, ...]) -> Callable[[str], Any]:

@@ -108,25 +108,24 @@ def conclude_foreign(
     A pull request that has moved on is nothing to publish, and nothing wrong. folder, gate, directory, sets: as of
     `decide_foreign`.
     """
-    from gate.github.publishing.forks import MovedOnError, UnmeasuredError, decide_foreign
+    from gate.github.publishing.forks import MovedOnError, NothingLeftError, decide_foreign, pull_of
 
-    source = event.source
-    own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target_of(event)
+    source, target = event.source, target_of(event)
+    own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target
     try:
         forge = forge_of(event, environment)
-        decided, pull = decide_foreign(forge, event, folder, gate, directory=directory, sets=sets)
+        source, pull = pull_of(forge, event)
+        target = msgspec.structs.replace(own, pull=pull.number)
+        decided = decide_foreign(forge, source, pull, folder, gate, directory=directory, sets=sets)
     except MovedOnError as error:
         return Concluded(nothing(own, str(error)))
-    except UnmeasuredError as error:
-        ended = source.conclusion if source is not None else None
-        what: What = "cancelled" if ended in _STOPPED else "nothing-measured"
-        target = msgspec.structs.replace(own, pull=error.pull.number)
+    except NothingLeftError as error:
+        what: What = "cancelled" if source is not None and source.conclusion in _STOPPED else "nothing-measured"
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error), what)], target))
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
         return Concluded(could_not_run([Notice(Exit.ERROR, problem.after("nothing is published"))], own))
     # confirmed by the label that accepts regressions
-    outcome = outcome_of(decided, msgspec.structs.replace(own, pull=pull.number))
-    outcome = msgspec.structs.replace(outcome, unverified=decided.policy.label is None)
+    outcome = msgspec.structs.replace(outcome_of(decided, target), unverified=decided.policy.label is None)
     return Concluded(outcome, decided, (folder / MEASUREMENTS,))

@@ -44,20 +44,39 @@ class NothingLeftError(UserError):
     """A run left no measurements of a gate."""
 
 
-class UnmeasuredError(UserError):
-    """A fork's run left no measurements of the head of this pull request."""
+def pull_of(forge: Forge, event: Event) -> tuple[SourceRun, PullFacts]:
+    """Look up the run that a workflow_run event is about, and its pull request, whatever number its artifact may name.
 
-    def __init__(self, why: str, pull: PullFacts) -> None:
-        super().__init__(why)
-        self.pull = pull
+    Raises:
+        MovedOnError: no open pull request has the head that was measured.
+        UserError: it was no run of a pull request, or of several.
+        Problem: the forge cannot be asked.
+    """
+    source, found = event.source, list[PullFacts]()
+    if source is None:
+        raise UserError(f"command publish without runs: needs a workflow_run workflow, and this is {event.name}")
+    if source.event != "pull_request":
+        raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
+    if source.conclusion is None:
+        raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
+    if source.head_repository and source.head_branch:
+        found = forge.pulls_of(source.head_repository.full_name, source.head_branch)
+    found = [pull for pull in found if pull.head.sha == source.head_sha]
+    if not found:
+        raise MovedOnError("the pull request has moved on or was closed; nothing is published")
+    if len(found) > 1:
+        numbers = ", ".join(f"#{pull.number}" for pull in found)
+        raise UserError(
+            f"pull requests {numbers} have the same head, so it is unclear which one to comment on: close the others"
+        )
+    return source, found[0]
 
 
 def decide_foreign(
-    forge: Forge, event: Event, folder: Path, gate: str, *, directory: str = ".", sets: Sequence[str] = ()
-) -> tuple[Decided, PullFacts]:
-    """Decide again, from nothing but its measurements, over the run that a workflow_run event is about.
-
-    Returns what was decided by the rules of the target branch, and the pull request where it is to be published.
+    forge: Forge, source: SourceRun, pull: PullFacts, folder: Path, gate: str, *, directory: str = ".",
+    sets: Sequence[str] = (),
+) -> Decided:  # fmt: skip
+    """Decide again, by the rules of the target branch and from nothing but its measurements, over a run.
 
     Args:
         folder: gets the measurements as they were judged.
@@ -66,27 +85,18 @@ def decide_foreign(
         sets: KEY=VALUE over the rules of the target branch.
 
     Raises:
-        MovedOnError: no open pull request has the head that was measured.
-        UnmeasuredError: the run left no measurements.
-        UserError: it was no run of a pull request, left no measurements, or left some that are not taken; or the target
-            branch has no rules.
+        NothingLeftError: the run left no measurements.
+        UserError: it left some that are not taken, or the target branch has no rules.
         Problem: the forge cannot be asked.
     """
-    source = event.source
-    if source is None:
-        raise UserError(f"command publish without runs: needs a workflow_run workflow, and this is {event.name}")
-    if source.event != "pull_request":
-        raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
-    if source.conclusion is None:
-        raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
-    pull = _pull_of(forge, source)
     policy = _policy_of(forge, pull, directory, sets)
-    try:
-        records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
-    except NothingLeftError as error:
-        raise UnmeasuredError(str(error), pull) from None
+    records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
     claims = claims_of(records)
-    if claims.head not in (pull.head.sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head.sha):
+    # a merge into what was the target then: the one that a pull request names is of now, and is made anew when the
+    # target moves on, as it does while a benchmark runs
+    if claims.head not in (pull.head.sha, pull.merge_sha) and (forge.parents(claims.head) or ())[1:] != (
+        pull.head.sha,
+    ):
         raise UserError(
             f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
             f"({pull.head.sha[:10]}); nothing of it is used"
@@ -102,32 +112,12 @@ def decide_foreign(
     judged = sanitise(records, known, policy.config)
     inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
     try:
-        decided = decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+        return decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
     except UserError as error:
         # such as the same execution twice, with the names that it has
         raise UserError(clip(visible(str(error)), 300)) from None
     except (ArithmeticError, ValueError) as error:
         raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None
-    return decided, pull
-
-
-# --- who is asked about what ------------------------------------------------------------------------------------------
-
-
-def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
-    """Look up the pull request of a run; whatever number its artifact may name is not asked for."""
-    found: list[PullFacts] = []
-    if source.head_repository and source.head_branch:
-        found = forge.pulls_of(source.head_repository.full_name, source.head_branch)
-    found = [pull for pull in found if pull.head.sha == source.head_sha]
-    if not found:
-        raise MovedOnError("the pull request has moved on or was closed; nothing is published")
-    if len(found) > 1:
-        numbers = ", ".join(f"#{pull.number}" for pull in found)
-        raise UserError(
-            f"pull requests {numbers} have the same head, so it is unclear which one to comment on: close the others"
-        )
-    return found[0]
 
 
 def _policy_of(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:

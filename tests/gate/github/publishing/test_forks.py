@@ -18,7 +18,7 @@ from gate.evidence.records import read
 from gate.github.client import Forge
 from gate.github.event import Event, SourceRepository, SourceRun
 from gate.github.problems import Problem
-from gate.github.publishing.forks import MovedOnError, decide_foreign
+from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of
 from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
@@ -92,9 +92,9 @@ def decided(github: FakeGitHub, tmp_path: Path, data: bytes | None, **changes: A
     """Publish what a fork's run left; data: of its artifact."""
     if data is not None:
         github.add_artifact(70, "perfgate-perfgate-data", data, HEAD)
-    found, pull = decide_foreign(forge(github), dataclasses.replace(EVENT, **changes), tmp_path / "run", "perfgate")
+    source, pull = pull_of(forge(github), dataclasses.replace(EVENT, **changes))
     assert pull.number == 12
-    return found
+    return decide_foreign(forge(github), source, pull, tmp_path / "run", "perfgate")
 
 
 # --- forks ------------------------------------------------------------------------------------------------------------
@@ -237,14 +237,15 @@ def test_rules_in_a_folder_and_options_over_them(github: FakeGitHub, tmp_path: P
         "[gate]", "[tool.perfgate.gate]"
     ).replace("[plan]", "[tool.perfgate.plan]").replace("[[benchmark]]", "[[tool.perfgate.benchmark]]")
     github.add_artifact(70, "perfgate-lib-data", packed(lines(slower=1.2)), HEAD)
-    report = decide_foreign(
-        forge(github), EVENT, tmp_path / "x", "lib", directory="./some/lib", sets=["gate.threshold=60%"]
-    )[0].report
+    asking = forge(github)
+    source, pull = pull_of(asking, EVENT)
+    sets = ["gate.threshold=60%"]
+    report = decide_foreign(asking, source, pull, tmp_path / "x", "lib", directory="./some/lib", sets=sets).report
     assert report.verdict == "pass" and report.policy.gate["threshold"] == "60%"
     assert report.policy.source == "the target branch main with gate.threshold=60%"
     for directory in ("/etc", "../x", "a/../../b"):
         with pytest.raises(UserError, match="is not a folder inside the repository"):
-            decide_foreign(forge(github), EVENT, tmp_path / "y", "lib", directory=directory)
+            decide_foreign(asking, source, pull, tmp_path / "y", "lib", directory=directory)
 
 
 def test_the_label_accepts(github: FakeGitHub, tmp_path: Path) -> None:
