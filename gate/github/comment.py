@@ -254,14 +254,12 @@ class _Settling:
         return False
 
     def _retire(self, others: list[Comment]) -> bool:
-        """Take the marker from our other comments and hide them; False when there are none, or that is refused."""
-        for comment in others:
-            try:
-                edited = self._talk.edit(comment.id, f"Superseded by {self.url}")
-            except Problem:
-                return False  # the right one stands there; the next run tries again
-            if edited:
-                self._talk.hide(comment)
+        """Take the marker from our other comments; False when there are none, or that is refused."""
+        try:
+            for comment in others:
+                self._talk.edit(comment.id, f"Superseded by {self.url}")
+        except Problem:
+            return False  # the right one stands there; the next run tries again
         return bool(others)
 
 

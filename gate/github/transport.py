@@ -55,9 +55,16 @@ class Answer:
     body: str
 
 
-class _Errors(msgspec.Struct):
-    data: Any = None
-    errors: list[Any] | None = None
+class _Viewer(msgspec.Struct):
+    login: str
+
+
+class _Viewers(msgspec.Struct):
+    viewer: _Viewer
+
+
+class _Viewed(msgspec.Struct):
+    data: _Viewers
 
 
 class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong here
@@ -249,25 +256,16 @@ class Transport:
         """
         return self.decode(task, self.call(task, method, path, body=body), shape, written=True)
 
-    def graphql(self, task: Task, query: str, variables: Mapping[str, Any], shape: type[T]) -> T:
-        """Ask GraphQL, where asking twice does no harm; returns its `data`.
+    def viewer(self, task: Task) -> str:
+        """Ask GraphQL whose token it is.
 
         Raises:
             Problem: as of `get`; an API may be without GraphQL.
         """
         # of github.com /graphql; of an Enterprise Server /api/graphql beside /api/v3
         address = f"{self.api_url.removesuffix('/v3')}/graphql"
-        body = {"query": query, "variables": dict(variables)}
-        answer = self.call(task, "POST", address, body=body, repeatable=True)
-        said = self.decode(task, answer, _Errors)
-        if said.errors:
-            refused = any(isinstance(one, dict) and one.get("type") == "FORBIDDEN" for one in said.errors)
-            why = "GitHub's GraphQL refuses it"
-            raise task.failed(why, status=answer.status, permission=task.permission if refused else None)
-        try:
-            return msgspec.convert(said.data, type=shape)
-        except msgspec.ValidationError as error:
-            raise task.failed(f"the answer of {self.host} is not GitHub's ({one_line(str(error))})") from None
+        answer = self.call(task, "POST", address, body={"query": "query { viewer { login } }"}, repeatable=True)
+        return self.decode(task, answer, _Viewed).data.viewer.login
 
     def decode(self, task: Task, answer: Answer, shape: type[T], *, written: bool = False) -> T:
         """Read an answer as a shape; written: the request was carried out.

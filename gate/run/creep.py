@@ -14,7 +14,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import most_builds
-from gate.config.source import ConfigError, Source, from_tables
+from gate.config.source import ConfigError, from_tables
 from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
@@ -31,8 +31,8 @@ from gate.store.folder import FolderStore
 from gate.store.memory import HistoryError, Session, Sessions
 from gate.store.ref import RefStore
 from gate.store.series import suspects_between
-from harness.source.base_and_head import Tip, default_tip, pinned
-from harness.source.repository import Repository, find_repository
+from harness.source.base_and_head import default_tip, pinned
+from harness.source.repository import find_repository
 
 _SUSPECTS = 5
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
@@ -56,7 +56,13 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
     try:
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
-        text = _rules_text(repository, tip, rules)
+        file = rules.config or (Path(rules.rules) if rules.rules else None)
+        if file is not None:
+            text = read_rules(file, "config" if rules.config else "rules")
+        elif (own := config_at(repository, tip.source.revision, "head")) is not None:
+            text = replace(own, name=f"{tip.branch}: {own.name.rpartition(': ')[2]}")
+        else:
+            raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
         creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
         if creep is None:
             raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
@@ -65,16 +71,6 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         yield _as_creep(replace(project, pin=found.pin))
     finally:
         repository.store.work.close()
-
-
-def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source:
-    file = rules.config or (Path(rules.rules) if rules.rules else None)
-    if file is not None:
-        return read_rules(file, "config" if rules.config else "rules")
-    text = config_at(repository, tip.source.revision, "head")
-    if text is None:
-        raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
-    return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
 
 
 def _as_creep(project: Project) -> Project:

@@ -7,7 +7,7 @@ head is measured against itself.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -23,33 +23,22 @@ from harness.source.base_and_head import Source, Sources
 T = TypeVar("T", BaseBroken, NothingToCompare)
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Which of head's benchmarks base runs, and what became of the first that it does not."""
-
-    benchmarks: frozenset[str]
-    failure: Failure | None
-
-
 def may_lack(project: Project) -> bool:
     """Return whether base may lack what head adds."""
     return BaseWithoutConfig() in project.settings.warnings
 
 
 def lacking(
-    project: Project, found: Runs, *, alone: bool, broken: BaseBroken | None = None
-) -> tuple[Project, NothingToCompare | None]:
-    """Leave base what it runs; where that is nothing, say so, and take head for base.
+    project: Project, failure: Failure | None, *, alone: bool, broken: BaseBroken | None = None
+) -> tuple[Project, NothingToCompare]:
+    """Say that base runs nothing, and take head for it.
 
-    alone: one job measures all, so that it knows that nothing can be compared; otherwise base stays what it is. broken:
-    how base is; None: it has no configuration.
+    failure: what became of the first benchmark there. alone: one job measures all, so that it knows that nothing can be
+    compared; otherwise base stays what it is. broken: how base is; None: it has no configuration.
 
     Raises:
         UserError: base is the pin of a creep check, and runs nothing.
     """
-    if found.benchmarks:
-        return left(project, found.benchmarks), None
-    failure = found.failure
     why = NothingToCompare(
         base=project.sources.base.commit.sha, itself=alone, failed=failure.kind if failure else "missing",
         benchmark=failure.benchmark if failure else None, status=failure.status if failure else "", broken=broken,

@@ -23,7 +23,7 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, settled
 from gate.run.base_trial import Started, started, tried
 from gate.run.duration import needed_rounds
-from gate.run.first_comparison import lacking, may_lack
+from gate.run.first_comparison import lacking, left, may_lack
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, by_starts, counted, divisible, now, prepare
 from gate.run.live_lines import Live, Steps, say_line
@@ -179,7 +179,9 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
-        _refuse_shorter(job, records)
+        planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
+        if planned > sum(_replicates(job)):
+            raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
@@ -310,15 +312,15 @@ class Measuring:
         job = made.job
         self._say("base has no perfgate.toml: building it with head's, to see which of head's benchmarks it runs")
         found = tried(made)
-        if found is None or len(found.benchmarks) == len(job.project.settings.benchmarks["base"]):
+        if found is None or len(found[0]) == len(job.project.settings.benchmarks["base"]):
             return made.afresh(job)
-        project, why = lacking(job.project, found, alone=job.part is None)
-        job = job.of(project)
-        if why is not None:
-            job = job.told(why)
-            self._say(why.sentence())
-            made.trees.sources = project.sources
-        return made.afresh(job)
+        runs, failure = found
+        if runs:
+            return made.afresh(job.of(left(job.project, runs)))
+        project, why = lacking(job.project, failure, alone=job.part is None)
+        self._say(why.sentence())
+        made.trees.sources = project.sources
+        return made.afresh(job.of(project).told(why))
 
     def hold(self, job: Job) -> None:
         """Hold the machine until the run is closed; where it is held already, for an earlier job, nothing is done.
@@ -366,13 +368,6 @@ def _compares(job: Job) -> bool:
 def _replicates(job: Job) -> list[int]:
     # none of a gate, whose rounds have no replicates
     return [each.replicates for each in job.rounds] if job.treated.study is not None else []
-
-
-def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
-    """Refuse to go on with a study that another process has extended since it was laid out."""
-    planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
-    if planned > sum(_replicates(job)):
-        raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
 
 
 def _unproved(job: Job) -> UnprovedKind | None:

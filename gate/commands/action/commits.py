@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from gate.checkout import top_of, tracked_link
 from gate.codes import Exit
@@ -66,23 +65,16 @@ def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a check is asked to compare: its --base and --head; None: its own choice."""
+    """What head is compared with: a check's --base; None: its own choice.
+
+    how: why this base; None where the check says so itself. warnings: for the reader of the report. compared: the
+    commit that it will be, None where unknown.
+    """
 
     base: str | None
-    head: str | None
-    warnings: tuple[AnyWarning, ...]
-    """For the reader of the report."""
-    how: AnyHow | None = None
-    """Why this base; None where the check says so itself."""
-
-
-class _Choice(NamedTuple):
-    """base: a commit for --base; None: what the check chooses. compared: the commit it will be, None where unknown."""
-
-    base: str | None
-    compared: str | None
     how: AnyHow | None = None
     warnings: tuple[AnyWarning, ...] = ()
+    compared: str | None = field(default=None, compare=False)
 
 
 def fetch_missing(
@@ -112,16 +104,16 @@ def fetch_missing(
     if tip is not None and (head is None or base is None):
         _refuse_other_tip(clone, event, tip, chosen=head is None and base is None and judged)
     if base is not None:
-        choice = _Choice(base, _given(clone, base, "base"))
+        choice = Sides(base, compared=_given(clone, base, "base"))
     elif tip is None:
-        choice = _Choice(None, None)
+        choice = Sides(None)
     else:
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
     submodules = fetching.fetch_submodules(clone, repository.common, needed)
     warnings = (*choice.warnings, *submodules, *checkout_warnings(event, repository, clone, choice.compared))
-    return Sides(choice.base, head, warnings, choice.how)
+    return replace(choice, warnings=warnings)
 
 
 def checkout_warnings(
@@ -204,34 +196,34 @@ def _is_sha(text: str) -> bool:
 # --- by event ---------------------------------------------------------------------------------------------------------
 
 
-def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> _Choice:
+def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> Sides:
     """Choose by the event; branch: the default one, None where unknown. given: whether the tip was asked for."""
     if (pull := event.pull) is not None:
         if tip != pull.head_sha:
             base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
-            return _Choice(base, base, FirstParent())
+            return Sides(base, FirstParent(), (), base)
         clone.need(pull.base_sha, "base of the pull request")
         found = clone.merge_base(pull.base_sha, tip)
         if found is None:
-            return _Choice(pull.base_sha, pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),))
-        return _Choice(found, found, MergeBase(pull.base_ref))
+            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),), pull.base_sha)
+        return Sides(found, MergeBase(pull.base_ref), (), found)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return _Choice(base, base, QueueBase())
+        return Sides(base, QueueBase(), (), base)
     if on_default_branch(event):
         if event.name == "push":
             before = event.before
             brought = before and not set(before) <= _ZEROS and before != tip and not clone.bring(before)
             # after a forced push it need not lead to the tip
             if before and brought and (before in clone.parents(tip) or clone.merge_base(before, tip) == before):
-                return _Choice(before, before, BeforePush())
+                return Sides(before, BeforePush(), (), before)
             return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
-    return _Choice(None, None) if branch is None else _of_default(clone, branch, tip)
+    return Sides(None) if branch is None else _of_default(clone, branch, tip)
 
 
-def _of_default(clone: fetching.Clone, branch: str, tip: str) -> _Choice:
+def _of_default(clone: fetching.Clone, branch: str, tip: str) -> Sides:
     """Make the check's own choice possible: the merge base with the default branch."""
     target = clone.find(f"refs/remotes/{fetching.REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
     if target is None:
@@ -243,7 +235,7 @@ def _of_default(clone: fetching.Clone, branch: str, tip: str) -> _Choice:
             )
         _name_default(clone, branch)
     found = clone.merge_base(target, tip)
-    return _before(clone, tip) if found == tip else _Choice(None, found)
+    return _before(clone, tip) if found == tip else Sides(None, compared=found)
 
 
 def _refuse_other_tip(clone: fetching.Clone, event: Event, tip: str, *, chosen: bool) -> None:
@@ -274,13 +266,13 @@ def _refuse_other_tip(clone: fetching.Clone, event: Event, tip: str, *, chosen: 
     )
 
 
-def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> _Choice:
+def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> Sides:
     """Choose the commit before, or with changes in the working tree HEAD itself, as a check does at home."""
     parents = clone.parents(tip)
     if not parents:
-        return _Choice(None, None)
+        return Sides(None)
     parent = clone.need(parents[0], "the commit before head")
-    return _Choice(parent, parent, CommitBefore()) if given else _Choice(None, parent)
+    return Sides(parent, CommitBefore(), (), parent) if given else Sides(None, compared=parent)
 
 
 def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:

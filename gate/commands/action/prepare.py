@@ -253,7 +253,7 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
             return request, checkout_warnings(request.event, find_repository(directory))
         judged = request.command != "study"
         sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
-        head, changed = checked_out(directory) if sides.head is None else (sides.head, ())
+        head, changed = checked_out(directory) if request.head is None else (request.head, ())
     except UserError as error:
         return request.refused(error.exit_code, as_inputs(error)), []
     warnings = [*sides.warnings, *changed]

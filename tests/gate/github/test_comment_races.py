@@ -36,16 +36,15 @@ class Wall:
     """The comments of a pull request in memory, for requests that arrive one after the other."""
 
     comments: list[Comment] = field(default_factory=list)
-    hidden: set[int] = field(default_factory=set)
 
     def add(self, body: str, author: str = ME) -> Comment:
         number = 1 + max((one.id for one in self.comments), default=0)
-        made = Comment(number, f"#{number}", f"IC_{number}", body, User(author, "Bot" if author == ME else "User"))
+        made = Comment(number, f"#{number}", body, User(author, "Bot" if author == ME else "User"))
         self.comments.append(made)
         return made
 
     def visible(self) -> list[str]:
-        return [one.text for one in self.comments if author(one) == ME and one.id not in self.hidden]
+        return [one.text for one in self.comments if author(one) == ME and not one.text.startswith("Superseded by #")]
 
 
 class Order:
@@ -130,10 +129,6 @@ class Actor:
         for place in places:
             self.wall.comments[place] = replace(self.wall.comments[place], body=body)
         return bool(places)
-
-    def hide(self, comment: Comment) -> None:
-        self.order.turn(self.name)
-        self.wall.hidden.add(comment.id)
 
     def is_mine(self, comment: Comment) -> bool:
         return author(comment) == ME

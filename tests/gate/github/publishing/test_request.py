@@ -74,7 +74,7 @@ def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(
     from gate.commands.action.commits import Sides
 
     many = tuple(SubmoduleAbsent(f"lib/{number}") for number in range(700))
-    monkeypatch.setattr("gate.commands.action.commits.fetch_missing", lambda *_, **__: Sides(None, None, many))
+    monkeypatch.setattr("gate.commands.action.commits.fetch_missing", lambda *_, **__: Sides(None, warnings=many))
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
     prepared = job.step("prepare")
