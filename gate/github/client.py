@@ -47,7 +47,9 @@ class PullSide(msgspec.Struct):
         return self.repo.full_name if self.repo else ""
 
 
-class _Label(msgspec.Struct):
+class Label(msgspec.Struct):
+    """A label of a pull request."""
+
     name: str
 
 
@@ -61,7 +63,7 @@ class PullFacts(msgspec.Struct, rename={"merge_sha": "merge_commit_sha"}):
     base: PullSide
     merge_sha: str | None = None
     """The commit that GitHub tries the merge with, or the one that was merged."""
-    labels: list[_Label] = []
+    labels: list[Label] = []
 
     @property
     def pushed(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from gate.github.client import Forge
-from gate.github.conversation import fitting, login
+from gate.github.conversation import User, fitting, login
 from gate.github.problems import Task
 from gate.model.case import case_id
 from gate.model.history import CreepCase, CreepFacts
@@ -35,16 +35,12 @@ _MOST_CASES = 100
 _LONGEST_TITLE = 256
 
 
-class _User(msgspec.Struct):
-    login: str
-
-
 class _Issue(msgspec.Struct):
     number: int
     html_url: str
     state: str
     body: str | None = None
-    user: _User | None = None
+    user: User | None = None
     pull_request: dict[str, Any] | None = None
 
 

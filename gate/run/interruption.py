@@ -102,8 +102,7 @@ def _in_finaliser(frame: FrameType | None) -> bool:
 
 
 NOTHING = "nothing was measured"
-_TOP = ("perfgate.toml", ".git")
-"""No project is above one of these."""
+STAYS = "what was measured before stays"
 
 
 class EndedError(Exception):
@@ -149,34 +148,18 @@ class Folder:
         """Take note that what is in the folder is of this run from now on."""
         self._begun = True
 
-    def in_reach(self) -> Path | None:
-        """Return the folder that holds something of this run, if there is one.
-
-        Of a run to be resumed, before the project is found, it is the one in reach: the project's directory is this
-        one or above it. A new run has nothing before it begins, such as while it waits for another one.
-        """
-        if not self._resume:
-            return self.known if self._begun else None
-        if self.known is not None:
-            return self.known
-        here = Path.cwd()
-        for directory in (here, *here.parents):
-            if (directory / self._default / MEASUREMENTS).is_file():
-                return Path(os.path.relpath(directory / self._default))
-            if any((directory / name).exists() for name in _TOP):
-                break
-        return None
-
     def kept(self) -> str:
-        """Say what is kept of an ended run, and how it goes on."""
-        found = self.in_reach()
-        if found is None:
-            return NOTHING
+        """Say what is kept of an ended run, and how it goes on.
+
+        A new run has nothing before it begins, such as while it waits for another one.
+        """
+        if self.known is None or not (self._begun or self._resume):
+            return STAYS if self._resume else NOTHING
         try:
-            executions = sum(isinstance(record, Execution) for record in records_of(found))
+            executions = sum(isinstance(record, Execution) for record in records_of(self.known))
         except (OSError, UserError):
             return NOTHING
-        return kept_in(executions, found / MEASUREMENTS)
+        return kept_in(executions, self.known / MEASUREMENTS)
 
 
 def kept_in(executions: int, where: Path) -> str:

@@ -96,7 +96,14 @@ def profile_run(
         options = MeasureOptions(out=folder, seed=run.seed)
         job = prepare(project, options, folder, remembers=False)
         rules = project.settings.rules
-        found = _asked(records, benchmarks) if benchmarks else regressed(records, run, config_of(run) or rules)
+        if benchmarks:
+            # what was measured under these names, at each of its settings
+            executions = [each for each in records if isinstance(each, Execution) and each.benchmark in benchmarks]
+            places = {(each.benchmark, canonical(each.factors)): each.factors for each in executions}
+            asked = [Regressed(name, factors, of_time=True, ratio=1.0) for (name, _), factors in places.items()]
+            found = sorted(asked, key=lambda each: benchmarks.index(each.benchmark))
+        else:
+            found = regressed(records, run, config_of(run) or rules)
         # what could not be profiled before may be now: a profiler was installed
         missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
@@ -167,16 +174,6 @@ class MachineHeldError(UserError):
     """Another perfgate measures on the machine, and did not end in time."""
 
     exit_code = Exit.ERROR
-
-
-def _asked(records: Sequence[Record], benchmarks: Sequence[str]) -> list[Regressed]:
-    """Return what was measured under these names, at each of its settings."""
-    found: dict[tuple[str, str], Regressed] = {}
-    for each in records:
-        if isinstance(each, Execution) and each.benchmark in benchmarks:
-            place = (each.benchmark, canonical(each.factors))
-            found.setdefault(place, Regressed(each.benchmark, each.factors, of_time=True, ratio=1.0))
-    return sorted(found.values(), key=lambda each: benchmarks.index(each.benchmark))
 
 
 def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:

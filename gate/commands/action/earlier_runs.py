@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gate.evidence.records import Located
 from gate.github.client import ArtifactFacts, Forge, RunFacts
@@ -19,9 +18,6 @@ from gate.github.publishing.request import Before
 from gate.github.untrusted.sanitise import Claims, claims_of
 from gate.model import Run, UserError, Whose
 from gate.writing.plain import clip, visible
-
-if TYPE_CHECKING:
-    from harness.source.fetching import Clone
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +42,8 @@ def workflow_path(reference: str, repository: str) -> str:
     return _file(reference[len(place) :]) if reference.casefold().startswith(place) else ""
 
 
-def fetch_measured(
-    forge: Forge, clone: Clone | None, event: Event, folder: Path, gate: str, asked: WantedRun
-) -> Before | None:
+def fetch_measured(forge: Forge, event: Event, folder: Path, gate: str, asked: WantedRun) -> Before | None:
     """Fetch the newest measurements of the very head of a pull request into a folder, to be decided again.
-
-    Args:
-        clone: the checkout, which is asked rather than the forge where it knows.
 
     Returns:
         None where nothing was measured, or where the head is a fork's, whose events have no right to publish.
@@ -79,7 +70,7 @@ def fetch_measured(
         shared = " and ".join(f"#{number}" for number in sorted(one.number for one in run.pulls or ()))
         raise UserError(f"{shared} have the same head, so run {run.id} cannot be assigned to one of them")
     records = fetch_records(forge, artifacts, folder, gate)
-    _refuse_others(records, _History(forge, clone), pull, asked, run.id)
+    _refuse_others(records, forge, pull, asked, run.id)
     write_records(records, folder)
     return Before(run=run.id, attempt=artifacts[0].run_attempt or 1)
 
@@ -111,39 +102,13 @@ def _file(path: str) -> str:
     return path.partition("@")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _History:
-    """How commits hang together: by the checkout where it has them, else by the forge."""
-
-    forge: Forge
-    clone: Clone | None
-
-    def named(self, ref: str) -> str | None:
-        """Return the commit of an input."""
-        if self.clone is None:
-            return None
-        return self.clone.find(ref) or self.clone.find(f"origin/{ref}")
-
-    def tips(self, pull: Pull) -> tuple[str, ...]:
-        """Return the target of a pull request: as the event has it, and as it is now."""
-        here = self.clone and self.clone.find(f"refs/remotes/origin/{pull.base_ref}")
-        return tuple(dict.fromkeys((pull.base_sha, here or pull.base_ref)))
-
-    def parents(self, commit: str) -> tuple[str, ...]:
-        if self.clone is not None and self.clone.find(commit):
-            return tuple(self.clone.parents(commit))
-        return self.forge.parents(commit) or ()
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        if one == other:
-            return one
-        clone = self.clone
-        if clone is not None and not clone.shallow and clone.find(one) and clone.find(other):
-            return clone.merge_base(one, other)
-        return self.forge.merge_base(one, other)
+def _commit_of(forge: Forge, ref: str) -> str | None:
+    """Return the commit of an input, as the forge has it: what a commit has in common with itself."""
+    ref = ref.removeprefix("origin/")
+    return forge.merge_base(ref, ref)
 
 
-def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, asked: WantedRun, run_id: int) -> None:
+def _refuse_others(records: Iterable[Located], forge: Forge, pull: Pull, asked: WantedRun, run_id: int) -> None:
     """Refuse measurements of anything but what a check of this event compares.
 
     Raises:
@@ -165,30 +130,31 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
             raise UserError(f"run {run_id} measured by {own}, and this one asks for {str(wanted)!r:.300}")
     other = f"run {run_id} measured another head ({claims.head[:10]})"
     if asked.head is not None:
-        if history.named(asked.head) != claims.head:
+        if _commit_of(forge, asked.head) != claims.head:
             raise UserError(f"{other} than the input head names")
-    elif claims.head != pull.head_sha and history.parents(claims.head)[1:] != (pull.head_sha,):
+    elif claims.head != pull.head_sha and (forge.parents(claims.head) or ())[1:] != (pull.head_sha,):
         raise UserError(f"{other} than the pull request's ({pull.head_sha[:10]})")
-    _refuse_other_base(history, claims, pull, asked, run_id)
+    _refuse_other_base(forge, claims, pull, asked, run_id)
 
 
-def _refuse_other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun, run_id: int) -> None:
+def _refuse_other_base(forge: Forge, claims: Claims, pull: Pull, asked: WantedRun, run_id: int) -> None:
     """Refuse a base that no check of this event compares with, wherever the target is now.
 
     A merge is compared with its first parent, which was the target's tip once; the head alone with where it left.
     """
     against = f"run {run_id} measured against another base ({claims.base[:10]})"
     if asked.base is not None:
-        if history.named(asked.base) != claims.base:
+        if _commit_of(forge, asked.base) != claims.base:
             raise UserError(f"{against} than the input base names")
         return
-    for tip in history.tips(pull):
+    # the target as the event has it, and as it is now
+    for tip in (pull.base_sha, pull.base_ref):
         if asked.head is not None or claims.head == pull.head_sha:
-            if history.merge_base(tip, claims.head) == claims.base:
+            if forge.merge_base(tip, claims.head) == claims.base:
                 return
-        elif history.parents(claims.head)[0] == claims.base:
-            left = history.merge_base(tip, pull.head_sha)
-            after = left is not None and history.merge_base(left, claims.base) == left
-            if after and history.merge_base(claims.base, tip) == claims.base:
+        elif (forge.parents(claims.head) or ("",))[0] == claims.base:
+            left = forge.merge_base(tip, pull.head_sha)
+            after = left is not None and forge.merge_base(left, claims.base) == left
+            if after and forge.merge_base(claims.base, tip) == claims.base:
                 return
     raise UserError(f"{against} than a check of #{pull.number} against {pull.base_ref} has")

@@ -107,7 +107,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     asked = WantedRun(workflow, request.base, request.head, None)
     why = "no measurements, or they have expired"
     try:
-        found = fetch_measured(forge, None, event, request.run_folder, request.id, asked)
+        found = fetch_measured(forge, event, request.run_folder, request.id, asked)
     except UserError as error:
         found, why = None, str(error)
     if found is not None:

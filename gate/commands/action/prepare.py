@@ -201,19 +201,13 @@ def _refusal(request: Request) -> str | None:
 def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
     from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
-    from harness.errors import SourceError
-    from harness.source.fetching import open_clone
-    from harness.source.repository import find_repository
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
     asked = WantedRun(workflow, request.base, request.head, request.job, rules_of(request).sets, request.config)
-    clone = None
-    with contextlib.suppress(SourceError):
-        clone = open_clone(find_repository(Path(request.directory)), None)
     try:
         forge = forge_of(event, environment, _PATIENCE)
-        found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
+        found = fetch_measured(forge, event, request.run_folder, request.id, asked)
     except UserError as error:
         return request, [Said(f"measured again: {error}")]
     except Problem as problem:
