@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,21 +39,15 @@ class Expected:
 
 
 def expected_time(
-    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
-) -> Expected | None:
+    rounds: Sequence[Round], past: Sequence[Sequence[Located]], config: Config, costs: Mapping[str, Costs],
+    run: Run | None = None,
+) -> Expected | None:  # fmt: skip
     """Return how long rounds take with their set-up, by the last run in a folder that tells it, or memory.
 
-    rounds: from the first one on. folder: of the run. config: the rules in force. costs: what is remembered, by
-    benchmark. run: its run line, which names the commits: one that the folder has a run of need not be compiled again
-    where builds are kept.
+    rounds: from the first one on. past: the runs of the folder, of past_of. config: the rules in force. costs: what is
+    remembered, by benchmark. run: its run line, which names the commits: one that the folder has a run of need not be
+    compiled again where builds are kept.
     """
-    return _expected(rounds, config, costs, [*_past(folder)], run)
-
-
-def _expected(
-    rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs], past: Sequence[Sequence[Located]],
-    run: Run | None,
-) -> Expected | None:  # fmt: skip
     runs = [[each.record for each in records] for records in past]
     kept = _kept(run, config, runs)
     measured: dict[str, Costs] = {}
@@ -138,7 +132,7 @@ def budget_warnings(
     run: its run line, as in expected_time.
     """
     budget, needed = float(config.plan.budget), needed_rounds(len(rounds), config, run)
-    past = [*_past(folder)]
+    past = past_of(folder)
     with suppress(UserError):
         before = config_of(run_of(past[0])) if past else None
         # the budget that ended the last run before one round was complete
@@ -146,12 +140,12 @@ def budget_warnings(
         kept = _kept(run, config, ([each.record for each in records] for records in past))
         if ended and ended.budget - _saved(past[0], kept) >= budget:
             return [BudgetHoldsFew(0, needed, ended.budget, budget, ended.budget, "ended")]
-    found = _expected(rounds[:needed], config, costs, past, run)
+    found = expected_time(rounds[:needed], past, config, costs, run)
     # as `perfgate try` and the first line of a check count them
     room = ROOM * budget
     if found is None or found.seconds <= room:
         return []
-    one, two = (_expected(rounds[:count], config, costs, past, run) for count in (1, 2))
+    one, two = (expected_time(rounds[:count], past, config, costs, run) for count in (1, 2))
     fits = 0
     if one is not None and two is not None and one.seconds <= room:
         fits = 1 + math.floor((room - one.seconds) / (two.seconds - one.seconds)) if needed > 1 else 1
@@ -196,7 +190,13 @@ def _seconds(
             return None
         # where starts are counted, one that is expected stands for several
         often = starts.get(name, planned.executions) / planned.executions
-        total += count * often * sum(_execution(cost, iterations) for cost in lines)
+        for cost in lines:
+            if cost.execution is None:
+                seconds = (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * (cost.iteration or 0.0)
+            else:
+                more = 0 if cost.values is None else iterations - cost.values
+                seconds = cost.execution + more * (cost.iteration or 0.0)
+            total += count * often * (seconds + (cost.other or 0.0))
         known += lines
     later = max((cost.build or 0.0 for cost in known), default=0.0)
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
@@ -208,15 +208,9 @@ def _seconds(
     return total + sum(cost.probe or 0.0 for cost in known)
 
 
-def _execution(cost: Costs, iterations: int) -> float:
-    each, other = cost.iteration or 0.0, cost.other or 0.0
-    if cost.execution is None:
-        return other + (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * each
-    return other + cost.execution + (0.0 if cost.values is None else (iterations - cost.values) * each)
-
-
-def _past(folder: Path) -> Iterator[list[Located]]:
+def past_of(folder: Path) -> list[list[Located]]:
     """Read the runs of a folder that did more than wait for the machine, the last one first."""
+    found = []
     # ids begin with the time of the run
     for place in (folder, *sorted((folder / PAST).glob("*"), reverse=True)):
         records: list[Located] = []
@@ -226,4 +220,5 @@ def _past(folder: Path) -> Iterator[list[Located]]:
         held = any(isinstance(each.record, Failure) and each.record.kind == "lock" for each in records)
         # the host is described once the machine is held
         if not held or any(isinstance(each.record, HostState) for each in records):
-            yield records
+            found.append(records)
+    return found

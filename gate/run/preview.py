@@ -16,7 +16,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.model.warnings.setup import SpawnInstead
-from gate.run.duration import Expected, expected_time
+from gate.run.duration import Expected, expected_time, past_of
 from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration, plural
@@ -134,7 +134,7 @@ def _rounds(job: Job) -> tuple[int, int]:
 
 def _expected(job: Job, rounds: int) -> Expected | None:
     def of(count: int) -> Expected | None:
-        return expected_time(job.rounds[:count], job.out, job.project.settings.rules, job.costs, job.run)
+        return expected_time(job.rounds[:count], past_of(job.out), job.project.settings.rules, job.costs, job.run)
 
     found = of(rounds if job.treated.study is not None else min(rounds, 2))
     one = of(1) if found is not None and rounds > 2 and job.treated.study is None else None
