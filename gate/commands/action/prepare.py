@@ -21,7 +21,7 @@ from gate.github.conversation import Conversation
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
-from gate.github.publishing.action_inputs import LEFT, read_inputs
+from gate.github.publishing.action_inputs import read_inputs
 from gate.github.publishing.asked import NothingAskedError, RefusedError, read_request
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
@@ -79,8 +79,6 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
     """
     event = read_event(environment)
     inputs, wrong = read_inputs(given, environment.get("INPUT_MATRIX", ""), event.name)
-    left = (f"input {name} left: {instead}" for name, instead in LEFT.items() if name in given)
-    out.writelines(warning_line(line, "perfgate") for line in left)
     if inputs.asked is not None:
         # the job that decides may write on a fork's pull request: it is started from the default branch
         pull = inputs.asked.pull

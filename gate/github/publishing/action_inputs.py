@@ -28,22 +28,6 @@ T = TypeVar("T")
 _SHORT = 500
 """Characters of an input that is kept where all of them are too long."""
 
-LEFT = {
-    "annotations": "results that fail are always annotated",
-    "check": "write `status: true`: the job is a check run itself",
-    "history": "set PERFGATE_HISTORY in the job's `env:`",
-    "issue": "command creep writes its issue; `comment: false` writes none",
-    "matrix": "the legs of a matrix are told apart without it",
-    "patience": "GitHub is waited for 10 minutes at most",
-    "rules": "base's rules count; to take a file of head for both sides, name it in the input config",
-    "runs": "command publish takes what the jobs of its run uploaded, with `actions: read`",
-    "session": "write it behind the shard: `shard: 1/2@0/3` is the first repetition of three",
-    "sessions": "write it behind the shard, as in `shard: 1/2@0/3`; for plan, set plan.sessions",
-    "summary": "the job summary is always written",
-    "wait": "another perfgate on the machine is waited for as long as the budget",
-}
-"""What to do instead, by the name of an input that earlier versions had."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
