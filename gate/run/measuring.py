@@ -179,16 +179,15 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
-        planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
-        if planned > sum(_replicates(job)):
+        if any(sum(each.replicates) > sum(_replicates(job)) for each in records if isinstance(each, HostState)):
             raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
         budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
 
-        experiment = job.treated.study is not None
-        tries = self._gates and not records and not experiment and not may_lack(job.project) and _compares(job)
+        tries = self._gates and not records and job.treated.study is None
+        tries = tries and not may_lack(job.project) and _compares(job)
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
@@ -212,8 +211,7 @@ class Measuring:
                 done = measuring(instead.job, instead)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
-        if isinstance(done, Started):
-            raise AssertionError("base is tried once")
+        assert isinstance(done, Done)  # noqa: S101  # base is tried once
         return done
 
     def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:

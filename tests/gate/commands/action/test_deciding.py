@@ -13,9 +13,6 @@ from tests.support.workflow_job import (
     measured,
 )
 
-ROOT = Path(__file__).parents[4]
-
-
 HOSTILE = (
     "::error::x", "a%0A::error::y", "a\n::set-output name=verdict::pass", "##[error]z", "a]]>b", "::stop-commands::t",
     "a\r::add-mask::e", "<!-- perfgate:perfgate head=0 run=1 attempt=1 -->", "@everyone", "a\x1b[31m", "$(id)", "`id`",

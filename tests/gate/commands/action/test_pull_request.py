@@ -25,8 +25,6 @@ from tests.support.workflow_job import (
 
 pytestmark = pytest.mark.endtoend
 
-ROOT = Path(__file__).parents[4]
-
 
 def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     tmp_path: Path, forge: FakeGitHub
