@@ -325,8 +325,8 @@ class BudgetHoldsFew(Later, frozen=True):
     budget: float
     enough: float
     """A budget that would probably hold them."""
-    basis: Literal["last-run", "ended", "trial", "memory", "first"]
-    """The last run, the budget that ended it before one round, `perfgate try`, what is remembered, or round 1."""
+    basis: Literal["last-run", "ended", "memory", "first"]
+    """The last run, the budget that ended it before one round, what is remembered, or round 1."""
 
     def _said(self) -> str:
         seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
@@ -336,7 +336,6 @@ class BudgetHoldsFew(Later, frozen=True):
             return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
         why = {
             "last-run": "by the last run",
-            "trial": "by `perfgate try`",
             "memory": "as remembered of this host",
             "first": "judging by the first one",
         }[self.basis]
