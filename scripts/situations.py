@@ -255,7 +255,7 @@ LINES = (
     "import m.jsonl", "import m.jsonl --from nothing", "import m.jsonl --from parquet", "import m.parquet", "report --schema",
     "config --schema", "report", "report m.jsonl --format junit", "report m.jsonl --format x", "plan m.jsonl --budget 5m",
     "plan m.jsonl --target 1% --json -", "plan m.jsonl --detect 2%", "plan m.jsonl --budget soon", "study analyse m.jsonl",
-    "simulate m.jsonl --reports 40 --cores 1", "simulate --reports 20 --cases 3 --builds 3,5 --cores 1 --markdown page.md",
+    "simulate m.jsonl --reports 40 --cores 1", "simulate --reports 20 --cases 3 --builds 3,5 --cores 1",
     "simulate --builds x", "history --history store", "history trend --history store", "completion bash", "completion zsh",
     "completion fish", "completion csh", "explain m.jsonl", "study analyse nothing", "publish", "action",
 )  # fmt: skip

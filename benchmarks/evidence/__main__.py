@@ -8,18 +8,18 @@ from pathlib import Path
 
 from benchmarks.evidence import chapters as ours
 from benchmarks.evidence import cost, layouts, other_tools, promises, views
+from benchmarks.evidence.page import as_markdown, introduction
+from gate.commands.simulate.command import Options
 from gate.commands.simulate.components import TABLE_VII
-from gate.commands.simulate.options import SizeOptions
 from gate.commands.simulate.pool import run_all
-from gate.commands.simulate.sections import Section, Setting, as_markdown, asked
-from gate.commands.simulate.simulate import introduction
+from gate.commands.simulate.sections import Section, Setting, asked
 
 PAGE = Path(__file__).parents[2] / "docs/evidence.md"
 
 
 def sections(reports: int) -> list[Section]:
     """Lay out the page."""
-    usual = SizeOptions()
+    usual = Options(())
     setting = Setting(TABLE_VII, True, usual.builds, usual.threshold, usual.effect, usual.cases)
     designs = cost.designs()
     promised = [

@@ -133,7 +133,7 @@ def of_power(setting: Setting) -> Iterator[Promise]:
     yield Promise("power lost to `fieller-kj`, any other", 0.0, False, every, lost, variance=LOST, draws=COMPARED)
     named = {c.name: c for c in TABLE_VII}
     for name, builds, effect, threshold in _PROMISED:
-        one = dataclasses.replace(setting.only(named[name]), thresholds=(threshold,))
+        one = dataclasses.replace(setting, components=(named[name],), thresholds=(threshold,))
         study = comparisons(one, builds, 1 + effect, "fieller-moderated")
         words = f"power, {name}, +{plain(effect)}, threshold {plain(threshold)}, {builds} builds"
         yield at_least(words, 0.77, [study], lambda c: float(c.power[0, 0]), COMPARED)

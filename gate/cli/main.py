@@ -336,9 +336,11 @@ def _option_names(parser: argparse.ArgumentParser) -> list[str]:
 _GONE = {
     "--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds",
     "--log": "write --scale log",
-    "--inject": "`perfgate simulate --remembered --effect 5%` shows how often a change is found",
+    "--inject": "`perfgate simulate .perfgate/calibration --effect 5%` shows how often a change is found",
+    "--remembered": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
     "--ref": "write --history REF",
     "--folder": "write --history DIR",
+    "--metrics": "`perfgate try` shows which view of a benchmark is sharpest on this host",
 }
 """Options that there were, and what to do instead."""
 

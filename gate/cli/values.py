@@ -68,11 +68,6 @@ sessions = whole(1, MOST_SESSIONS)
 count = whole(1, 10**9)
 
 
-def counts(text: str) -> tuple[int, ...]:
-    """Read counts with commas between them."""
-    return tuple(count(part) for part in text.split(","))
-
-
 def shard(text: str) -> Shard:
     """Read a part of the benchmarks."""
     return _parsed(Shard.parse, text)
@@ -96,11 +91,6 @@ def share(text: str) -> Share:
     from gate.units import Share
 
     return _parsed(Share.parse, text)
-
-
-def shares(text: str) -> tuple[float, ...]:
-    """Read shares with commas between them."""
-    return tuple(float(share(part)) for part in text.split(","))
 
 
 def address(text: str) -> str:

@@ -89,7 +89,9 @@ def blame_by_calls(root: Node, calls: Sequence[Amounts], states: Sequence[str]) 
     for node in reversed(list(root.below())):
         parent, more = node.parent, handed.pop(node, {})
         factor = _called(node, calls, states) if parent is not None and parent.parent is not None else 1.0
-        up, share = _handed(node, factor), _onwards(node, factor)
+        # the part of its change that comes of more calls
+        most = node.rest if factor == math.inf else min(node.rest, node.cost[0] * (factor - 1))
+        up, share = 0.0 if node.rest <= 0 or factor < _MORE else most, _onwards(node, factor)
         own = found[node.function]
         for callee, change in more.items():
             own.more[callee] = own.more.get(callee, 0.0) + change * (1 - share)
@@ -112,13 +114,6 @@ def _called(node: Node, calls: Sequence[Amounts], states: Sequence[str]) -> floa
     factor = calls[node.function].head / calls[node.function].base
     # it may be called more often here and not there: not by more than it grew here
     return max(min(factor, _ratio(node.inclusive)), 1.0) if factor >= _MORE else 1.0
-
-
-def _handed(node: Node, factor: float) -> float:
-    """Return the part of a node's change that comes of more calls."""
-    if node.rest <= 0 or factor < _MORE:
-        return 0.0
-    return node.rest if factor == math.inf else min(node.rest, node.cost[0] * (factor - 1))
 
 
 def _onwards(node: Node, factor: float) -> float:

@@ -141,19 +141,15 @@ def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift
     found = []
     for node in reversed(list(root.below())):
         if node.children and max(node.inclusive) >= least:
-            shift = _structural(node, states, least) or _balanced(node, least)
+            shift = _structural(node, states, least)
+            if shift is None:
+                # more against less where the inclusive total is about the same
+                more, less = ([n for n in node.below() if sign * n.rest > 0] for sign in (1, -1))
+                up, down = (abs(sum(n.rest for n in nodes)) for nodes in (more, less))
+                if min(up, down) >= least and abs(up - down) <= BALANCED * max(up, down):
+                    shift = _settled(node, more, less, min(up, down))
             found += [shift] if shift is not None else []
     return found
-
-
-def _balanced(node: Node, least: float) -> Shift | None:
-    """Settle more against less where the node's inclusive total is about the same."""
-    more = [n for n in node.below() if n.rest > 0]
-    less = [n for n in node.below() if n.rest < 0]
-    up, down = sum(n.rest for n in more), -sum(n.rest for n in less)
-    if min(up, down) < least or abs(up - down) > BALANCED * max(up, down):
-        return None
-    return _settled(node, more, less, min(up, down))
 
 
 def _structural(node: Node, states: Sequence[str], least: float) -> Shift | None:
@@ -205,35 +201,24 @@ def flame(base: Profile, head: Profile, matched: Matched) -> list[FlameNode]:
                 node = node.child(index)
                 node.inclusive[side] += stack.cost * scale
     least = _SMALLEST * max(root.inclusive)
-    nodes = sorted((n for n in root.below() if n is not root), key=_size, reverse=True)
+    nodes = sorted((n for n in root.below() if n is not root), key=lambda n: max(n.inclusive), reverse=True)
     # a caller is at least as large as what it calls, and of two as large it comes first
-    kept = {id(node) for node in nodes[:MOST_DRAWN] if _size(node) >= least}
-    return _listed(root, kept, [function.frame for function in matched.functions])
-
-
-def _size(node: Node) -> float:
-    return max(node.inclusive)
-
-
-def _listed(root: Node, kept: set[int], frames: Sequence[Frame]) -> list[FlameNode]:
+    kept = {id(node) for node in nodes[:MOST_DRAWN] if max(node.inclusive) >= least}
+    frames = [function.frame for function in matched.functions]
+    # skip what starts every program, such as the loader
+    begin = root
+    while True:
+        below = [child for child in begin.children.values() if id(child) in kept]
+        large = [child for child in below if max(child.inclusive) >= _ALL * max(root.inclusive)]
+        if len(large) != 1 or not is_runtime(frames[large[0].function]):
+            break
+        begin = large[0]
     found = [FlameNode(-1, Frame(""), root.inclusive[0], root.inclusive[1])]
-    pending = [(_begin(root, kept, frames), 0)]
+    pending = [(begin, 0)]
     while pending:
         node, number = pending.pop()
         for child in sorted(node.children.values(), key=lambda n: frames[n.function].function):
             if id(child) in kept:
                 pending.append((child, len(found)))
-                costs = [child.inclusive[side] for side in BOTH]
-                found.append(FlameNode(number, frames[child.function], costs[0], costs[1]))
+                found.append(FlameNode(number, frames[child.function], *child.inclusive))
     return found
-
-
-def _begin(root: Node, kept: set[int], frames: Sequence[Frame]) -> Node:
-    """Skip what starts every program, such as the loader."""
-    node = root
-    while True:
-        below = [child for child in node.children.values() if id(child) in kept]
-        large = [child for child in below if _size(child) >= _ALL * _size(root)]
-        if len(large) != 1 or not is_runtime(frames[large[0].function]):
-            return node
-        node = large[0]

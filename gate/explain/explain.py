@@ -70,10 +70,23 @@ class _Comparison:
         self.states: list[State] = [
             "new" if f.base is None else "changed" if f.head is not None else "gone" for f in functions
         ]
-        self.calls = _calls(base, head, self.matched)
+        # how often each function was called, per operation; None where a side did not count
+        self.calls: list[Amounts | None] = [None] * len(functions)
+        if base.calls is not None and head.calls is not None:
+            often = [[0.0, 0.0] for _ in functions]
+            for side, profile, numbers in ((0, base, self.matched.base), (1, head, self.matched.head)):
+                for number, calls in zip(numbers, profile.calls or [], strict=False):
+                    often[number][side] += calls / (profile.operations or 1.0)
+            self.calls = [Amounts(*both) for both in often]
         self.root = call_tree(base, head, self.matched, self.project)
         self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
-        self.sampling = Sampling(base, head, self._large(_Costs(self.root, len(functions)).cost))
+        # the functions whose own change says how evenly both sides ran; for as many calls where those count
+        large = []
+        for cost, each in zip(_Costs(self.root, len(functions)).cost, self.calls, strict=True):
+            if min(cost.base, cost.head) > _LEAST * self.total.base:
+                times = each.head / each.base if each is not None and each.base and each.head else 1.0
+                large.append(Amounts(cost.base, cost.head / times))
+        self.sampling = Sampling(base, head, large)
         if self.sampling.speed != 1.0:
             self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
         least = _LEAST * max(self.total.base, self.total.head)
@@ -85,16 +98,6 @@ class _Comparison:
         else:
             self.blames = blame_by_shape(self.root, self.states, self.sampling.error, least)
         self.costs = _Costs(self.root, len(functions))
-
-    def _large(self, costs: Sequence[Amounts]) -> list[Amounts]:
-        """Leave the functions whose own change says how evenly both sides ran; for as many calls where those count."""
-        least = _LEAST * self.total.base
-        found = []
-        for cost, calls in zip(costs, self.calls, strict=True):
-            if min(cost.base, cost.head) > least:
-                often = calls.head / calls.base if calls is not None and calls.base and calls.head else 1.0
-                found.append(Amounts(cost.base, cost.head / often))
-        return found
 
     def explanation(self, measured: Measured | None, tree: list[FlameNode]) -> Explanation:
         error = self.sampling.error(self.total, whole=True)
@@ -122,7 +125,7 @@ class _Comparison:
             measured=measured.ratio if measured else None,
             alike=self.sampling.alike,
             left_alike=self.sampling.speed != 1.0,
-            agreement=_agreement(self.total, noise, measured),
+            agreement=self._agreement(noise, measured),
             error=error,
             noise=noise,
             candidates=listed[:MOST],
@@ -131,6 +134,20 @@ class _Comparison:
             flame=tree,
             left_out=max(0, len(listed) - MOST),
         )
+
+    def _agreement(self, noise: bool, measured: Measured | None) -> Agreement:
+        """Compare the profiles' totals with the measured change."""
+        total = self.total
+        if measured is not None and measured.unit == "B":
+            return "elsewhere"
+        if measured is None or min(total.base, total.head, measured.ratio) <= 0 or measured.ratio == 1:
+            return "unknown"
+        wanted, found = math.log(measured.ratio), math.log(total.head / total.base)
+        if math.log(max(measured.low, 1e-9)) <= found <= math.log(measured.high):
+            return "agrees"
+        if found * wanted < 0 and not noise:
+            return "opposite"
+        return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"
 
     def _frame(self, index: int) -> Frame:
         return self.matched.functions[index].frame if index >= 0 else Frame("")
@@ -229,33 +246,6 @@ class _Costs:
         self.cost, self.own, self.inclusive = ([Amounts(b, h) for b, h in each] for each in (cost, own, inclusive))
 
 
-def _calls(base: Profile, head: Profile, matched: Matched) -> list[Amounts | None]:
-    """Return how often each function was called, per operation; None where a side did not count."""
-    if base.calls is None or head.calls is None:
-        return [None] * len(matched.functions)
-    counted = [[0.0, 0.0] for _ in matched.functions]
-    for side, profile, numbers in ((0, base, matched.base), (1, head, matched.head)):
-        for number, calls in zip(numbers, profile.calls or [], strict=False):
-            counted[number][side] += calls / (profile.operations or 1.0)
-    return [Amounts(*both) for both in counted]
-
-
-def _agreement(total: Amounts, noise: bool, measured: Measured | None) -> Agreement:
-    """Compare the profiles' totals with the measured change."""
-    if measured is None:
-        return "unknown"
-    if measured.unit == "B":
-        return "elsewhere"
-    if total.base <= 0 or total.head <= 0 or measured.ratio <= 0 or measured.ratio == 1:
-        return "unknown"
-    wanted, found = math.log(measured.ratio), math.log(total.head / total.base)
-    if math.log(max(measured.low, 1e-9)) <= found <= math.log(measured.high):
-        return "agrees"
-    if found * wanted < 0 and not noise:
-        return "opposite"
-    return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"
-
-
 SURE = 2.6
 """Standard errors that a difference needs to exceed; of some ten functions looked at, one in ten profiles has a false
 one."""
@@ -281,8 +271,14 @@ class Sampling:
 
         costs: of the functions; most of them are the same program on both sides.
         """
-        self._quanta = [_quantum(profile) / (profile.operations or 1.0) for profile in (base, head)]
         self._counted = base.unit in _COUNTED
+        # the cost of one sample: of many stacks the rare ones were seen once; timers do not tick evenly, so the least
+        # cost of all says too little
+        self._quanta = [0.0, 0.0]
+        for side, profile in enumerate(() if self._counted else (base, head)):
+            seen = sorted(stack.cost for stack in profile.stacks if stack.cost > 0)
+            rare = seen[len(seen) // 4] if len(seen) >= _MANY else min(seen, default=0.0)
+            self._quanta[side] = (1.0 if base.unit == "samples" else rare) / (profile.operations or 1.0)
         ratios = []
         for cost in costs:
             # sampling alone leaves the ratio about as it is
@@ -310,16 +306,3 @@ class Sampling:
         sampled = self._quanta[0] * abs(cost.base) + self._quanta[1] * abs(cost.head)
         timed = min(self._timed, _TIMED) if whole else self._timed
         return math.sqrt(sampled + (timed * cost.base) ** 2 + (timed * cost.head) ** 2)
-
-
-def _quantum(profile: Profile) -> float:
-    """Return the cost of one sample; 0 where costs are counted.
-
-    Of many stacks the rare ones were seen once. Timers do not tick evenly, so the least cost of all says too little.
-    """
-    if profile.unit in _COUNTED:
-        return 0.0
-    if profile.unit == "samples":
-        return 1.0
-    costs = sorted(stack.cost for stack in profile.stacks if stack.cost > 0)
-    return costs[len(costs) // 4] if len(costs) >= _MANY else min(costs, default=0.0)

@@ -1,11 +1,10 @@
-"""Which function of base is which of head, also where it was renamed, moved or compiled under another name."""
+"""Which function of base is which of head, also where it was moved or compiled under another name."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Hashable, Sequence
 
 import msgspec
 
@@ -88,13 +87,6 @@ def plain(function: str) -> str:
     return ("".join(kept) if not depth else name).strip() or function
 
 
-_ALIKE = 0.6
-"""Names of functions with the same callers that are as similar as this are one function renamed."""
-_OF_A_SIZE = 2.0
-"""A renamed function costs at most so many times what it did; a regression is rarely a rename besides."""
-_MOST_PAIRS = 20_000
-
-
 class Function(msgspec.Struct, frozen=True):
     """A function of the program; a side that lacks it has None."""
 
@@ -142,7 +134,6 @@ def match(base: Profile, head: Profile) -> Matched:
         for ours, theirs in groups.values():
             if len(ours) == len(theirs):
                 partners.update(zip(ours, theirs, strict=True))
-    _match_renamed(base, head, first, second, partners)
     both: list[tuple[int | None, int | None]] = [(index, partners.get(index)) for index in first.values()]
     taken = set(partners.values())
     both += [(None, index) for index in second.values() if index not in taken]
@@ -168,50 +159,3 @@ def _unique(frames: Sequence[Frame]) -> dict[Frame, int]:
 def _identity(frame: Frame) -> Frame:
     # a line moves with what stands above it
     return Frame(frame.function, frame.file)
-
-
-def _match_renamed(
-    base: Profile, head: Profile, first: Mapping[Frame, int], second: Mapping[Frame, int], partners: dict[int, int]
-) -> None:
-    """Match functions of one file with the same callers whose names or costs are alike."""
-    taken = set(partners.values())
-    gone = [index for index in first.values() if index not in partners]
-    new = [index for index in second.values() if index not in taken]
-    if not gone or not new or len(gone) * len(new) > _MOST_PAIRS:
-        return
-    ours, theirs = _Places(base), _Places(head)
-    called = {index: partners.get(index, -1) for index in range(len(base.frames))}
-    scored = []
-    for index in gone:
-        callers = {called[c] for c in ours.callers[index]}
-        for other in new:
-            if base.frames[index].file != head.frames[other].file or not callers & theirs.callers[other]:
-                continue
-            sizes = sorted((ours.cost[index], theirs.cost[other]))
-            if sizes[0] <= 0 or sizes[1] / sizes[0] > _OF_A_SIZE:
-                continue
-            names = plain(base.frames[index].function), plain(head.frames[other].function)
-            alike = SequenceMatcher(None, *names).ratio()
-            below = {called[c] for c in ours.callees[index]} - {-1}
-            same = bool(below) and below == theirs.callees[other]
-            if alike >= _ALIKE or same:
-                scored.append((same + alike, index, other))
-    for _, index, other in sorted(scored, reverse=True):
-        if index not in partners and other not in taken:
-            partners[index] = other
-            taken.add(other)
-
-
-class _Places:
-    """For each frame of a profile who calls it, what it calls, and what it costs with that."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.callers: dict[int, set[int]] = defaultdict(set)
-        self.callees: dict[int, set[int]] = defaultdict(set)
-        self.cost: dict[int, float] = defaultdict(float)
-        for stack in profile.stacks:
-            for caller, callee in zip(stack.frames, stack.frames[1:], strict=False):
-                self.callers[callee].add(caller)
-                self.callees[caller].add(callee)
-            for index in set(stack.frames):
-                self.cost[index] += stack.cost

@@ -7,16 +7,15 @@ Throughput is of successful requests over the whole run. The percentiles of js/s
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gate.formats.parts import requests as load
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate
+from gate.formats.parts.result import About, Failed, Format, Result, aggregate
 from gate.formats.parts.source import Source
-from gate.model import Metric
 from gate.model.bounds import number
 
 FORMAT = Format(title="Gatling (`simulation.log` 3.0 to 3.11, `js/stats.json`, or the folder of a report)")
@@ -25,7 +24,6 @@ _GROUP_SEPARATOR = b","
 """Between the groups of a path; names have none."""
 _GLOBAL = {"numberOfRequests", "minResponseTime", "percentiles1"}
 """Of js/global_stats.json: all requests in one."""
-_FIRST = ("RUN\t", "ASSERTION\t")
 _STATISTICS = {
     "meanResponseTime": "mean", "minResponseTime": "min", "maxResponseTime": "max", "percentiles1": "p50",
     "percentiles2": "p75", "percentiles3": "p95", "percentiles4": "p99",
@@ -34,13 +32,11 @@ _DEEPEST = 50
 
 
 class _Run:
-    """A run of one simulation."""
-
     def __init__(self) -> None:
         self.first, self.last = 1 << 62, 0
         """When the first request began and the last one ended, in ms."""
-        self.found: dict[tuple[bytes, ...], tuple[array[float], list[float]]] = {}
-        """By kind, the path of groups and the name: times in seconds, and those of what failed."""
+        self.found = load.Table[tuple[bytes, ...]]()
+        """By the path of groups, and the name if it is a request."""
 
     def take(self, fields: list[bytes]) -> None:
         """Take in a record; a request that never ended has an end before its start, and has failed."""
@@ -55,30 +51,24 @@ class _Run:
         if not all(re.fullmatch(rb"-?\d{1,19}", time) for time in times):
             return
         start, end, *more = map(int, times)
-        own = self.found.setdefault((group, name) if is_request else (group,), (array("d"), []))
-        own[fields[status] != b"OK" or end < start].append((end - start if is_request else more[0]) * _MS)
+        requests = self.found[(group, name) if is_request else (group,)]
+        if fields[status] != b"OK" or end < start:
+            requests.failed += 1
+        else:
+            requests.times.append((end - start if is_request else more[0]) * _MS)
         if is_request:
             self.first, self.last = min(self.first, start), max(self.last, end)
 
     def results(self) -> Iterator[Result]:
         """Yield the requests, then the groups."""
-        seconds = (self.last - self.first) * _MS if self.last > self.first else None
-        for key, (times, failed) in sorted(self.found.items(), key=lambda each: len(each[0]) == 1):
+        for key, requests in sorted(self.found.items(), key=lambda each: len(each[0]) == 1):
             path = " / ".join(part.decode("utf-8", "replace") for part in key[0].split(_GROUP_SEPARATOR))
             name, labels = path, {"type": "group"}
             if len(key) > 1:
-                name, labels = key[1].decode("utf-8", "replace"), {"type": "request"}
-                labels |= {"group": path} if key[0] else {}
-            if times:
-                share = Metric(values=[len(failed) / (len(times) + len(failed))])
-                metrics = {"time": Metric(unit="s", values=times), "error_rate": share}
-                if seconds is not None:
-                    metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])
-                yield Measured(benchmark=name, metrics=metrics, labels=labels)
-            else:
-                what = "requests" if len(key) > 1 else "passes"
-                status = f"{len(failed)} of {len(failed)} {what} failed"
-                yield Failed(benchmark=name, status=status, labels=labels)
+                name, labels = key[1].decode("utf-8", "replace"), {"type": "request", "group": path}
+            if self.last > self.first:
+                requests.lasted(0.0, (self.last - self.first) * _MS)
+            yield load.measured(name, requests, labels=labels)
 
 
 def recognises(source: Source) -> bool:
@@ -108,7 +98,7 @@ def read(source: Source) -> Iterator[Result]:
         own = _inside(source.path) if source.path is not None else None
         if own is None:
             raise OutputError("the folder has neither simulation.log nor js/stats.json")
-        yield from read(source.inside(own))
+        yield from read(Source(str(own), own))
     elif _is_statistics(source.head.json):
         yield About(tool="Gatling")
         document = source.document(dict[str, Any], "js/stats.json")
@@ -131,7 +121,6 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _is_statistics(found: Any) -> bool:
-    """Return whether a JSON document is the tree of a report's statistics."""
     if not isinstance(found, dict):
         return False
     inner = found.get("stats") if "pathFormatted" in found else None
@@ -163,8 +152,7 @@ def _of_statistics(name: str, statistics: Mapping[str, Any], labels: dict[str, s
         yield Failed(benchmark=name, status="no count of its requests", labels=labels)
         return
     if good < 1:
-        status = f"{total:.0f} of {total:.0f} requests failed"
-        yield Failed(benchmark=name, status=status, labels=labels)
+        yield Failed(benchmark=name, status=load.all_failed(int(total)), labels=labels)
         return
     sd = _number(statistics, "standardDeviation", "ok")
     times = {statistic: _number(statistics, key, "ok") for key, statistic in _STATISTICS.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from msgspec.structs import replace
 
 from gate.cli.groups import RulesOptions
@@ -43,31 +45,23 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
         given = " ".join(options.benchmarks)
         raise UserError(f"{given}: {none_of(given, names)}", option="benchmark")
-    warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
+    # who looks for long enough finds a significant one among parts of what was measured
+    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
+    selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
+    part = bool(options.benchmarks) and len(selected) < len(measured)
+    warnings = [*evidence.warnings, *([SelectedOnly(len(selected), len(measured))] if part else []), *inputs.warnings]
     warned = replace(evidence, warnings=warnings)
     report = decide(warned, policy)
     folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
     # who typed no command, as in a workflow, has none of these files
     again = [*options.typed] or (["decide", *folders] if report.run.typed else None)
-    plan = _next_plan(inputs, policy, options) if report.verdict == "inconclusive" and not report.run.imported else None
+    plan = None
+    if report.verdict == "inconclusive" and not report.run.imported:
+        from gate.planning.basis import from_readings
+        from gate.planning.plan import advised
+
+        with suppress(UserError):
+            cheapest = advised(from_readings([inputs], ["this run"], policy, options.benchmarks))
+            if cheapest is not None:
+                plan = NextPlan(cheapest.looks[-1], cheapest.executions, cheapest.iterations, cheapest.most)
     return Decided(replace(report, run=replace(report.run, again=again, plan=plan)), inputs, evidence, policy, options)
-
-
-def _next_plan(inputs: Inputs, policy: Policy, options: RulesOptions) -> NextPlan | None:
-    from gate.planning.basis import from_readings
-    from gate.planning.plan import advised
-
-    try:
-        found = advised(from_readings([inputs], ["this run"], policy, options.benchmarks))
-    except UserError:
-        return None
-    return None if found is None else NextPlan(found.looks[-1], found.executions, found.iterations, found.most)
-
-
-def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:
-    """Warn where only a part of what was measured is decided: who looks for long enough finds a significant one."""
-    measured = {e.benchmark for located in inputs.records if isinstance(e := located.record, (Execution, Same))}
-    selected = [name for name in measured if any(matches(glob, name) for glob in options.benchmarks)]
-    if not options.benchmarks or len(selected) == len(measured):
-        return []
-    return [SelectedOnly(len(selected), len(measured))]

@@ -100,7 +100,14 @@ def document(planned: Planned) -> doc.Document:
         words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
         words += f"{high:.2f} times what is shown, and the plan changes with it. Measure and plan again."
         notes.append(words)
-    parts: list[doc.Part] = [doc.Items([origin], "rest"), noise, _costs(gathered.known)]
+    costs = {" ".join([k.benchmark, *([pairs(k.factors)] if k.factors else [])]): k.costs for k in known}
+    rows = [
+        [visible(name), *(format_value(cost, "s", digits=3) for cost in (c.start, c.warmup, c.iteration))]
+        for name, c in costs.items()
+    ]
+    build = format_duration(max(c.build for c in costs.values()))
+    spent = _table(f"time of a start; a build takes {build}", ["starting", "warm-up", "value"], rows)
+    parts: list[doc.Part] = [doc.Items([origin], "rest"), noise, spent]
     parts += [doc.Items(_plan(planned), "rest"), _precision(planned), *map(doc.Said, notes)]
     # what no plan reaches is no reason to measure the longest one again and again
     if not planned.hopeless:
@@ -137,16 +144,6 @@ def _level(known: Known, level: PlannedLevel) -> str:
     if level in known.estimated.dropped:
         return "adds nothing"
     return format_share(math.sqrt(getattr(known.estimated.components, level)))
-
-
-def _costs(known: Sequence[Known]) -> doc.Table:
-    costs = {" ".join([k.benchmark, *([pairs(k.factors)] if k.factors else [])]): k.costs for k in known}
-    rows = [
-        [visible(name), *(format_value(cost, "s", digits=3) for cost in (c.start, c.warmup, c.iteration))]
-        for name, c in costs.items()
-    ]
-    build = format_duration(max(c.build for c in costs.values()))
-    return _table(f"time of a start; a build takes {build}", ["starting", "warm-up", "value"], rows)
 
 
 def _plan(planned: Planned) -> list[str]:

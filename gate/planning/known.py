@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gate.model.case import canonical
 from gate.stats import planning
 from gate.stats.components import Estimated, PlannedLevel
 from gate.stats.remembered_variance import Repetitions
@@ -40,25 +39,8 @@ class Known:
     detectable: float | None
     """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
 
-    @property
-    def treatment(self) -> str:
-        """The settings as one text."""
-        return canonical(self.factors)
-
 
 # --- what it costs ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What was spent. of: by benchmark. at: by benchmark and its settings, where that is known."""
-
-    of: Mapping[str, Costs]
-    at: Mapping[tuple[str, str], Costs]
-
-    def of_case(self, benchmark: str, factors: Mapping[str, Any]) -> Costs | None:
-        """Return the costs of a benchmark's executions at its settings."""
-        return self.at.get((benchmark, canonical(factors)), self.of.get(benchmark))
 
 
 def planned_costs(spent: Costs | None, iterations: float) -> planning.Costs | None:
@@ -70,12 +52,6 @@ def planned_costs(spent: Costs | None, iterations: float) -> planning.Costs | No
     start = spent.iteration * iterations if spent.start is None else spent.start
     start += spent.other or 0.0
     return planning.Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
-
-
-def spent_once(used: Mapping[str, Costs]) -> float:
-    """Return the seconds that both sides take whatever the counts: set-up, what first builds take longer, the probe."""
-    each = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
-    return 2 * max(each, default=0.0) + sum(cost.probe or 0.0 for cost in used.values())
 
 
 def about_costs(used: Mapping[str, Costs]) -> list[str]:

@@ -63,8 +63,41 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     early = not gathered.config.gate.interval.startswith("bootstrap")
     found = _search(gathered, aims, wanted, early=early)
     terms = _terms(gathered)
-    rows = [_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True)]
-    return Planned(gathered, found.plan, tuple(rows), _aim_in_words(wanted, gathered), found.budget, found.instead)
+    plan, rows = found.plan, list[Row]()
+    for known, case in zip(gathered.known, found.cases, strict=True):
+        builds, interval = plan.counts.builds, terms.interval_of(case, plan.counts.builds)
+        nominal = terms.nominal_levels(plan.looks, interval)[-1]
+        variance = build_variance(case.components, plan.executions, plan.iterations)
+        t = noncentrality(variance, interval.covariance(case.components), 0.0, known.threshold, builds)
+        rows.append(
+            Row(
+                known=known,
+                optimum=optimum(case.components, case.costs),
+                half_width=half_width(case.components, plan.counts, nominal, interval),
+                smallest=minimum_detectable_change(
+                    case.components,
+                    plan.counts,
+                    threshold=known.threshold,
+                    alpha=terms.family_levels(plan.looks, interval)[-1],
+                    interval=interval,
+                    min_builds=terms.min_builds,
+                    wanted=POWER,
+                ),
+                settled=float(detection(-t, builds, nominal, interval)),
+                degrees=case.degrees,
+            )
+        )
+    # the largest size that must show; None where changes must be shown not to be worse
+    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
+    size = max(sizes) if len(sizes) == len(gathered.known) else None
+    aim, power = "half-widths of half the thresholds", f"found in {POWER:.0%} of the runs"
+    if wanted.detect is not None:
+        aim = f"a change of {format_share(float(wanted.detect))} {power}"
+    elif wanted.target is not None:
+        aim = f"a half-width of {format_share(float(wanted.target))}"
+    elif size is not None:
+        aim = f"a change of {format_share(size)} (gate.detectable) {power}"
+    return Planned(gathered, found.plan, tuple(rows), aim, found.budget, found.instead)
 
 
 def advised(gathered: Gathered) -> Plan | None:
@@ -128,19 +161,6 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
     return _Found(cases, longer(plan), found, budget)
 
 
-def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:
-    # the largest size that must show; None where changes must be shown not to be worse
-    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
-    found, size = f"found in {POWER:.0%} of the runs", (max(sizes) if len(sizes) == len(gathered.known) else None)
-    if wanted.detect is not None:
-        return f"a change of {format_share(float(wanted.detect))} {found}"
-    if wanted.target is not None:
-        return f"a half-width of {format_share(float(wanted.target))}"
-    if size is None:
-        return "half-widths of half the thresholds"
-    return f"a change of {format_share(size)} (gate.detectable) {found}"
-
-
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:
     components, shared = known.estimated.components, known.shared
     if terms.always_by_round or degrees > 0:
@@ -154,7 +174,6 @@ def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> 
         shared=shared,
         degrees=degrees,
         values=known.values,
-        treatment=known.treatment,
     )
 
 
@@ -211,28 +230,4 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None, remembere
         correlation=1.0 if shares or sessions > 1 else CORRELATIONS[layouts] if remembered is None else remembered,
         cases=(size if sharing is None else sharing) if shares else 1,
         gives_up=show_of(config, "", "", MEAN) == "no-sign",
-    )
-
-
-def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
-    builds = plan.counts.builds
-    interval = terms.interval_of(case, builds)
-    nominal = terms.nominal_levels(plan.looks, interval)[-1]
-    variance = build_variance(case.components, plan.executions, plan.iterations)
-    t = noncentrality(variance, interval.covariance(case.components), 0.0, known.threshold, builds)
-    return Row(
-        known=known,
-        optimum=optimum(case.components, case.costs),
-        half_width=half_width(case.components, plan.counts, nominal, interval),
-        smallest=minimum_detectable_change(
-            case.components,
-            plan.counts,
-            threshold=known.threshold,
-            alpha=terms.family_levels(plan.looks, interval)[-1],
-            interval=interval,
-            min_builds=terms.min_builds,
-            wanted=POWER,
-        ),
-        settled=float(detection(-t, builds, nominal, interval)),
-        degrees=case.degrees,
     )

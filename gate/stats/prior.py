@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
@@ -208,12 +209,12 @@ def prior_of(
     sessions = memory.sessions if kind == "build" else with_layouts(memory, layouts)
     if kind == "contrast" and layouts == "common" and len(sessions) < FEWEST_COMMON:
         return None
-    dated = [
-        (when, square)
-        for session in sessions
-        if (when := _when(session.created)) is not None
-        and (square := _for_plan(session, kind, executions, iterations)) is not None
-    ]
+    dated = []
+    for session in sessions:
+        square = _for_plan(session, kind, executions, iterations)
+        with suppress(ValueError):
+            when = datetime.fromisoformat(session.created)
+            dated += [] if square is None else [(when if when.tzinfo else when.replace(tzinfo=UTC), square)]
     dated.sort(key=lambda pair: pair[0], reverse=True)
     if not dated:
         return None
@@ -265,15 +266,7 @@ def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, n
     alike = total**2 / sum(square.df**2 for _, square in sessions)
     degrees = 1 / (1 / total + (0.0 if nu is None else (1 + 1 / alike) / nu))
     seconds = sum(square.df * max((now - when).total_seconds(), 0.0) for when, square in sessions)
-    return (degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE)))
-
-
-def _when(created: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(created)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE))
 
 
 # --- the present run --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ of it, and the level m, the mean of both logs, holds all of it. D and m are inde
 from __future__ import annotations
 
 import math
+import warnings
 
 import msgspec
 import numpy as np
@@ -221,12 +222,10 @@ def outlying(levels: Array) -> Flags:
 
 def _medians(rows: Array) -> Array:
     """Return the median of each row without its missing numbers; missing where there are none."""
-    ordered = np.sort(rows, axis=1)  # nan last
-    count = (~np.isnan(rows)).sum(axis=1)
-    at = np.arange(len(rows))
-    low, high = ordered[at, np.maximum((count - 1) // 2, 0)], ordered[at, np.minimum(count // 2, rows.shape[1] - 1)]
-    middle: Array = np.where(count > 0, (low + high) / 2, np.nan)
-    return middle
+    with warnings.catch_warnings():
+        # of a row that is missing as a whole
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanmedian(rows, axis=1))
 
 
 # --- the level of each commit -----------------------------------------------------------------------------------------
@@ -315,7 +314,13 @@ def _solve(steps: Steps, first: int, last: int, level: Array, sd: Array) -> None
     coupled = np.column_stack([right, start, *columns])
     solved = solveh_banded(banded, coupled)
     x, spread, of_offsets = solved[:, 0], solved[:, 1], solved[:, 2:]
-    variance = _inverse_diagonal(diagonal, beside)
+    # the diagonal of the inverse, by elimination from both ends
+    forward, backward = diagonal.copy(), diagonal.copy()
+    for index in range(1, size):
+        forward[index] -= beside[index - 1] ** 2 / forward[index - 1]
+    for index in range(size - 2, -1, -1):
+        backward[index] -= beside[index] ** 2 / backward[index + 1]
+    variance = 1 / (forward + backward - diagonal)
     if columns:
         b = np.column_stack(columns)
         schur = np.diag([w for w, _ in offsets]) - b.T @ of_offsets
@@ -328,14 +333,3 @@ def _solve(steps: Steps, first: int, last: int, level: Array, sd: Array) -> None
     own_variance = np.maximum(variance - 2 * spread + spread[first_known], 0.0)
     level[first : last + 1] = np.where(known, x - x[first_known], np.nan)
     sd[first : last + 1] = np.sqrt(own_variance)
-
-
-def _inverse_diagonal(diagonal: Array, beside: Array) -> Array:
-    """Return the diagonal of the inverse of a symmetric tridiagonal matrix, by its elimination from both ends."""
-    size = diagonal.size
-    forward, backward = diagonal.copy(), diagonal.copy()
-    for index in range(1, size):
-        forward[index] -= beside[index - 1] ** 2 / forward[index - 1]
-    for index in range(size - 2, -1, -1):
-        backward[index] -= beside[index] ** 2 / backward[index + 1]
-    return 1 / (forward + backward - diagonal)

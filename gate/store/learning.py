@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import TypeVar
 
 import msgspec
 
@@ -14,12 +13,10 @@ from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
 from gate.evidence.cost import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
-from gate.model.case import canonical, center_of
+from gate.model.case import center_of
 from gate.stats.remembered_variance import remember
 from gate.store.memory import Costs, Learned, Setup
 from gate.units import to_base
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
@@ -99,22 +96,12 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
     An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
     else an even share of the execution, whose start is then not known.
     """
-    return _costs_by(records, lambda execution: execution.benchmark)
-
-
-def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Costs]:
-    """Return the same by benchmark and treatment."""
-    return _costs_by(records, lambda execution: (execution.benchmark, canonical(execution.factors)))
-
-
-def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
     cost = cost_of(records)
     builds = [build for build in records if isinstance(build, Build)]
-    executions: dict[Key, list[Execution]] = defaultdict(list)
+    executions: dict[str, list[Execution]] = defaultdict(list)
     made = [record for record in records if isinstance(record, Execution)]
     for record in made:
-        executions[key(record)].append(record)
-    benchmarks = {record.benchmark for record in made}
+        executions[record.benchmark].append(record)
     # where there was no later one yet, what is to be expected
     later = mean_of(build.seconds for build in builds if build.build > 0)
     later = mean_of(build.following for build in builds) if later is None else later
@@ -123,7 +110,7 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in builds),
         first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
-        probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
+        probe=cost.before / len(executions) if cost.before and executions else None,
     )  # fmt: skip
     asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]
     counts = [plan.get("iterations") if isinstance(plan, dict) else None for plan in asked]
@@ -151,33 +138,32 @@ _OF_BATCHES = 0.01
 
 
 def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -> Costs:
-    parts = [_parts(execution) for execution in executions]
-    counts = {part.values for part in parts}
+    starts, iterations, warmups, counts = list[float](), list[float](), list[float](), set[int | None]()
+    for execution in executions:
+        seconds = execution.seconds
+        measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
+        if seconds is None or measured is None or not measured.values:
+            counts.add(None)
+            continue
+        counts.add(len(measured.values))
+        each = seconds / (len(measured.values) + len(measured.dropped))
+        warmup, time = each * len(measured.dropped), execution.metrics.get("time")
+        if time is not None and time.values and to_base(time.unit)[0] == "s":
+            scale = to_base(time.unit)[1]
+            own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
+            # the values of many suites are means over batches of calls, and take far longer than they say
+            batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
+            if own > 0 and own + dropped <= seconds and not batches:
+                starts.append(seconds - own - dropped)
+                each, warmup = own / len(time.values), dropped
+        iterations.append(each)
+        warmups.append(warmup)
     return msgspec.structs.replace(
         known,
-        start=mean_of(part.start for part in parts),
-        iteration=mean_of(part.iteration for part in parts),
-        warmup=mean_of(part.warmup for part in parts),
+        start=mean_of(starts),
+        iteration=mean_of(iterations),
+        warmup=mean_of(warmups),
         execution=mean_of(execution.seconds for execution in executions),
         # a program that writes its own number of values takes as long whatever the plan
         values=planned if counts == {planned} else None,
     )
-
-
-def _parts(execution: Execution) -> Costs:
-    seconds = execution.seconds
-    measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
-    if seconds is None or measured is None or not measured.values:
-        return Costs(build=None, start=None, iteration=None, warmup=None)
-    count, start = len(measured.values), None
-    each = seconds / (count + len(measured.dropped))
-    warmup = each * len(measured.dropped)
-    time = execution.metrics.get("time")
-    if time is not None and time.values and to_base(time.unit)[0] == "s":
-        scale = to_base(time.unit)[1]
-        own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
-        # the values of many suites are means over batches of calls, and take far longer than they say
-        batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
-        if own > 0 and own + dropped <= seconds and not batches:
-            start, each, warmup = seconds - own - dropped, own / len(time.values), dropped
-    return Costs(build=None, start=start, iteration=each, warmup=warmup, values=count)

@@ -14,27 +14,28 @@ import numpy as np
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
+from gate.commands.bisect.journal import ENDS
 from gate.evidence.gather import gather
-from gate.evidence.inputs import read_inputs
+from gate.evidence.inputs import MEASUREMENTS, read_inputs
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of, run_of
-from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record, UserError
+from gate.model import Case, Commit, Execution, Failure, HostState, Record, UserError
 from gate.model.case import CaseId, case_id, center_of
 from gate.report.outputs import make_folder
 from gate.run.job import Job, now, prepare
 from gate.run.measuring import Measuring
 from gate.run.project import Project, with_head
-from gate.run.run_folder import MEASUREMENTS, records_of
+from gate.run.run_folder import records_of
 from gate.stats.bisection import Measured, executions_for
 from gate.stats.estimate import reduce
 from gate.stats.levels import tops_of, variances
 from gate.stats.ratio import matched
 from gate.stats.round_ratio import logs_of
+from gate.store.learning import costs_of
 from harness.loop.ledger import Ledger
 from harness.source.base_and_head import Source
 from harness.source.snapshot import overlaid
 
-ENDS = "ends"
 MOST = 200
 """Rounds of one commit: what its schedule has room for."""
 
@@ -106,17 +107,11 @@ class Pace:
 
 
 def pace_of(records: Sequence[Record], case: CaseId) -> Pace:
-    """Return what steps took."""
-    builds = [each for each in records if isinstance(each, Build)]
-    first = [(each.seconds or 0.0) + (each.setup or 0.0) for each in builds if each.setup is not None]
-    following = [each.following or 0.0 for each in builds]
-    executions = [
-        each.seconds or 0.0
-        for each in records
-        if isinstance(each, Execution) and case.benchmark in (each.benchmark, each.suite)
-    ]
-    build, execution = (sum(own) / max(len(own), 1) for own in (following, executions))
-    return Pace(max(first, default=0.0), 2 * build, execution)
+    """Return what steps took, by what builds and executions of the case's benchmark cost."""
+    cost = costs_of(records).get(case.benchmark)
+    if cost is None:
+        return Pace(0.0, 0.0, 0.0)
+    return Pace((cost.setup or 0.0) + (cost.first or 0.0), 2 * (cost.build or 0.0), cost.execution or 0.0)
 
 
 def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> int:
@@ -135,19 +130,22 @@ def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> i
     return executions_for(build, execution, pace.following, 2 * pace.execution, planned)
 
 
+@dataclass(slots=True)
 class Pairs:
     """What measures commits of a range against good, under one seed, within one hold of the machine."""
 
-    def __init__(
-        self, run: Measuring, project: Project, rules: RulesOptions, options: MeasureOptions, folder: Path, seed: int
-    ) -> None:
-        """Begin. project: of both ends. options: of the gate over both ends. folder: of the search."""
-        self._run = self._quiet = run
-        self._project, self._rules, self._options = project, rules, options
-        self._folder, self._seed = folder, seed
-        self.case: CaseId | None = None
-        self.executions = 0
-        """Of a round, once the gate over both ends has shown what serves."""
+    run: Measuring
+    project: Project
+    """Of both ends."""
+    rules: RulesOptions
+    options: MeasureOptions
+    """Of the gate over both ends."""
+    folder: Path
+    """Of the search."""
+    seed: int
+    case: CaseId | None = None
+    executions: int = 0
+    """Of a round, once the gate over both ends has shown what serves."""
 
     def ends(self) -> Job:
         """Lay out the gate over both ends, or what is left of it.
@@ -155,17 +153,17 @@ class Pairs:
         Raises:
             UserError: nothing to measure, or another gate was begun in the folder.
         """
-        out = self._folder / ENDS
-        return prepare(self._project, replace(self._options, out=out, seed=self._seed), out)
+        out = self.folder / ENDS
+        return prepare(self.project, replace(self.options, out=out, seed=self.seed), out)
 
     def hold(self, job: Job) -> None:
         """Hold the machine for the whole search. Raises NotFreeError: another program holds it."""
-        self._run.hold(job)
-        self._quiet = self._run.quietly()
+        self.run.hold(job)
+        self.run = self.run.quietly()
 
     def folder_of(self, sha: str) -> Path:
         """Name the folder of a commit's measurements."""
-        return self._folder / sha[:12]
+        return self.folder / sha[:12]
 
     def visit(self, sha: str, rounds: int, left: float) -> bool:
         """Measure a commit for some rounds more; every record is on disk before the next step begins.
@@ -181,8 +179,8 @@ class Pairs:
         out = self.folder_of(sha)
         make_folder(out, own=True)
         # a seed of its own, so that a layout of good is no error that all commits share
-        seed = int.from_bytes(hashlib.sha256(f"{self._seed} {sha}".encode()).digest()[:4], "big")
-        options = replace(self._options, out=out, seed=seed)
+        seed = int.from_bytes(hashlib.sha256(f"{self.seed} {sha}".encode()).digest()[:4], "big")
+        options = replace(self.options, out=out, seed=seed)
         job = prepare(self._project_at(sha), options, out, remembers=False)
         records = records_of(out) if job.resumes else ()
         made = Counter(each.build for each in records if isinstance(each, Execution))
@@ -194,18 +192,18 @@ class Pairs:
             with Appender(out / MEASUREMENTS) as append:
                 append(HostState(when="begin", session=job.session, time=now()))
         job = replace(job, rounds=job.rounds[: whole + rounds])
-        done = self._quiet.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        done = self.run.measure(job, seconds=left + Ledger(records, job.session).seconds)
         return done.measured.stop != "budget"
 
     def _project_at(self, sha: str) -> Project:
         if self.case is None:
             raise ValueError("no case is chosen yet")
-        ends = self._project
+        ends = self.project
         overlay = ends.settings.sides["head"].build.overlay
         repository = ends.repository
         revision = overlaid(repository, sha, ends.sources.head.revision, overlay)
         head = Source(Commit(ref=sha[:12], sha=sha), revision)
-        project = with_head(ends, head, self._rules, [glob.escape(self.case.benchmark)])
+        project = with_head(ends, head, self.rules, [glob.escape(self.case.benchmark)])
         if overlay:
             good = ends.sources.base
             base = Source(good.commit, overlaid(repository, good.revision, ends.sources.head.revision, overlay))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +24,13 @@ from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
 from gate.commands.bisect.outputs import show
 from gate.commands.bisect.result import Asked, Begun, Result, concluded
 from gate.commands.bisect.search import RangeCommit, Search, commits_between
-from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.case import case_id
 from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job
+from gate.run.live_lines import Live
 from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
@@ -38,6 +38,7 @@ from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import PAST, records_of
 from gate.run.workshop import Workshop, one_path, workshop
+from gate.units import format_duration
 from harness.build.builder import TreeBuilder
 from harness.errors import HarnessError
 from harness.host.lock import NotFreeError
@@ -103,8 +104,8 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
             out.write(words.preview(commits, project.settings.rules, begun.budget))
             write_preview(job, out)
             return Exit.PASS
-        say = words.Progress(err, quiet=outputs.quiet)
-        say.begin(commits, begun.budget)
+        say = Live(err, quiet=outputs.quiet).line
+        say(words.begin(commits, begun.budget))
         result = _searched(begun, run, pairs, job, say)
     show(result, begun.folder, outputs, out)
     if not outputs.quiet:
@@ -118,17 +119,9 @@ def _begun(
     folder = run.settle(project)
     past = read_journal(folder) if options.resume else []
     head = next((each for each in past if isinstance(each, journal.Begun)), None)
-    config, sources = project.settings.rules, project.sources
     seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
-    line = journal.Begun(
-        good=sources.base.commit.sha or "", bad=sources.head.commit.sha or "", benchmarks=list(rules.benchmarks),
-        rules=to_tables(config), seed=seed,
-    )  # fmt: skip
-    if head is not None:
-        journal.refuse_another(head, line, folder)
-        if head.seed != seed:
-            raise UserError(f"--resume: the seed was {head.seed}, is {seed}")
-    elif not options.dry_run:
+    # another search is refused by the run over both ends, as any run that is gone on with
+    if head is None and not options.dry_run:
         own = options.out is None
         if own:
             make_folder(folder.parent, own=True)
@@ -143,24 +136,24 @@ def _begun(
             for file in folder.iterdir():
                 if file.name not in (PAST, ".gitignore"):
                     file.rename(moved / file.name)
-        journal.append(folder, line)
+        journal.append(folder, journal.Begun(seed=seed))
     given = [("--config", rules.config), ("--rules", rules.rules), *(("--set", each) for each in rules.sets)]
     asked = Asked(
         benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
         rules=[word for flag, value in given if value is not None for word in (flag, str(value))],
         out=["--out", str(options.out)] if options.out is not None else [],
     )
-    budget = BUDGETS * float(config.plan.budget) if options.budget is None else float(options.budget)
+    budget = BUDGETS * float(project.settings.rules.plan.budget) if options.budget is None else float(options.budget)
     return Begun(project, commits, folder, past, seed, budget, asked)
 
 
-def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: words.Progress) -> Result:
+def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: Callable[[str], None]) -> Result:
     try:
         pairs.hold(job)
     except NotFreeError as error:
         raise MeasuringError(not_free(error, run.waits(job), longer=True)) from None
     ends = gated(begun.folder, begun.past, run, job)
-    say.ends(ends)
+    say(f"both ends measured in {format_duration(ends.seconds)}, report in {ends.folder / 'report.html'}")
     if ends.finding is None or ends.case is None:
         return concluded(begun, ends, None, None)
     identity = case_id(ends.finding, ends.finding.statistic)
@@ -175,10 +168,10 @@ def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: words.P
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
     search.untouched = untouched(begun.commits, _reads(begun, job, search, say))
-    return concluded(begun, ends, search, search.run(say.stand))
+    return concluded(begun, ends, search, search.run(lambda *known: say(words.stand(*known))))
 
 
-def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads | None:
+def _reads(begun: Begun, job: Job, search: Search, say: Callable[[str], None]) -> Reads | None:
     """Return what bad reads, as an interrupted search saw it, or seen now; None: unknown, or not worth it."""
     file = begun.folder / _READS
     with suppress(OSError, msgspec.DecodeError):
@@ -186,9 +179,25 @@ def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads
     if len(begun.commits) < WORTH:
         return None
     begin = time.monotonic()
-    found = reads_of(job, search.case.benchmark, search.budget - search.seconds)
+    found, sides, budget = None, job.project.settings.sides, Budget(search.budget - search.seconds)
+    # bad is built once, and the benchmark run once, both traced
+    with (
+        suppress(HarnessError, BudgetEndedError, OSError),
+        open_trees(
+            job.project.repository,
+            job.project.sources,
+            share_paths={side: sides[side].build.share for side in SIDES},
+            budget=budget,
+            one_path=one_path(job.project),
+        ) as trees,
+        workshop(job, trees, budget) as made,
+        tracing(made.conditions.scratch) as trace,
+    ):
+        found = _traced(made, trace, search.case.benchmark)
     search.seconds += time.monotonic() - begin
-    say.reads(untouched(begun.commits, found))
+    told = words.reads(untouched(begun.commits, found))
+    if told:
+        say(told)
     if found is not None:
         write(file, msgspec.json.encode(found).decode())
     return found
@@ -207,33 +216,6 @@ class Reads(msgspec.Struct, frozen=True):
     """Opened, or asked for, whether they exist or not."""
     listed: frozenset[str]
     """Directories; "" is the root."""
-
-
-def reads_of(job: Job, benchmark: str, seconds: float) -> Reads | None:
-    """Build bad once and run a benchmark once, both traced; None: nothing, or too little, could be seen.
-
-    job: of both ends. benchmark: of a suite one of its lines. seconds: of the budget.
-
-    Raises:
-        Interrupted: a signal.
-    """
-    sides, budget = job.project.settings.sides, Budget(seconds)
-    repository = job.project.repository
-    try:
-        with (
-            open_trees(
-                repository,
-                job.project.sources,
-                share_paths={side: sides[side].build.share for side in SIDES},
-                budget=budget,
-                one_path=one_path(job.project),
-            ) as trees,
-            workshop(job, trees, budget) as made,
-            tracing(made.conditions.scratch) as trace,
-        ):
-            return _traced(made, trace, benchmark)
-    except (HarnessError, BudgetEndedError, OSError):
-        return None
 
 
 def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
@@ -258,7 +240,7 @@ def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
     accesses = trace.accesses()
     if ran.failure is not None or any(each.kind in _BLIND for each in accesses.doubts):
         return None
-    top = os.path.realpath(made.trees.place("head"))
+    top = os.path.realpath(made.trees.made("head").place)
     above = f"{top}/"
     return Reads(
         frozenset(path[len(above) :] for path in accesses.read | accesses.written if path.startswith(above)),

@@ -7,14 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from gate.checkout import refuse_tracked
 from gate.cli.groups import RulesOptions
-from gate.config.changed import differences
-from gate.config.source import dotted
 from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import read_inputs
@@ -30,19 +27,12 @@ from gate.run.run_folder import records_of
 JOURNAL = "bisect.jsonl"
 ENDS = "ends"
 """What stands for the commit of the gate over both ends."""
-_MOST = 3
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True, tag="search"):
-    """What is searched."""
+    """A search; what it is of, the run over both ends says."""
 
     schema: int = 1
-    good: str
-    bad: str
-    benchmarks: list[str]
-    """Globs of --benchmark."""
-    rules: dict[str, Any]
-    """In the shape of perfgate.toml."""
     seed: int
 
 
@@ -90,28 +80,6 @@ def append(folder: Path, line: Line) -> None:
         os.fsync(file.fileno())
 
 
-def refuse_another(past: Begun, now: Begun, folder: Path) -> None:
-    """Refuse to go on with a search of another range, other benchmarks or other rules.
-
-    Raises:
-        UserError: naming what differs.
-    """
-    found = [
-        f"{name} was {before[:12]}, is {after[:12]}"
-        for name, before, after in (("good", past.good, now.good), ("bad", past.bad, now.bad))
-        if before != after
-    ]
-    if past.benchmarks != now.benchmarks:
-        was, new = (" ".join(each.benchmarks) or "all" for each in (past, now))
-        found.append(f"the benchmarks were {was}, are {new}")
-    rules = [dotted(key) for key, _, _ in differences(past.rules, now.rules)]
-    if rules and not found:
-        more = f" and {len(rules) - _MOST} more" if len(rules) > _MOST else ""
-        found.append(f"the rules have changed: {', '.join(rules[:_MOST])}{more}")
-    if found:
-        raise UserError(f"--resume: cannot continue the search in {folder}: {'; '.join(found)}")
-
-
 SLOWER = ("regression", "accepted")
 """Verdicts of a finding that is searched for: who accepted a regression may still ask where it is from."""
 
@@ -126,8 +94,6 @@ class Gated:
     """The clearest regression; None: nothing regressed."""
     case: Case | None
     """Its values."""
-    others: Sequence[Finding]
-    """What else regressed."""
     seconds: float
     folder: Path
 
@@ -155,9 +121,8 @@ def gated(folder: Path, past: Sequence[Line], run: Measuring, job: Job) -> Gated
         append(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))
     decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
     fill(job.out, decided)
-    slower = [each for each in decided.report.findings if each.verdict in SLOWER]
-    # the one first whose slowdown is largest against its noise
-    slower.sort(key=lambda each: 1.0 if each.p is None else each.p)
-    finding = slower[0] if slower else None
+    slower = (each for each in decided.report.findings if each.verdict in SLOWER)
+    # whose slowdown is largest against its noise
+    finding = min(slower, key=lambda each: 1.0 if each.p is None else each.p, default=None)
     case = next((each for each in decided.evidence.cases if finding and case_id(each) == case_id(finding)), None)
-    return Gated(decided, records_of(job.out), finding, case, slower[1:], seconds, job.out)
+    return Gated(decided, records_of(job.out), finding, case, seconds, job.out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,28 +14,17 @@ from gate.commands.bisect.command import OutputOptions
 from gate.commands.bisect.result import Member, Result
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
-from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, Tip
-from gate.plots.scales import Axis, Tick, change_ticks
 from gate.report.outputs import deliver, write
 from gate.writing.phrases import more_are
-from gate.writing.plain import clip, visible
+from gate.writing.plain import visible
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT = 960.0, 442.0, 78.0, 946.0
-_TOP, _BARS, _CHANGES, _BOTTOM = 50.0, 120.0, 150.0, 382.0
-"""Places in the picture, and the heights of its halves."""
 _TONES: dict[str, doc.Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
-_READING = (
-    "Bars: the probability that a commit brought the largest slowdown; red: the fewest that hold 95%. Points: the "
-    "change of a measured commit against good with its 95% interval. A ring: the same program as good. A cross: it "
-    "cannot be measured."
-)
 _MOST = 12
 """Commits that a text lists."""
 
 
 def document_of(result: Result, *, page: bool = False) -> doc.Document:
-    """Write a result; page: with all commits of the range, and a picture of them."""
+    """Write a result; page: with all commits of the range."""
     searched = result.step is not None
     order = sorted(result.commits, key=lambda each: (-each.probability, -each.rounds, each.number))
     likely = [each for each in order if each.sha in result.remaining or each.rounds] if searched else []
@@ -59,11 +47,19 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
     sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
     if page:
-        best = words.top(result) if searched and result.outcome == "culprit" else None
-        picture = strip(result).figure("strip", "Probability and change of each commit")
+        best = [words.top(result)] if searched and result.outcome == "culprit" else []
+        facts = [
+            fact
+            for member in best
+            for fact in (
+                ("commit", words.named(member)),
+                ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
+                ("changes", words.size_of(member)),
+                ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
+            )
+        ]
         sections += [
-            [doc.Facts(_facts(best))] if best is not None else [],
-            [doc.Section("Commits of the range", "range", [doc.Figures([picture])], _READING)] if searched else [],
+            [doc.Facts(facts)],
             [doc.Section("Evidence", "basis", [doc.Items(details, "advice")])],
             [doc.Section("Next", "next", [*steps])] if steps else [],
             [table],
@@ -95,64 +91,6 @@ def _cells(member: Member, result: Result, *, page: bool) -> list[doc.Cell]:
         doc.Cell(words.size_of(member)),
         doc.Cell(f"{visible(member.author)}, {member.date[:10]}"),
     ]
-
-
-def _facts(member: Member) -> list[tuple[str, str]]:
-    return [
-        ("commit", words.named(member)),
-        ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
-        ("changes", words.size_of(member)),
-        ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
-    ]
-
-
-def strip(result: Result) -> Picture:
-    """Draw the range from left to right: probabilities above, measured changes with their intervals below."""
-    members, sheet = result.commits, Sheet(_WIDTH, _HEIGHT)
-    step = (_RIGHT - _LEFT) / len(members)
-    xs = [_LEFT + step * (index + 0.5) for index in range(len(members))]
-    chance = Axis(0, 1, _TOP + _BARS, _TOP)
-    # the logarithms that the lower scale goes from and to
-    logs = [math.log(end) for m in members if (c := m.change) is not None for end in (c.low, c.high, c.ratio) if end]
-    logs += [0.0] if result.step is None else [0.0, math.log(result.step.ratio)]
-    margin = 0.06 * (max(logs) - min(logs)) or 0.01
-    change = Axis(min(logs) - margin, max(logs) + margin, _BOTTOM, _BOTTOM - _CHANGES)
-    grid(sheet, chance, [Tick(share, f"{share:.0%}") for share in (0.0, 0.5, 1.0)], _LEFT, _RIGHT)
-    grid(sheet, change, change_ticks(change, lambda _: 30), _LEFT, _RIGHT)
-    sheet.lines("axis", [[(_LEFT, change.at(0)), (_RIGHT, change.at(0))]])
-    sheet.text(12, 20, "probability", "soft")
-    sheet.text(12, _BOTTOM - _CHANGES - 26, "change against good", "soft")
-    for is_likely, fill, colour in ((False, "soft", "base"), (True, "pip-regression", "regression")):
-        own = [(x, m) for x, m in zip(xs, members, strict=True) if (m.sha in result.remaining) is is_likely]
-        half = 0.36 * step
-        tops = [(x, min(chance.at(m.probability), chance.start - 0.6)) for x, m in own]
-        corners = ((-half, 0), (half, 0), (half, 1), (-half, 1))
-        bars = ([(x + dx, (top, chance.start)[end]) for dx, end in corners] for x, top in tops)
-        sheet.lines(fill, bars, closed=True)
-        changes = [(x, c) for x, m in own if (c := m.change) is not None]
-        ends = [(x, c.low, c.high) for x, c in changes if c.low is not None and c.high is not None]
-        whiskers = ([(x, change.at(math.log(end))) for end in (low, high)] for x, low, high in ends)
-        sheet.lines(f"fine-{colour}", whiskers)
-        sheet.marks(f"spot-{colour}", "circle", [(x, change.at(math.log(c.ratio))) for x, c in changes])
-    unmeasured = [(x, m.state) for x, m in zip(xs, members, strict=True) if m.change is None]
-    for state, classes in (("same", ("spot-base", "hole")), ("unmeasurable", ("fine-inconclusive",))):
-        points = [(x, change.at(0)) for x, own in unmeasured if own == state]
-        for each in classes:
-            sheet.marks(each, "circle" if state == "same" else "cross", points)
-    sheet.row(_BOTTOM + 24, [(x, str(m.number)) for x, m in zip(xs, members, strict=True)], "soft")
-    sheet.text((_LEFT + _RIGHT) / 2, _HEIGHT - 10, "commits after good, in order", "soft wide", "middle")
-    sheet.tips("tip", [Tip(x, _TOP, _BOTTOM, _tip(m)) for x, m in zip(xs, members, strict=True)])
-    return sheet.picture("strip", "Probability and change of each commit", words.headline(result), "")
-
-
-def _tip(member: Member) -> str:
-    basis = words.basis(member)
-    lines = [
-        f"{member.number}. {words.short(member.sha)} {clip(visible(member.subject), 90)}",
-        f"{member.author}, {member.date[:10]}, {words.size_of(member)}",
-        f"{words.percent(member.probability)}{f', {basis}' if basis else ''}",
-    ]
-    return "\n".join(map(visible, lines))
 
 
 def json(result: Result) -> str:

@@ -17,7 +17,7 @@ from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
 from gate.model import Finding
 from gate.model.case import CaseId, case_id
 from gate.run.project import Project
-from gate.stats.bisection import ENOUGH, Posterior
+from gate.stats.bisection import ENOUGH
 from gate.words.failures import title
 
 SCHEMA = 1
@@ -66,16 +66,6 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
     ref: str
     sha: str
-
-
-class Along(msgspec.Struct, frozen=True, kw_only=True):
-    """Another case that regressed between the ends."""
-
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: str
-    change: Change
 
 
 class Several(msgspec.Struct, frozen=True):
@@ -136,7 +126,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     remaining: list[str]
     """The fewest commits that hold 95%, in the order of the range."""
     several: Several | None
-    along: list[Along]
     failures: list[str]
     parents: list[str]
     """Of the culprit: more than one, it is a merge."""
@@ -183,7 +172,11 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         outcome = "culprit" if single is not None else "set"
     slowest = max(ends.findings, key=lambda f: own.ratio if (own := _of_finding(f)) else -math.inf, default=None)
     shown = ends.finding or slowest
-    several = None
+    several, remaining = None, list[str]()
+    if found is not None:
+        order = np.argsort(-found.culprits, kind="stable")
+        enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
+        remaining = [begun.commits[number].sha for number in sorted(order[:enough])]
     if found is not None and found.several >= _SEVERAL and found.other:
         several = Several(found.several, begun.commits[found.other - 1].sha, math.exp(found.other_step))
     return Result(
@@ -200,15 +193,8 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         step=_change(found.step, found.step_sd) if found is not None else None,
         noise=found.noise if found is not None else None,
         commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
-        remaining=_remaining(begun.commits, found) if found is not None else [],
+        remaining=remaining,
         several=several,
-        along=[
-            Along(
-                benchmark=each.benchmark, metric=each.metric, statistic=each.statistic, factors=case_id(each).factors,
-                change=_of_finding(each) or Change(1.0, None, None),
-            )
-            for each in ends.others
-        ],
         failures=[title(each) for each in report.failures],
         parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(
@@ -260,9 +246,3 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
         rounds=measured.rounds if measured is not None else 0, change=change, why=why,
         folder=str(seen.folder) if seen is not None else "",
     )  # fmt: skip
-
-
-def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:
-    order = np.argsort(-found.culprits, kind="stable")
-    enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
-    return [commits[number].sha for number in sorted(order[:enough])]

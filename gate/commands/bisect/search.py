@@ -12,8 +12,8 @@ import numpy as np
 
 from gate.codes import Exit
 from gate.commands.bisect import journal
-from gate.commands.bisect.against_good import ENDS, MeasuringError, Pace, Pairs, Seen, seen_in
-from gate.commands.bisect.journal import Visited
+from gate.commands.bisect.against_good import MeasuringError, Pace, Pairs, Seen, seen_in
+from gate.commands.bisect.journal import ENDS, Visited
 from gate.model import Commit, UserError
 from gate.model.case import CaseId
 from gate.run.job import now
@@ -76,20 +76,18 @@ def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[
         "log", "--first-parent", "-m", "--reverse", "--no-renames", "--numstat", "--summary",
         f"--format={_RECORD}%H{_FIELD}%an{_FIELD}%aI{_FIELD}%s{_FIELD}", span, config=("core.quotePath=false",),
     ).decode(errors="replace")  # fmt: skip
-    found = [commit for record in text.split(_RECORD)[1:] if (commit := _commit(record)).sha in after]
+    found = []
+    for record in text.split(_RECORD)[1:]:
+        sha, author, date, subject, rest = record.split(_FIELD, 4)
+        lines = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
+        # "-" of a binary file
+        added, removed = (sum(int(line[side]) for line in lines if line[side].isdecimal()) for side in (0, 1))
+        moved = frozenset(match[1] for line in rest.splitlines() if (match := _MOVED.match(line)))
+        paths = tuple(path for _, _, path in lines)
+        found += [RangeCommit(sha, author, date, subject, paths, moved, added, removed)] if sha in after else []
     if len(found) > MOST:
         raise SourceError(f"{len(found)} commits are between good and bad: name a nearer one with --good")
     return tuple(found)
-
-
-def _commit(record: str) -> RangeCommit:
-    sha, author, date, subject, rest = record.split(_FIELD, 4)
-    lines = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
-    # "-" of a binary file
-    added, removed = (sum(int(line[side]) for line in lines if line[side].isdecimal()) for side in (0, 1))
-    paths = tuple(path for _, _, path in lines)
-    moved = frozenset(found[1] for line in rest.splitlines() if (found := _MOVED.match(line)))
-    return RangeCommit(sha, author, date, subject, paths, moved, added, removed)
 
 
 def _unrelated(repository: Repository, good: Commit, bad: Commit) -> str:

@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Collection, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from gate.commands.bisect.result import Change, Member, Result, State
 from gate.commands.bisect.search import RangeCommit
@@ -14,7 +14,6 @@ from gate.config.types import Config
 from gate.document.document import Code
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
-from gate.run.live_lines import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.words import views
@@ -22,7 +21,6 @@ from gate.writing.amounts import changed
 from gate.writing.plain import benchmark_option, clip, visible
 
 if TYPE_CHECKING:
-    from gate.commands.bisect.journal import Gated
     from gate.commands.bisect.search import Search, Stand
     from gate.stats.bisection import Visit
 
@@ -131,27 +129,16 @@ def details(result: Result) -> list[str]:
         )
     failed = [f"{short(c.sha)} ({clip(visible(c.why), 80)})" for c in result.commits if c.state == "unmeasurable"]
     if failed:
+        more = f" and {len(failed) - _MOST} more" if len(failed) > _MOST else ""
         lines.append(
-            f"{plural(len(failed), 'commit')} cannot be measured: {_first(failed)}. "
+            f"{plural(len(failed), 'commit')} cannot be measured: {'; '.join(failed[:_MOST])}{more}. "
             "A culprit there cannot be distinguished from the next commit that can be measured."
         )
     counts = {state: sum(each.state == state for each in result.commits) for state in _LEFT_OUT}
     skipped = [f"{plural(n, 'commit')} {agree(n, 'changes', 'change')} {_LEFT_OUT[s]}" for s, n in counts.items() if n]
     if skipped:
         lines.append(f"{' and '.join(skipped)}: held unlikely, and not measured.")
-    if result.along:
-        along = [
-            f"{case_name(CaseId(each.benchmark, each.metric, each.factors, each.statistic))} {change(each.change)}"
-            for each in result.along
-        ]
-        lines.append(
-            f"Also slower between the ends, and not searched for: {_first(along)}. Search for one with --benchmark."
-        )
     return [*lines, *(f"Between the ends {each}." for each in result.failures), cost(result)]
-
-
-def _first(texts: Sequence[str]) -> str:
-    return "; ".join(texts[:_MOST]) + (f" and {len(texts) - _MOST} more" if len(texts) > _MOST else "")
 
 
 _LEFT_OUT: dict[State, str] = {
@@ -273,46 +260,32 @@ def _range(commits: Sequence[RangeCommit]) -> str:
     return f"{plural(len(commits), 'commit')} after good{f', {inert} of them documentation only' if inert else ''}"
 
 
-class Progress:
-    """Says how the search goes, a line a visit."""
+def begin(commits: Sequence[RangeCommit], budget: float) -> str:
+    """Say what is searched."""
+    return f"{_range(commits)}, at most {format_duration(budget)}; first a gate over both ends"
 
-    def __init__(self, err: TextIO, *, quiet: bool) -> None:
-        """Begin; quiet: says nothing."""
-        self._err, self._quiet = err, quiet
 
-    def _say(self, text: str) -> None:
-        if not self._quiet:
-            say_line(self._err, text)
+def reads(untouched: Collection[int] | None) -> str:
+    """Say how many commits change nothing that bad reads; "": all do."""
+    if untouched is None:
+        return "what the build and the benchmark read could not be seen: every commit counts alike"
+    count = len(untouched)
+    changes = (
+        f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark reads"
+    )
+    return f"{changes}: held unlikely" if count else ""
 
-    def begin(self, commits: Sequence[RangeCommit], budget: float) -> None:
-        """Say what is searched."""
-        self._say(f"{_range(commits)}, at most {format_duration(budget)}; first a gate over both ends")
 
-    def ends(self, gated: Gated) -> None:
-        """Say that the ends are measured."""
-        self._say(f"both ends measured in {format_duration(gated.seconds)}, report in {gated.folder / 'report.html'}")
-
-    def reads(self, untouched: Collection[int] | None) -> None:
-        """Say how many commits change nothing that bad reads."""
-        if untouched is None:
-            self._say("what the build and the benchmark read could not be seen: every commit counts alike")
-        elif untouched:
-            count = len(untouched)
-            self._say(
-                f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark "
-                "reads: held unlikely"
-            )
-
-    def stand(self, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
-        """Say what is known and what is measured next."""
-        culprits = stand.found.culprits
-        order = sorted(range(len(culprits)), key=lambda number: -culprits[number])
-        held = accumulate(float(culprits[number]) for number in order)
-        enough = next((count for count, sum_ in enumerate(held, 1) if sum_ >= ENOUGH), len(order))
-        shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
-        more = " ..." if enough > 2 else ""
-        text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"
-        if visit is not None:
-            sha = short(search.commits[visit.commit - 1].sha)
-            text += f"; next {plural(visit.rounds, 'round')} of {sha}, about {format_duration(max(left, 1.0))} left"
-        self._say(text)
+def stand(search: Search, stand: Stand, visit: Visit | None, left: float) -> str:
+    """Say what is known and what is measured next."""
+    culprits = stand.found.culprits
+    order = sorted(range(len(culprits)), key=lambda number: -culprits[number])
+    held = accumulate(float(culprits[number]) for number in order)
+    enough = next((count for count, sum_ in enumerate(held, 1) if sum_ >= ENOUGH), len(order))
+    shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
+    more = " ..." if enough > 2 else ""
+    text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"
+    if visit is not None:
+        sha = short(search.commits[visit.commit - 1].sha)
+        text += f"; next {plural(visit.rounds, 'round')} of {sha}, about {format_duration(max(left, 1.0))} left"
+    return text

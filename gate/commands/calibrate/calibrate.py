@@ -10,11 +10,11 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.cli.groups import MeasureOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result
-from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
 from gate.commands.calibrate.result import Calibration, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
@@ -23,8 +23,8 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Run, UserError
 from gate.model.case import case_id
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable, targets, write
-from gate.run.failure_line import ended_before_a_round, say_why
+from gate.report.outputs import deliver, require_writable, targets
+from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
@@ -45,7 +45,7 @@ BUDGETS = 4
 _FOLDER = Path(DEFAULT_FOLDER) / "calibration"
 
 
-def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(asked: Options, out: TextIO, err: TextIO) -> int:
     """Measure head against itself, remember its variance, and print it.
 
     Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept.
@@ -55,6 +55,7 @@ def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, 
             run in this workflow.
         EndedError: a signal, or the measurements could not be written.
     """
+    options, outputs, rules = asked.measuring, asked.outputs, asked.rules
     refuse_unsafe()
     files = Files({"json": outputs.json} if outputs.json is not None else {}, outputs.quiet)
     require_writable(files)
@@ -133,14 +134,14 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)
-    if outputs.json == "-":
-        out.write(result.render(found))
-    elif outputs.quiet:
-        out.write(f"{result.headline(found)}\n")
-    else:
-        out.write(terminal.render(result.document(found), terminal.screen(out)))
-    if outputs.json not in (None, "-"):
-        write(Path(outputs.json), result.render(found))
+
+    def text() -> str:
+        if outputs.quiet:
+            return f"{result.headline(found)}\n"
+        return terminal.render(result.document(found, os.path.relpath(job.out)), terminal.screen(out))
+
+    files = {"json": outputs.json} if outputs.json is not None else {}
+    deliver(files, {"json": lambda: result.render(found)}, text, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR
 

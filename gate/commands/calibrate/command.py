@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gate.cli.command import MEASURED, Command
-from gate.cli.groups import RulesOptions
-from gate.cli.options import group
-from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.cli import values
+from gate.cli.command import MEASURED, MEASURING, Command, late
+from gate.cli.groups import HEAD, HISTORY, SEED, STRICT, WAIT, RulesOptions
+from gate.cli.options import group, option, switch
+
+if TYPE_CHECKING:
+    from gate.units import Duration
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuringOptions:
+    """What is measured against itself, and how much of it."""
+
+    head: str | None = option(HEAD, metavar="REF")
+    builds: int | None = option(
+        "builds of each side (default: --set plan.builds, otherwise 20)", metavar="N", parse=values.count
+    )
+    budget: Duration | None = option(
+        "longest time to measure (default: --set plan.budget, otherwise four times plan.budget)",
+        metavar="TIME",
+        parse=values.duration,
+    )
+    out: Path | None = option(
+        "folder for the measurements (default: .perfgate/calibration in the project)",
+        metavar="DIR",
+        parse=values.folder,
+    )
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    dry_run: bool = switch("print what would run, how often and how long; measure nothing")
+    resume: bool = switch("continue an interrupted run")
+    strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutputOptions:
+    """Where the result goes."""
+
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
+    quiet: bool = switch("print one line, and errors")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,21 +58,11 @@ class Options:
     outputs: OutputOptions = group(OutputOptions, "output")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Calibrate."""
-    from gate.run.refusal import require_measuring
-
-    require_measuring()
-    from gate.commands.calibrate import calibrate
-
-    return calibrate.run(options.measuring, options.outputs, options.rules, out, err)
-
-
 COMMAND = Command(
     help="measure how noisy this host is, and remember it",
     example="perfgate calibrate --builds 20 --budget 1h",
     options=Options,
-    run=run,
+    run=late("gate.commands.calibrate.calibrate:run", MEASURING),
     codes=MEASURED,
     done="done: measured, and remembered",
     error="error: a build or a benchmark failed, nothing was measured, or it cannot be remembered",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,10 +19,11 @@ from gate.model.case import MEAN, CaseId, OfCase, pairs
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
+from gate.stats.components import estimate, squares_of
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
 from gate.store.learning import learn
 from gate.store.memory import Costs, Learned, Setup
-from gate.units import format_duration, format_number, format_share, format_value, plural
+from gate.units import format_duration, format_number, format_share, plural
 from gate.words import failures, reports
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
@@ -118,12 +120,7 @@ def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
     # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
     found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
-    below, count = 0.0, 1.0
-    squares = zip(found, (r.iteration, r.execution, r.build), (r.iterations, r.executions, 1.0), strict=True)
-    for name, square, children in squares:
-        if square is not None:
-            found[name] = math.sqrt(max(square.value - below / count, 0.0))
-            below, count = square.value, children
+    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r])).signed}
     return Calibrated(
         benchmark=one.benchmark,
         metric=one.metric,
@@ -145,8 +142,11 @@ def render(calibration: Calibration) -> str:
 _SHOWN = 40
 
 
-def document(calibration: Calibration) -> Document:
-    """Say what was measured, the noise of each finding, what each step costs, and what is remembered."""
+def document(calibration: Calibration, folder: str) -> Document:
+    """Say what was measured, the noise of each finding, and what is remembered.
+
+    folder: of the measurements.
+    """
     kept = []
     if calibration.sessions is not None:
         sessions = plural(calibration.sessions, "session")
@@ -162,7 +162,8 @@ def document(calibration: Calibration) -> Document:
         kept.append(("memory", memory))
     if calibration.history is not None:
         kept.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
-        kept.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
+        gates = f"`perfgate simulate {shlex.quote(folder)}` shows how often they are wrong, and what they find"
+        kept.append(("gates", visible(gates)))
     warnings, left = calibration.warnings, [visible(name) for name in calibration.left_out]
     if left:
         why = "no spread, too few builds, or values without a ratio"
@@ -178,7 +179,6 @@ def document(calibration: Calibration) -> Document:
             [Facts(list(_measured(calibration)))],
             [Items(failed[:10], "caution")],
             _noise(calibration),
-            _costs(calibration),
             [Facts(kept)],
             [Items(warnings, "warning")],
         ],
@@ -234,30 +234,10 @@ def _noise(calibration: Calibration) -> list[Part]:
     else:
         text += "whose layouts were independent here. In a check they are common, so there it is at most as large."
     numbers = ("value", "start", "build", "round", "degrees")
-    return _table("noise, as relative standard deviation", names, numbers, rows, text)
-
-
-def _costs(calibration: Calibration) -> list[Part]:
-    by_benchmark = {f.benchmark: f.costs for f in calibration.findings}
-    rows = [
-        [
-            visible(name),
-            *(
-                "-" if own is None else format_value(own, "s", digits=3) if own else "0"
-                for own in (costs.build, costs.start, costs.warmup, costs.iteration)
-            ),
-        ]
-        for name, costs in by_benchmark.items()
-    ]
-    return _table("time that each step takes", ["benchmark"], ("build", "start", "warm-up", "iteration"), rows)
-
-
-def _table(
-    title: str, names: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]], reading: str = ""
-) -> list[Part]:
     if not rows:
         return []
     head = [*map(Column, names), *(Column(name, right=True) for name in numbers)]
     left = [f"{len(rows) - _SHOWN} more are in --json."] if len(rows) > _SHOWN else []
     shown = [Row([Cell(text) for text in row]) for row in rows[:_SHOWN]]
-    return [Table(title, title, head, shown), Items([*left, *([reading] if reading else [])], "rest")]
+    title = "noise, as relative standard deviation"
+    return [Table(title, title, head, shown), Items([*left, text], "rest")]

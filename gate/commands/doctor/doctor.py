@@ -19,7 +19,9 @@ from gate.run.place import opened
 from gate.store.history_records import proof_of
 from gate.store.memory import HistoryError, folder_of
 from gate.units import plural
-from harness.host.fitness import WAITS, Check, examine, unfit
+from harness.host.fitness.check import Check
+from harness.host.fitness.examination import examine, unfit
+from harness.host.fitness.load import WAITS
 from harness.sandbox.sandbox import examined
 
 
@@ -39,34 +41,24 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
         history = folder_of(None, None, os.environ)
     sandbox = examined("auto")
     why = "It keeps what is measured from everything but its own tree (docs/security.md)."
-    proved = [] if history is None else _controls()
+    # what the controls prove of the history that the working directory has
+    proved, proof = list[Check](), None
+    with suppress(UserError):
+        proof = None if history is None else proof_of(opened(None).read().records)
+    if proof is not None:
+        warning = proof.warning()
+        # what is well is shown without why
+        said = f"{proof.sentence()}: {warning}" if warning else f"{proof.sentence()}. {UNTESTED}"
+        proved = [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
     checks = [*examine(history), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
+    keys = ("name", "state", "value", "why", "command")
+    plain = [{key: getattr(check, key) for key in keys} for check in checks]
+    found = {"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain}
     deliver(
-        files, {"json": lambda: render_json(checks)},
+        files, {"json": lambda: text_of(found)},
         lambda: terminal.render(document(checks), terminal.bounded(out)), out,
     )  # fmt: skip
     return Exit.UNFIT if strict and unfit(checks) else 0
-
-
-def _controls() -> list[Check]:
-    """Say what the controls of the history prove that the working directory has; nothing where it has none."""
-    try:
-        proof = proof_of(opened(None).read().records)
-    except UserError:
-        return []
-    if proof is None:
-        return []
-    warning = proof.warning()
-    # what is well is shown without why
-    said = f"{proof.sentence()}: {warning}" if warning else f"{proof.sentence()}. {UNTESTED}"
-    return [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
-
-
-def render_json(checks: Sequence[Check]) -> str:
-    """Write the checks as JSON, ending with a newline."""
-    keys = ("name", "state", "value", "why", "command")
-    plain = [{key: getattr(check, key) for key in keys} for check in checks]
-    return text_of({"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain})
 
 
 def document(checks: Sequence[Check]) -> Document:

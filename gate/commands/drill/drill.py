@@ -21,7 +21,7 @@ from gate.config.commands import paths_named
 from gate.config.types import Config
 from gate.decide.decided import Decided, looking
 from gate.decide.design import design_of, subjects_of
-from gate.decide.detectable import detectable
+from gate.decide.futility import detectable
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at
 from gate.document import document as doc
@@ -148,9 +148,9 @@ class _Drill:
         return exercise, decided
 
     def edited(
-        self, name: Name, edit: Callable[[Repository, str, Config], tuple[str, str] | None], what: str
-    ) -> Exercise | None:
-        """Try an edit of head's sources, which names what it edits; None: there is nothing to edit."""
+        self, name: Name, edit: Callable[[Repository, str, Config], tuple[str, str] | None], what: str, why: str
+    ) -> Exercise:
+        """Try an edit of head's sources, which names what it edits; why: it is not tried where there is nothing."""
 
         def made(project: Project) -> tuple[str, str] | None:
             return edit(project.repository, project.sources.head.revision, project.settings.sides["head"])
@@ -161,7 +161,9 @@ class _Drill:
 
         with open_itself(self.options.head, self.rules) as project:
             found = made(project)
-        return self.tried(name, what.format(found[1]), change)[0] if found is not None else None
+        if found is None:
+            return Exercise(name, _KINDS[name].title, why=why)
+        return self.tried(name, what.format(found[1]), change)[0]
 
     def planted(self, project: Project, patch: bytes) -> Project:
         """Apply the user's patch to head."""
@@ -213,15 +215,24 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         if made is None:
             made = [each for each in programs if project.repository.inside(each) not in tracked]
     drill = _Drill(options, rules, folder, config, err)
-    tried, decided = _slower(drill, patch)
+    if patch is None:
+        what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
+        slower, decided = drill.tried("slower", what, lambda project: project, longer=LONGER)
+    else:
+        what = f"{options.patch} was applied to head"
+        slower, decided = drill.tried("slower", what, lambda project: drill.planted(project, patch))
+    if not (decided.report.findings or decided.report.identical):
+        failures = [title(each) for each in decided.report.failures]
+        raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
     sizes = _sizes(decided)
-    edited = drill.edited("harmless", edits.harmless, "a comment was added to {}")
     why = "there is no source file of a language whose comments are known"
-    tried.append(edited or Exercise("harmless", "a comment in a source", why=why))
-    edited = drill.edited("sources", edits.broken, "{} of head began with a line that no language has")
-    why = "no source but those that the commands name is known"
-    tried.append(edited or Exercise("sources", "broken sources", why=why))
-    tried += [_broken(drill, made), _of_base(drill, patch)]
+    harmless = drill.edited("harmless", edits.harmless, "a comment was added to {}", why)
+    what, why = (
+        "{} of head began with a line that no language has",
+        "no source but those that the commands name is known",
+    )
+    broken = drill.edited("sources", edits.broken, what, why)
+    tried = [slower, harmless, broken, _broken(drill, made), _of_base(drill, patch)]
     exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
     held = not any(each.failed for each in tried)
     found = {"held": held, "exercises": exercises, "detectable": sizes}
@@ -255,20 +266,6 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
     shown = doc.Document("perfgate drill", headline, [parts], "in --json", "")
     _print(options, out, {"held": not found, "swallows": msgspec.to_builtins(found)}, shown)
     return Exit.REGRESSION if found else Exit.PASS
-
-
-def _slower(drill: _Drill, patch: bytes | None) -> tuple[list[Exercise], Decided]:
-    """Make head slower, which must be red."""
-    if patch is None:
-        what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
-        exercise, decided = drill.tried("slower", what, lambda project: project, longer=LONGER)
-    else:
-        what = f"{drill.options.patch} was applied to head"
-        exercise, decided = drill.tried("slower", what, lambda project: drill.planted(project, patch))
-    if not (decided.report.findings or decided.report.identical):
-        failures = [title(each) for each in decided.report.failures]
-        raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
-    return [exercise], decided
 
 
 def _broken(drill: _Drill, made: Sequence[str]) -> Exercise:
@@ -326,34 +323,28 @@ def document(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bo
     names = list(dict.fromkeys(name for each in done for name in each.held))
     suites = {name.partition("/")[0] for name in names if "/" in name}
     head = [doc.Column("benchmark"), *(doc.Column(_KINDS[e.name].title) for e in done), doc.Column("finds", right=True)]
-    rows = [
-        [name, *(_cell(each, name) for each in done), format_share(sizes[name]) if name in sizes else ""]
-        for name in names
-        if name not in suites
-    ]
+    rows = []
+    for name in (each for each in names if each not in suites):
+        answers = [e.held.get(name, e.held.get(name.partition("/")[0])) for e in done]
+        said = [
+            "-" if held is None else _KINDS[e.name].wanted if held else _KINDS[e.name].missed
+            for e, held in zip(done, answers, strict=True)
+        ]
+        rows.append([name, *said, format_share(sizes[name]) if name in sizes else ""])
     meant = [
         (_KINDS[e.name].title, f"not tried, {e.why}" if e.why else f"{e.what}: must be {_KINDS[e.name].wanted}")
         for e in tried
     ]
     meant.append(("finds", "the smallest slowdown that this gate would have called on this host today"))
-    rest: list[doc.Part] = [
-        doc.Table("", "", head, [doc.Row([*map(doc.Cell, row)]) for row in rows]),
-        doc.Facts(meant),
-        doc.Items([why for each in done for why in _whys(each)], "rest"),
-    ]
-    parts = [doc.Said(headline), *([] if quiet else rest)]
+    whys = []
+    for each in done:
+        # what a change cannot reach has a reason of its own
+        same, rest = ([name for name in each.failed if (name in each.same) is proved] for proved in (True, False))
+        means = _UNREACHED if each.patched else _KINDS[each.name].means
+        report = f"(`perfgate report {os.path.relpath(each.folder or '')}`)"
+        whys += [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
+        whys += [f"{listed(rest)}: {means} {report}"] if rest else []
+    table = doc.Table("", "", head, [doc.Row([*map(doc.Cell, row)]) for row in rows])
+    parts: list[doc.Part] = [doc.Said(headline)]
+    parts += [] if quiet else [table, doc.Facts(meant), doc.Items(whys, "rest")]
     return doc.Document("perfgate drill", headline, [[part] for part in parts], "in --json", "")
-
-
-def _cell(each: Exercise, name: str) -> str:
-    held = each.held.get(name, each.held.get(name.partition("/")[0]))
-    kind = _KINDS[each.name]
-    return "-" if held is None else kind.wanted if held else kind.missed
-
-
-def _whys(each: Exercise) -> list[str]:
-    same, rest = ([name for name in each.failed if (name in each.same) is proved] for proved in (True, False))
-    report = f"(`perfgate report {os.path.relpath(each.folder or '')}`)"
-    found = [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
-    means = _UNREACHED if each.patched else _KINDS[each.name].means
-    return found + ([f"{listed(rest)}: {means} {report}"] if rest else [])

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from gate.config.types import BuildTable, Config
+from gate.config.commands import as_text
+from gate.config.types import Config
 from gate.model import UserError
 from gate.units import plural
 from harness.source.repository import Entry, Repository, files_at
@@ -107,8 +108,10 @@ def with_failing_artifacts(config: Config, made: Sequence[str]) -> Config:
     """Let a side's build end with a program that fails in place of each file, or file of a folder, that it made."""
     paths = " ".join(shlex.quote(f"./{path}") for path in made)
     each = f'for f; do printf %s {shlex.quote(_FAILS)} > "$f" && chmod 755 "$f"; done'
+    built = as_text(config.build.command or "true")
     return _built_by(
-        config, f"({_text(config.build)}\n) && find -L {paths} -type f -exec sh -c {shlex.quote(each)} sh {{}} +"
+        config,
+        f"({built}\n) && find -L {paths} -type f -exec sh -c {shlex.quote(each)} sh {{}} +",
     )
 
 
@@ -138,13 +141,9 @@ def with_artifacts_of(repository: Repository, base: str, head: str, config: Conf
                 lines.append(f"rm -f {shlex.quote(own)}")
         scripts.append(" && ".join(lines))
     to_base, to_head = scripts
-    command = f"{to_base} && ({_text(config.build)}\n) && {to_head}"
+    built = as_text(config.build.command or "true")
+    command = f"{to_base} && ({built}\n) && {to_head}"
     return changed(repository, head, files, "perfgate drill: base's files beside head's"), _built_by(config, command)
-
-
-def _text(table: BuildTable) -> str:
-    command: str | Sequence[str] | None = table.command
-    return command if isinstance(command, str) else shlex.join(command or ["true"])
 
 
 def _built_by(config: Config, command: str) -> Config:

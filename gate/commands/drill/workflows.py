@@ -93,9 +93,23 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
     found: list[Swallowed] = []
     any_gate = False
     workflows = [(file, _read(file)) for file in files]
-    called = {name: triggers for _, workflow in workflows for name, triggers in _called(workflow)}
+    # a workflow of this repository that the job of a gate calls is started by what starts that
+    called = {
+        str(job["uses"]).rpartition("/")[2]: _triggers(workflow)
+        for _, workflow in workflows
+        if set(_GATED) & set(_triggers(workflow))
+        for job in (workflow.get("jobs") or {}).values()
+        if str((job or {}).get("uses") or "").startswith("./")
+    }
     for file, workflow in workflows:
-        steps = [step for step in _steps(workflow) if step.measures or step.decides]
+        jobs = workflow.get("jobs") if isinstance(workflow, Mapping) else None
+        own = [
+            _Step(job, str(name), step, job["steps"].lc.item(number)[0] + 1)
+            for name, job in (jobs or {}).items()
+            for number, step in enumerate((job or {}).get("steps") or [])
+            if _OWN.search(str(step.get("uses") or "")) or _RUN.search(str(step.get("run") or ""))
+        ]
+        steps = [step for step in own if step.measures or step.decides]
         triggers = called.get(file.name, _triggers(workflow))
         # one that is asked by comments is no gate that runs by itself
         if not steps or not set(_GATED) & set(triggers) or "issue_comment" in triggers:
@@ -157,24 +171,6 @@ def _read(file: Path) -> Any:
     return workflow
 
 
-def _called(workflow: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Give the workflows of this repository that the jobs of a gate call, with what starts them."""
-    triggers = _triggers(workflow)
-    if set(_GATED) & set(triggers):
-        for job in (workflow.get("jobs") or {}).values():
-            uses = str((job or {}).get("uses") or "")
-            if uses.startswith("./"):
-                yield uses.rpartition("/")[2], triggers
-
-
-def _steps(workflow: Any) -> Iterator[_Step]:
-    jobs = workflow.get("jobs") if isinstance(workflow, Mapping) else None
-    for name, job in (jobs or {}).items():
-        for number, step in enumerate((job or {}).get("steps") or []):
-            if _OWN.search(str(step.get("uses") or "")) or _RUN.search(str(step.get("run") or "")):
-                yield _Step(job, str(name), step, job["steps"].lc.item(number)[0] + 1)
-
-
 def _triggers(workflow: Any) -> Mapping[str, Any]:
     # YAML 1.1 reads a bare "on" as true
     given = workflow.get("on", workflow.get(True)) if isinstance(workflow, Mapping) else None
@@ -193,7 +189,9 @@ def _of_triggers(
     on = workflow.get("on", workflow.get(True))
     if "workflow_call" in _triggers(workflow):
         return
-    if "pull_request_target" in triggers and any(step.measures and _may_write(workflow, step) for step in steps):
+    rights = [step.job.get("permissions", workflow.get("permissions")) for step in steps if step.measures]
+    writes = any("write" in each.values() if isinstance(each, Mapping) else each != "read-all" for each in rights)
+    if "pull_request_target" in triggers and writes:
         line = _line(on, "pull_request_target") if isinstance(on, Mapping) else _line(workflow, "on")
         yield line, "pull_request_target runs a stranger's code with a token that can write", "use `on: pull_request`"
     for name in _GATED:
@@ -216,11 +214,6 @@ def _of_triggers(
             if key in filters and all(_is_filtered(each, filters, "branches") for each in known):
                 what = f"pull requests to {known[0]} start no gate"
                 yield _line(filters, key), what, f"leave `{key}` out, or name it"
-
-
-def _may_write(workflow: Any, step: _Step) -> bool:
-    given = step.job.get("permissions", workflow.get("permissions"))
-    return "write" in given.values() if isinstance(given, Mapping) else given != "read-all"
 
 
 def _is_filtered(name: str, filters: Mapping[str, Any], kind: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -101,39 +102,30 @@ def _profile(source: Path, report: Report, names: Sequence[str], outputs: Output
     Raises:
         UserError: it is not a folder, or the project is not the run's.
     """
+    from gate.report import json
     from gate.run.profiling import LIMIT, profile_run
 
     folder = source if source.is_dir() else source.parent
     if not (folder / MEASUREMENTS).is_file() or (not source.is_dir() and source.name != MEASUREMENTS):
         raise UserError(_NO_FOLDER.format(source))
     if not outputs.quiet:
-        err.write(f"perfgate: {_cost(names, report, LIMIT)}\n")
+        seconds = [build.seconds for build in report.run.builds if build.build == 0 and build.seconds is not None]
+        builds = (
+            f"builds base and head again (about {format_duration(sum(seconds))})" if seconds else "builds both again"
+        )
+        err.write(
+            f"perfgate: no profile yet of {listed([visible(name) for name in names])}: {builds} and executes "
+            f"{plural(len(names), 'benchmark')} of each side under a profiler "
+            f"(at most {format_duration(LIMIT)} in all)\n"
+        )
         err.flush()
     made = profile_run(folder, names, err, quiet=outputs.quiet)
-    _refill(folder, _decided(folder).report)
+    explained = _decided(folder).report
+    # into the folder's report as it was decided, if it is of the same run
+    with suppress(OSError, json.ReportError):
+        kept = json.read((folder / REPORT).read_bytes())
+        if kept.run.id == explained.run.id:
+            filled = replace(kept, explanations=explained.explanations, unprofiled=explained.unprofiled)
+            fill(folder, Kept(filled, folder / MEASUREMENTS))
     if not outputs.quiet and any(isinstance(each, Profile) for each in made):
         err.write(f"perfgate: {_WRITTEN.format(visible(str(folder)))}\n")
-
-
-def _refill(folder: Path, report: Report) -> None:
-    """Put explanations into a folder's report as it was decided, if it is of the same run."""
-    from gate.report import json
-
-    try:
-        kept = json.read((folder / REPORT).read_bytes())
-    except (OSError, json.ReportError):
-        return
-    if kept.run.id == report.run.id:
-        explained = replace(kept, explanations=report.explanations, unprofiled=report.unprofiled)
-        fill(folder, Kept(explained, folder / MEASUREMENTS))
-
-
-def _cost(names: Sequence[str], report: Report, limit: float) -> str:
-    """Say what profiling now takes, before it begins."""
-    seconds = [build.seconds for build in report.run.builds if build.build == 0 and build.seconds is not None]
-    building = f"builds base and head again (about {format_duration(sum(seconds))})" if seconds else "builds both again"
-    what = plural(len(names), "benchmark")
-    return (
-        f"no profile yet of {listed([visible(name) for name in names])}: {building} and executes {what} of each side "
-        f"under a profiler (at most {format_duration(limit)} in all)"
-    )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.command import AddOptions, ListOptions
 from gate.decide.nothing_to_compare import nothing_to_compare
-from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.model import UserError
+from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
 from gate.planning.deciding import decide_inputs
@@ -43,13 +40,6 @@ def added(done: Added, record: HistoryRecord, store: str) -> str:
     return f"{first}\n{dropped}{pushed}"
 
 
-def left_out(benchmarks: Sequence[str]) -> str:
-    """Say which benchmarks have no ratio."""
-    more = f" and {len(benchmarks) - _LISTED} more" if len(benchmarks) > _LISTED else ""
-    named = visible(", ".join(benchmarks[:_LISTED]))
-    return f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n"
-
-
 def listed(reading: Reading, store: str, limit: int) -> str:
     """List the newest records."""
     records = reading.records
@@ -65,25 +55,19 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     if proof is not None:
         lines.append(f"{proof.sentence()}. {UNTESTED}")
         lines += [visible(f"Warning: {warning}")] if (warning := proof.warning()) else []
-    lines += ["", *(_line(record) for record in reversed(shown))]
+    lines.append("")
+    named = {"regression": "slower", "accepted": "accepted", "improvement": "faster"}
+    for record in reversed(shown):
+        date = (record.committed or record.measured or "")[:10] or "no date   "
+        verdicts = [change.verdict for change in record.decided]
+        worst = ", ".join(f"{verdicts.count(each)} {word}" for each, word in named.items() if each in verdicts)
+        what = "control" if record.control else worst or "no change called"
+        count = f"{plural(len(verdicts), 'case'):>9}"
+        # a ref may come from anywhere
+        lines.append(visible(f"{date}  {record.commit[:_SHORT]}  {count}  {what}  {record.subject}".rstrip()))
     if len(shown) < len(records):
         lines.append(f"and {len(records) - len(shown)} older; --limit {len(records)} lists all")
     return "\n".join(lines) + "\n"
-
-
-def _line(record: HistoryRecord) -> str:
-    date = (record.committed or record.measured or "")[:10] or "no date   "
-    verdicts = [change.verdict for change in record.decided]
-    worst = ", ".join(
-        f"{verdicts.count(name)} {word}"
-        for name, word in (("regression", "slower"), ("accepted", "accepted"), ("improvement", "faster"))
-        if name in verdicts
-    )
-    what = "control" if record.control else worst or "no change called"
-    # a ref may come from anywhere
-    return visible(
-        f"{date}  {record.commit[:_SHORT]}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
-    )
 
 
 def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
@@ -94,22 +78,16 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         ConflictError: other writers were faster, time and again.
     """
     store = opened(options.store.history, options.push)
-    inputs = []
-    for name in options.runs or (DEFAULT_FOLDER,):
-        file = Path(name)
-        beside = file.with_name(MEASUREMENTS)
-        is_report = file.name == REPORT and file.is_file()
-        if is_report and not beside.is_file():
-            raise UserError(f"{file}: there is no {MEASUREMENTS} beside it, which a record is made of: give that file")
-        inputs.append(str(beside) if is_report else name)
-    decided = decide_inputs(read_inputs(inputs), RulesOptions())
+    decided = decide_inputs(read_inputs(options.runs or (DEFAULT_FOLDER,)), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
         out.write(NOTHING_TO_COMPARE)
         return 0
     (base, head), git = commits_of(decided), here()
     record, without = record_of(decided, *((None, "") if git is None else describe(git, head)))
     if without:
-        err.write(left_out(without))
+        more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
+        named = visible(", ".join(without[:_LISTED]))
+        err.write(f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n")
     if git is not None and not descends(git, head, base):
         err.write(
             f"perfgate: base {base[:_SHORT]} is no ancestor of {head[:_SHORT]}: it is recorded as its parent, and the "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TextIO
 
 import msgspec
@@ -15,7 +14,7 @@ from gate.commands.history.command import ExportOptions
 from gate.model import LEVELS, SIDES, Level, Side
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
-from gate.report.outputs import write
+from gate.report.outputs import deliver
 from gate.run.place import opened
 from gate.stats.ratio import t_quantile
 from gate.store.history_records import when
@@ -142,10 +141,7 @@ def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
     if options.csv is None:
         raise MisuseError("name a file: --csv FILE (-: print it)")
     reading = opened(options.store.history).read()
-    if options.csv == "-":
-        out.writelines(csv_lines(reading.records))
-    else:
-        write(Path(options.csv), "".join(csv_lines(reading.records)))
+    deliver({"csv": options.csv}, {"csv": lambda: "".join(csv_lines(reading.records))}, str, out)
     rows = sum(len(record.changes) for record in reading.records)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)
     err.write(f"perfgate: {plural(rows, 'row')} of {plural(len(reading.records), 'record')}\n")

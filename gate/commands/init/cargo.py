@@ -99,7 +99,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
                 benches.append(target[1])
             else:
                 programs.append(target[1])
-        if not fuzzes and tree.mentions("#[test]", ".rs", under=folder):
+        if not fuzzes and tree.mentions(r"#\[test\]", ".rs", under=folder):
             tested.append(folder)
     known = [each for each in benches if each.library]
     rows += [

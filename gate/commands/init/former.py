@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from gate.checkout import text_of
-from gate.commands.init.found import Found, Measured, Rank, Row, as_text, like, names_of
+from gate.commands.init.found import Found, Measured, Rank, Row, like, names_of
+from gate.config.commands import as_text
 from gate.model import UserError
 from gate.writing.phrases import unread
 
@@ -111,7 +112,8 @@ def same(found: Found, former: Former) -> Found:
     if found.kind == "go":
         if chosen and chosen[0] != ".":
             option = f"-test.bench={chosen[0]}"
-            own = [replace(each, command=_with(each.command, "-test.bench=.", option)) for each in found.benchmarks]
+            texts = [as_text(each.command).replace("-test.bench=.", shlex.quote(option)) for each in found.benchmarks]
+            own = [replace(b, command=like(b.command, text)) for b, text in zip(found.benchmarks, texts, strict=True)]
             found = replace(found, benchmarks=own)
         folders = re.findall(r"(?<=\s)\./([\w./-]*\w)/?(?=\s|$)", "\n".join(calls))
         return _only(found, {each.replace("/", "-") for each in folders})
@@ -131,12 +133,6 @@ def same(found: Found, former: Former) -> Found:
             command = "\n".join([*before, shlex.join(kept)])
             return replace(found, benchmarks=[replace(first, command=like(first.command, command))])
     return found
-
-
-def _with(command: list[str] | str, before: str, after: str) -> list[str] | str:
-    if isinstance(command, str):
-        return command.replace(before, shlex.quote(after))
-    return [after if word == before else word for word in command]
 
 
 def _only(found: Found, names: set[str]) -> Found:

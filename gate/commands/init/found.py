@@ -211,11 +211,6 @@ def within(folder: str, words: list[str]) -> list[str] | str:
     return f"cd {shlex.quote(folder)} && {shlex.join([first, *words[1:]])}"
 
 
-def as_text(command: list[str] | str) -> str:
-    """Return a command as a shell takes it."""
-    return command if isinstance(command, str) else shlex.join(command)
-
-
 def like(command: list[str] | str, text: str) -> list[str] | str:
     """Return a text as a command of the other one's form."""
     return text if isinstance(command, str) else shlex.split(text)

@@ -65,7 +65,11 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
     asked = "-json=Dir,Name,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"
     environment = {"GOTOOLCHAIN": "local", "GOPROXY": "off"}
     answer = ask.run("go", "list", "-e", "-mod=readonly", asked, "./...", folder=module, environment=environment)
-    listed = [*_decoded(answer)] if answer is not None else []
+    listed, at = list[dict[str, Any]](), 0
+    # objects that stand one after the other
+    while answer is not None and (at := answer.find("{", at)) >= 0:
+        value, at = json.JSONDecoder().raw_decode(answer, at)
+        listed.append(value)
     if answer is None:
         ask.refused(posixpath.join(module, "go.mod"))
         inner = [each for each in modules if each != module and f"{each}/".startswith(f"{module}/".lstrip("/"))]
@@ -88,14 +92,6 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
         ]
         declared = re.search(r"^package (\w+)", texts[0], re.MULTILINE)
         yield _Package(folder, module, each.get("Name") or (declared[1] if declared else ""), *texts)
-
-
-def _decoded(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects that stand one after the other."""
-    decoder, at = json.JSONDecoder(), 0
-    while (at := text.find("{", at)) >= 0:
-        value, at = decoder.raw_decode(text, at)
-        yield value
 
 
 def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:

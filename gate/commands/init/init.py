@@ -17,15 +17,15 @@ from typing import Any, TextIO
 from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.codes import Exit
-from gate.commands.init import alone, cargo, cmake, go, jmh, make, npm, python, scripts
+from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
 from gate.commands.init.c_sources import LEFT_OUT, SOURCES
+from gate.commands.init.command import Options
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
-from gate.commands.init.options import Options
 from gate.commands.init.tree import Tree, read_tree
-from gate.config.parse import parse, parse_types
+from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.source import project_source, read_source, tables_of_namesake, why_namesake
 from gate.document.html import render_template
@@ -114,7 +114,7 @@ class _Init:
     def _write(self, tree: Tree, found: Found, *, force: bool = True) -> None:
         text = render(tree, found)
         # a project that the escaping did not foresee must not get a file that cannot be read
-        (parse if found.measures_something else parse_types)(read_source(text, self._file))
+        parse(read_source(text, self._file), checked=found.measures_something)
         try:
             # without --force nothing is written over, not even what appeared a moment ago
             refuse_tracked(self._place / self._file)
@@ -302,7 +302,7 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),
-    "c": (alone.look, "source of C or C++ that is called a benchmark and has a main"),
+    "c": (c_sources.look, "source of C or C++ that is called a benchmark and has a main"),
     "python": (python.look, "benchmark script or test of Python"),
     "generic": (scripts.look, "script"),
 }

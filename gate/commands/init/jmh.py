@@ -68,7 +68,15 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         if maven:
             return _of_maven(tree, ask, maven)
     elif any("gradle" in path for path in builds):
-        told = _tasks(tree, ask)
+        # the task that makes a jar of benchmarks, by the folders where Gradle has one
+        ask.write("perfgate-ask.gradle", _TASKS)
+        gradlew = "./gradlew" if "gradlew" in tree.names else "gradle"
+        said = ask.run(gradlew, "--quiet", "--no-daemon", "-I", "perfgate-ask.gradle", "help")
+        if said is None:
+            ask.refused("build.gradle")
+        lines = [line.split(" ", 2)[1:] for line in (said or "").splitlines() if line.startswith("PERFGATE ")]
+        places = {ask.inside(place) or "": task for task, place in reversed(lines)}
+        told = {"" if folder == "." else folder: task for folder, task in places.items()}
         inner = {f"/{path}".split("/src/jmh/")[0].lstrip("/") for path in tree.files if "/src/jmh/" in f"/{path}"}
         folders = sorted(inner & told.keys() or inner | told.keys())
         paths = [str(PurePosixPath(folder, "build.gradle")) for folder in folders]
@@ -77,8 +85,8 @@ def look(tree: Tree, ask: Asked) -> Found | None:
             return _of_gradle(tree, ask, gradle, told)
     else:
         return None
-    lines = ('instrument = "jmh"', 'command = ["java", "-jar", "target/benchmarks.jar"], where the build puts the jar')
-    return Found("jmh", f"{[*poms, *builds][0]} with JMH", [placeholder(*lines)], notes=["JMH's jar was not found"])
+    hints = ('instrument = "jmh"', 'command = ["java", "-jar", "target/benchmarks.jar"], where the build puts the jar')
+    return Found("jmh", f"{[*poms, *builds][0]} with JMH", [placeholder(*hints)], notes=["JMH's jar was not found"])
 
 
 def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, str]]:
@@ -101,18 +109,6 @@ def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, 
 
 def _mvn(tree: Tree) -> str:
     return "./mvnw" if ".mvn/wrapper/maven-wrapper.properties" in tree.names and "mvnw" in tree.names else "mvn"
-
-
-def _tasks(tree: Tree, ask: Asked) -> dict[str, str]:
-    """Return the task that makes a jar of benchmarks, by the folders where Gradle has one."""
-    ask.write("perfgate-ask.gradle", _TASKS)
-    gradle = "./gradlew" if "gradlew" in tree.names else "gradle"
-    said = ask.run(gradle, "--quiet", "--no-daemon", "-I", "perfgate-ask.gradle", "help")
-    if said is None:
-        ask.refused("build.gradle")
-    lines = [line.split(" ", 2)[1:] for line in (said or "").splitlines() if line.startswith("PERFGATE ")]
-    places = {ask.inside(place) or "": task for task, place in reversed(lines)}
-    return {"" if folder == "." else folder: task for folder, task in places.items()}
 
 
 def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:

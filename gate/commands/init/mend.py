@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, as_text, like, suite_plan
-from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
+from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, like, suite_plan
+from gate.commands.init.python import ENVIRONMENT, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree
+from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
 
@@ -143,7 +144,11 @@ def _missing_module(found: Found, told: _Told) -> _Cure:
     module = (absent[1] or absent[2]).split(".")[0]
     if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
         return _by_pip(found, tree), "the package is installed in the build"
-    wanted = ["pytest-benchmark"] if module == "benchmark" else group_with(tree, module)
+    wanted = ["pytest-benchmark"]
+    if module != "benchmark":
+        # what the extra or group names that has the module
+        name = normal(module)
+        wanted = next((listed for listed in groups(tree).values() if name in map(normal, listed)), [module])
     words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
         more = "" if " install " in found.setup else f" && {ENVIRONMENT}/bin/pip install --quiet"
@@ -264,7 +269,11 @@ _CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_bui
 def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the cases of a benchmark that a trial gave and the gate would judge, with their labels."""
     own = [one for each in trial["benchmarks"] if each["benchmark"] == measured.name for one in each["cases"]]
-    cases = [(_label(measured, one), one) for one in own if one["decided"]]
+    cases = []
+    for one in (each for each in own if each["decided"]):
+        name = str(one["benchmark"])
+        metric = str(one["metric"]).removesuffix(".median")
+        cases.append((name.removeprefix(f"{measured.name}/") if name != measured.name else metric, one))
     return [each for each in cases if not any(matches(glob, each[0]) for glob in measured.exclude)]
 
 
@@ -329,7 +338,15 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     if wanted is None:
         why = "left out: its table names those that are measured"
         most = max(1, int(min(_FEW if listed else _CHOSEN, total * (math.inf if lean else held) / _BUILDS)))
-        wanted = {name: _fastest(own, max(1, round(most * len(own) / total))) for name, own in means.items()}
+        wanted = {}
+        for name, own in means.items():
+            groups: dict[str, str] = {}
+            for label in sorted(own, key=own.__getitem__):
+                groups.setdefault(re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))[0], label)
+            # the fastest of each group, spread over the suite: not its first names
+            every, count = sorted(groups.values()), max(1, round(most * len(own) / total))
+            step = max(1.0, len(every) / count)
+            wanted[name] = [every[int(at * step)] for at in range(min(count, len(every)))]
     # a benchmark whose suite has no filter stays whole
     filtered = {
         b.name: _chosen(b, wanted[b.name]) for b in found.benchmarks if len(wanted[b.name]) < len(means[b.name])
@@ -382,23 +399,6 @@ def _room(trial: Mapping[str, Any], rounds: int) -> float:
 def _enough(trial: Mapping[str, Any]) -> float:
     """Return the seconds of a budget that would find something; inf: none is known."""
     return float(((trial.get("plans") or {}).get("enough") or {}).get("budget") or math.inf)
-
-
-def _label(measured: Measured, case: Mapping[str, Any]) -> str:
-    name = str(case["benchmark"])
-    return (
-        name.removeprefix(f"{measured.name}/") if name != measured.name else str(case["metric"]).removesuffix(".median")
-    )
-
-
-def _fastest(means: Mapping[str, float], count: int) -> list[str]:
-    groups: dict[str, str] = {}
-    for label in sorted(means, key=lambda each: means[each]):
-        groups.setdefault(re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))[0], label)
-    # spread over the suite, not its first names
-    every = sorted(groups.values())
-    step = max(1.0, len(every) / count)
-    return [every[int(at * step)] for at in range(min(count, len(every)))]
 
 
 def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:

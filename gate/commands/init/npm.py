@@ -57,7 +57,7 @@ _HOOKS = {
 }  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
-_MANAGERS = {
+MANAGERS = {
     "pnpm-lock.yaml": ("pnpm", "pnpm install --frozen-lockfile --silent", "pnpm --silent run", "pnpm exec"),
     "yarn.lock": ("yarn", "yarn install --frozen-lockfile --silent", "yarn --silent run", "yarn --silent exec --"),
     "bun.lock": ("bun", "bun install --frozen-lockfile --silent", "bun run --silent", "bun x"),
@@ -65,7 +65,8 @@ _MANAGERS = {
     "package-lock.json": ("npm", "npm ci --no-audit --no-fund", "npm run --silent", "npx --no-install"),
     "npm-shrinkwrap.json": ("npm", "npm ci --no-audit --no-fund", "npm run --silent", "npx --no-install"),
 }
-_UNLOCKED = ("npm", "npm install --no-package-lock --no-audit --no-fund", "npm run --silent", "npx --no-install")
+"""By the lock file: the name, and how it installs, runs and executes."""
+UNLOCKED = ("npm", "npm install --no-package-lock --no-audit --no-fund", "npm run --silent", "npx --no-install")
 _BERRY = ("yarn", "yarn install --immutable", "yarn run", "yarn exec")
 
 
@@ -98,7 +99,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
     script, inner = _split(script)
-    installs = [install] if of_project or manager != _UNLOCKED else []
+    installs = [install] if of_project or manager != UNLOCKED else []
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
     installs += [f"({inner})"] if inner else []
@@ -108,7 +109,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     others = tuple(
         d for d in needed if any(re.search(_IMPORT.format(f"{re.escape(d)}(?:/[^\"']*)?"), t) for t in texts)
     )
-    if manager == _UNLOCKED and of_project:
+    if manager == UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
     before = f"pre{script.name}"
     if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
@@ -279,9 +280,9 @@ def _files(tree: Tree, script: _Script) -> list[str]:
 def _manager(tree: Tree, root: dict[str, Any], directory: str = "") -> tuple[str, str, str, str]:
     """Return the package manager that a package's lock file is of: its name, and how it installs, runs and executes."""
     lead = f"{directory}/" if directory else ""
-    lock = next((name for name in _MANAGERS if f"{lead}{name}" in tree.names), None)
+    lock = next((name for name in MANAGERS if f"{lead}{name}" in tree.names), None)
     if lock == "yarn.lock" and (
         f"{lead}.yarnrc.yml" in tree.names or re.match(r"yarn@(?!1\.)", str(root.get("packageManager", "")))
     ):
         return _BERRY
-    return _MANAGERS[lock] if lock else _UNLOCKED
+    return MANAGERS[lock] if lock else UNLOCKED

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked, has
-from gate.commands.init.found import Amount, Found, Measured, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -115,13 +115,16 @@ class Python:
 def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
-    wanted = [*_dependencies(tree), *tools]
+    own = table_of(tree.toml("pyproject.toml"), "project")
+    listed = own.get("dependencies")
+    # those with a marker may not be needed here
+    needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
+    wanted = [*needed, *tools]
 
     def told(name: str) -> dict[str, str]:
         found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
         return found
 
-    own = table_of(tree.toml("pyproject.toml"), "project")
     asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
     least = int(asked[1]) if asked else 0
     there = told(f"./{tree.environment}/bin/python" if tree.environment else plain)
@@ -133,10 +136,10 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     executable = f"{tree.environment}/bin/python" if tree.environment else plain
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
-    lacking = [each for each in wanted if _normal(each) not in there] if there else []
+    lacking = [each for each in wanted if normal(each) not in there] if there else []
     # what pip compiles needs a pip that may be used, which a system's own need not be
     if not lacking and (tree.environment or not _by_pip(tree)):
-        name = _normal(str(own.get("name") or package(tree) or ""))
+        name = normal(str(own.get("name") or package(tree) or ""))
         return Python(tree, executable, None, [], bool(tree.environment) or name in there)
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
@@ -153,9 +156,9 @@ def environment_of(
 ) -> str:
     """Return the commands that make an environment with what the project's extras and groups name beside its tools."""
     words = [*wanted]
-    for listed in _groups(tree).values():
+    for listed in groups(tree).values():
         # a group that names a tool has what else its benchmarks need
-        if {_normal(each) for each in listed} & {_normal(each) for each in tools}:
+        if {normal(each) for each in listed} & {normal(each) for each in tools}:
             words += listed
     named = shlex.join(pip_words(words))
     if own_pip:
@@ -170,15 +173,8 @@ def pip_words(requirements: Iterable[str]) -> list[str]:
     return [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
 
 
-def group_with(tree: Tree, module: str) -> list[str]:
-    """Return the requirements of the extra or group that names what has a module; the module itself where none does."""
-    for listed in _groups(tree).values():
-        if any(_normal(each).replace("-", "_") == module.lower().replace("-", "_") for each in listed):
-            return listed
-    return [module]
-
-
-def _groups(tree: Tree) -> dict[str, list[str]]:
+def groups(tree: Tree) -> dict[str, list[str]]:
+    """Return the requirements of each extra, group and list of requirements for development."""
     tables = tree.toml("pyproject.toml")
     extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
     found = {
@@ -197,13 +193,8 @@ def _listed(tree: Tree, path: str) -> list[str]:
     return [line.split("#")[0].split(";")[0].strip() for line in lines if re.match(r"[A-Za-z0-9]", line)]
 
 
-def _dependencies(tree: Tree) -> list[str]:
-    listed = table_of(tree.toml("pyproject.toml"), "project").get("dependencies")
-    # those with a marker may not be needed here
-    return [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
-
-
-def _normal(requirement: str) -> str:
+def normal(requirement: str) -> str:
+    """Return the name of what is required as indexes compare names."""
     name = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
     return re.sub(r"[-_.]+", "-", name[0] if name else requirement).lower()
 
@@ -229,7 +220,7 @@ def package(tree: Tree) -> str | None:
         name = inner[0] if inner[1:] == ("__init__.py",) else inner[0][:-3] if lead and len(inner) == 1 else ""
         if name.isidentifier() and name.isascii() and name not in _NO_PACKAGES and not name.startswith(("test_", "_")):
             names[name] = None
-    own = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
+    own = normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
     match = [name for name in names if name.lower() == own]
     return (match or [*names])[0] if match or len(names) == 1 else None
 
@@ -240,7 +231,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     marked = [p for p in every if _MARK.search(tree.text(p))]
     files = [p for p in every if p in marked or _FIXTURE.search(tree.text(p))]
     # a fixture of the project's own may have that name
-    if not files or tree.mentions_any(r"^def benchmark\(", ".py"):
+    if not files or tree.mentions(r"^def benchmark\(", ".py"):
         return None
     own = python(tree, ask, ["pytest", "pytest-benchmark"])
     rows: list[Row] = []
@@ -341,10 +332,6 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a benchmark script, or tests; None without them."""
-    return _of_script(tree, ask) or _of_tests(tree, ask)
-
-
-def _of_script(tree: Tree, ask: Asked) -> Found | None:
     named = [path for path in tree.ending(".py") if is_benchmark(path)]
     # what another one imports is a part of that
     parts = {
@@ -353,25 +340,23 @@ def _of_script(tree: Tree, ask: Asked) -> Found | None:
     }  # fmt: skip
     scripts = [path for path in named if path not in parts and _runs_alone(tree.text(path))]
     if not scripts:
-        return None
+        return _of_tests(tree, ask)
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
-    made = [_script(tree, own, path) for path in ordered]
+    made = []
+    for path in ordered:
+        place, text = PurePosixPath(path), tree.text(path)
+        name = place.parent.name or place.stem if place.stem in ("run", "main", "__main__") else place.stem
+        # a module of its package, by what it imports
+        module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
+        words = ["-m", path[:-3].replace("/", ".")] if module else [path]
+        made.append(of_script(name, [own.executable, *words], text))
     found = own.found("python", f"script {ordered[0]}", [made[0][0]])
     rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
     # other scripts may be measured by the same plan
     instead = tuple(each for each, amount in made[1:] if amount == made[0][1])
     return replace(found, rows=[*found.rows, *rows], amount=made[0][1], instead=instead)
-
-
-def _script(tree: Tree, own: Python, path: str) -> tuple[Measured, Amount | None]:
-    name, text = PurePosixPath(path).stem, tree.text(path)
-    name = PurePosixPath(path).parent.name or name if name in ("run", "main", "__main__") else name
-    # a module of its package, by what it imports
-    module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
-    words = ["-m", path[:-3].replace("/", ".")] if module else [path]
-    return of_script(name, [own.executable, *words], text)
 
 
 def _runs_alone(text: str) -> bool:
@@ -403,7 +388,7 @@ def _wants(call: ast.Call) -> bool:
 
 def _of_tests(tree: Tree, ask: Asked) -> Found | None:
     files = [path for path in tree.ending(".py") if _TEST.fullmatch(PurePosixPath(path).name)]
-    if not files or not tree.mentions_any("pytest", ".py", ".toml", ".cfg", ".txt", ".ini"):
+    if not files or not tree.mentions("(?i)pytest", ".py", ".toml", ".cfg", ".txt", ".ini"):
         return None
     own = python(tree, ask, ["pytest"])
     top = sorted({PurePosixPath(path).parts[0] for path in files if "/" in path})

@@ -19,12 +19,11 @@ from harness.source.git import git_of
 _MOST_FILES = 20_000
 _SKIPPED = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
 # Ignored names that nobody needs for a build or a benchmark: caches, editors' files, what builds make, secrets.
-_NOISE = {
-    ".DS_Store", ".benchmarks", ".cache", ".coverage", ".eggs", ".env", ".envrc", ".git", ".hypothesis", ".idea",
-    ".mypy_cache", ".nox", ".perfgate", ".pytest_cache", ".ruff_cache", ".tox", ".vscode", "__pycache__", "bin",
-    "build", "coverage", "dist", "htmlcov", "logs", "obj", "out", "perfgate.toml", "target", "tmp", ".venv", "venv",
-}  # fmt: skip
-_NOISE_ENDINGS = (".a", ".class", ".egg-info", ".env", ".key", ".log", ".o", ".pem", ".pyc", ".so", ".swp", ".tmp", "~")
+_NOISE = re.compile(
+    r"\.(DS_Store|benchmarks|cache|coverage|eggs|env.*|git|hypothesis|idea|mypy_cache|nox|perfgate|pytest_cache|ruff_cache|"
+    r"tox|vscode|venv)|__pycache__|bin|build|coverage|dist|htmlcov|logs|obj|out|perfgate\.toml|target|tmp|venv|cmake-build.*|"
+    r".*(\.(a|class|egg-info|env|key|log|o|pem|pyc|so|swp|tmp)|~)"
+)
 _NEEDED = {
     "assets", "corpora", "corpus", "data", "dataset", "datasets", "deps", "external", "fixtures", "inputs", "models",
     "samples", "test-data", "test_data", "testdata", "third-party", "third_party", "vendor",
@@ -87,13 +86,9 @@ class Tree:
         return (path for path in self.files if path.endswith(suffixes) and path.startswith(lead))
 
     def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
-        """Return whether a string stands in one of the files with one of the suffixes."""
-        return any(pattern in self.text(path) for path in self.ending(*suffixes, under=under))
-
-    def mentions_any(self, pattern: str, *suffixes: str) -> bool:
         """Return whether a pattern stands in one of the files with one of the suffixes."""
-        search = re.compile(pattern, re.IGNORECASE).search
-        return any(search(self.text(path)) for path in self.ending(*suffixes))
+        search = re.compile(pattern, re.MULTILINE).search
+        return any(search(self.text(path)) for path in self.ending(*suffixes, under=under))
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -105,7 +100,7 @@ class Tree:
     def doubtful(self) -> tuple[str, ...]:
         """Ignored paths that builds or benchmarks may need."""
         rest = (path for path in self.ignored if path not in self.needed)
-        return tuple(path for path in rest if not any(map(_is_noise, PurePosixPath(path).parts)))
+        return tuple(path for path in rest if not any(map(_NOISE.fullmatch, PurePosixPath(path).parts)))
 
     @property
     def environment(self) -> str | None:
@@ -135,10 +130,6 @@ def called(tree: Tree, path: str) -> list[str] | None:
     return next((words for words in found if any(word in own for word in words)), found[0] if found else None)
 
 
-def _is_noise(part: str) -> bool:
-    return part in _NOISE or part.endswith(_NOISE_ENDINGS) or part.startswith((".env", "cmake-build"))
-
-
 def read_tree(directory: Path) -> Tree:
     """List a project's files: by git, or by walking when it is in no repository."""
     try:
@@ -146,7 +137,13 @@ def read_tree(directory: Path) -> Tree:
         kept = git.entries("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         ignored = git.entries("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     except SourceError:
-        return Tree(directory, _ordered(_walk(directory)), (), git=False)
+        found: list[str] = []
+        for parent, folders, files in walk(directory):
+            folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+            found += (Path(parent, name).relative_to(directory).as_posix() for name in files)
+            if len(found) > _MOST_FILES:
+                break
+        return Tree(directory, _ordered(found[:_MOST_FILES]), (), git=False)
     existing = (path for path in kept[:_MOST_FILES] if os.path.lexists(directory / path))
     return Tree(directory, _ordered(existing), _ordered(ignored), git=True)
 
@@ -154,14 +151,3 @@ def read_tree(directory: Path) -> Tree:
 def _ordered(paths: Iterator[str] | list[str]) -> tuple[str, ...]:
     # a name that is not UTF-8 cannot stand in a TOML file
     return tuple(sorted({path for path in paths if path.isprintable()}, key=lambda path: (path.count("/"), path)))
-
-
-def _walk(directory: Path) -> Iterator[str]:
-    count = 0
-    for parent, folders, files in walk(directory):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
-        for name in files:
-            count += 1
-            if count > _MOST_FILES:
-                return
-            yield Path(parent, name).relative_to(directory).as_posix()

@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from gate.checkout import refuse_tracked
-from gate.commands.init.options import Options
+from gate.commands.init.command import Options
+from gate.commands.init.npm import MANAGERS, UNLOCKED
 from gate.commands.init.tree import Tree, table_of
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of
@@ -150,9 +151,13 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
     # name a project by its folder, as the action does (its input id); "" for the root
     slug = "" if project == PurePosixPath() else slug_of(project)
     needs, branch = needs_of(found or git.directory), _default_branch(git)
+    # a pattern of branches that matches this one alone
+    only = _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch or "main"))
     texts = {
         FOLDER / (name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name): with_steps(
-            _template(template).replace("branches: [main]", f"branches: [{_pattern(branch or 'main')}]"),
+            (templates() / "workflows" / template).read_text(encoding="utf-8").replace(
+                "branches: [main]", f"branches: [{only}]"
+            ),
             needs.steps, _scalar(str(project)) if slug else "",
         )
         for template, name in kind.files.items()
@@ -233,15 +238,6 @@ def _named(text: str, action: str, project: str, slug: str) -> str:
     return re.sub(rf"(uses: ){re.escape(DEFAULT_ACTION)}{remark}", rf"\g<1>{action}", text, flags=re.MULTILINE)
 
 
-def _template(name: str) -> str:
-    return (templates() / "workflows" / name).read_text(encoding="utf-8")
-
-
-def _pattern(branch: str) -> str:
-    """Write a branch as a pattern of branches that matches only it."""
-    return _scalar(re.sub(r"[!+*?\[\]]", r"\\\g<0>", branch))
-
-
 def _scalar(value: str) -> str:
     return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
@@ -271,12 +267,6 @@ _OF_OTHERS = re.compile(r"(?<![a-z])(?:mypy|types?|typing|lint|format|docs?|rele
 """What no benchmark needs."""
 _EXTRAS = ("benchmark", "bench", "benchmarks", "dev", "test", "tests")
 _PACKAGES = {"pytest-benchmark": "pytest-benchmark", "pyperf": "pyperf"}
-_INSTALLS = {
-    "package-lock.json": "npm ci --no-audit --no-fund",
-    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
-    "yarn.lock": "yarn install --frozen-lockfile",
-    "package.json": "npm install --no-audit --no-fund",
-}
 _STEP = re.compile(r"^(?= *- name:)", re.MULTILINE)
 _CHECKOUT = re.compile(r"^ *uses: actions/checkout@", re.MULTILINE)
 _USES_ACTION = re.compile(r"^ *uses: perfgate/perfgate@", re.MULTILINE)
@@ -329,7 +319,8 @@ def _commands(own: Tree, path: str, benchmarks: list[dict[str, Any]]) -> list[st
     if not re.fullmatch(r"[\w./-]+", path):
         return []
     if place.name == "node_modules":
-        install = next((text for file, text in _INSTALLS.items() if (folder / place.parent / file).is_file()), "")
+        managers = {**MANAGERS, "package.json": UNLOCKED}
+        install = next((each[1] for file, each in managers.items() if (folder / place.parent / file).is_file()), "")
         lead = "" if str(place.parent) == "." else f"cd {place.parent} && "
         return [lead + install] if install else []
     if place.name not in (".venv", "venv"):

@@ -72,44 +72,40 @@ class Options:
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Plan the next runs, or print the jobs of a matrix."""
-    asked = [flag for name, flag in given(options.matrix) if name != "matrix"]
-    if not options.matrix.matrix:
-        if asked:
-            raise MisuseError(f"{asked[0]}: needs --matrix")
-        return _plan(options.plan, options.rules, out, err)
-    others = [flag for name, flag in given(options.plan) if name != "history"]
-    if others:
-        raise MisuseError(f"--matrix: cannot be used with {others[0]}")
-    from gate.run import matrix
-
-    jobs = options.matrix
-    return matrix.run(matrix.Jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head), options.rules, out)
-
-
-def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
-    """Print a plan and return 0, also when no plan within the budget reaches what is wanted.
+    """Plan the next runs, or print the jobs of a matrix; 0 also when no plan within the budget reaches what is wanted.
 
     Raises:
         UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
     """
+    asked, jobs = options.plan, options.matrix
+    of_plan, of_matrix = ([(name, flag) for name, flag in given(each)] for each in (asked, jobs))
+    if jobs.matrix:
+        others = [flag for name, flag in of_plan if name != "history"]
+        if others:
+            raise MisuseError(f"--matrix: cannot be used with {others[0]}")
+        from gate.run import matrix
+
+        out.write(matrix.jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
+        return 0
+    if of_matrix:
+        raise MisuseError(f"{of_matrix[0][1]}: needs --matrix")
     from gate.document import terminal
     from gate.planning.basis import from_runs
     from gate.planning.document import as_json, document
     from gate.planning.plan import Wanted, planned
     from gate.report.outputs import deliver, refuse_inputs
 
-    if options.target is not None and options.detect is not None:
+    if asked.target is not None and asked.detect is not None:
         raise MisuseError("--target: not with --detect, which asks for another aim")
-    if options.json is not None:
-        history = [options.history] if options.history is not None and not options.runs else []
-        refuse_inputs([*map(Path, options.runs), *history], [Path(options.json)])
-    gathered = from_runs(options.runs, rules) if options.runs else _remembered(options.history, rules)
-    found = planned(gathered, Wanted(options.budget, options.target, options.detect))
-    files = {"json": options.json} if options.json is not None else {}
+    if asked.json is not None:
+        history = [asked.history] if asked.history is not None and not asked.runs else []
+        refuse_inputs([*map(Path, asked.runs), *history], [Path(asked.json)])
+    gathered = from_runs(asked.runs, options.rules) if asked.runs else _remembered(asked.history, options.rules)
+    found = planned(gathered, Wanted(asked.budget, asked.target, asked.detect))
+    files = {"json": asked.json} if asked.json is not None else {}
     text = partial(terminal.render, document(found), terminal.bounded(out))
     deliver(files, {"json": partial(as_json, found)}, text, out)
-    if options.json == "-" and not found.plan.reached:
+    if asked.json == "-" and not found.plan.reached:
         err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
     return 0
 
@@ -117,7 +113,7 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
 def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     from gate.model import SIDES, UserError
     from gate.planning.basis import from_memory
-    from gate.run.memory import costs_here, history_path, recall_memory
+    from gate.run.memory import history_path, recall_memory
     from gate.run.project import look_at_project
     from harness.host.facts import facts
     from harness.instruments.declaration import choose
@@ -135,9 +131,8 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
         path = history_path(history, project)
         advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
         raise UserError(f"nothing is remembered about this project in {path}: {advice}")
-    costs = costs_here(history, project, host)
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, costs, settings.rules, both, "the memory of this host")
+    return from_memory(memory, recalled.costs, settings.rules, both, "the memory of this host")
 
 
 COMMAND = Command(

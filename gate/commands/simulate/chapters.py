@@ -1,13 +1,29 @@
-"""The chapters of a simulation: the cases, coverage, false alarms, power and early stopping (K&J 8.3, 8.4)."""
+"""perfgate simulate: the cases, coverage, false alarms, power and early stopping, on given variances (K&J 8.3, 8.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TextIO
 
-from gate.commands.simulate.components import NORMAL, SHAPES, Components, Shape
+from gate.commands.simulate.command import Options
+from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, of_runs
 from gate.commands.simulate.draws import Source
-from gate.commands.simulate.sections import Ask, Row, Section, Setting, Table, columns, percent, plain, row, told
+from gate.commands.simulate.pool import run_all
+from gate.commands.simulate.sections import (
+    Ask,
+    Row,
+    Section,
+    Setting,
+    Table,
+    as_text,
+    asked,
+    columns,
+    percent,
+    plain,
+    row,
+    told,
+)
 from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
 from gate.config.types import Interval, Show
 from gate.stats.sequential import look_rounds
@@ -29,9 +45,26 @@ MOST = LOOKS[-1]
 _NOISES = (1.0, 2.0, 4.0)
 
 
-def chapters(setting: Setting) -> list[Section]:
-    """Write what is shown of any cases."""
-    return [simulated(setting), coverage(setting), alarms(setting), power(setting), stopping(setting)]
+WIDTH = 100
+"""Columns of the text: a terminal has as many, and no table needs more."""
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Simulate, and print the tables.
+
+    Raises:
+        UserError: files without a case that has two builds a side.
+    """
+    components = of_runs(options.runs, err) if options.runs else TABLE_VII
+    setting = Setting(
+        components=components, paper=components == TABLE_VII, builds=tuple(sorted(set(options.builds))),
+        thresholds=tuple(sorted(set(options.threshold))), effects=tuple(sorted(set(options.effect))),
+        cases=options.cases,
+    )  # fmt: skip
+    sections = [simulated(setting), coverage(setting), alarms(setting), power(setting), stopping(setting)]
+    results = run_all(asked(sections), options.reports, seed=options.seed, cores=options.cores, progress=err)
+    out.write(as_text(sections, results, WIDTH))
+    return 0
 
 
 def simulated(setting: Setting) -> Section:

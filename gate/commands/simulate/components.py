@@ -1,35 +1,25 @@
-"""Variance components, published, measured or remembered, and shapes of build effects: what evidence is drawn from."""
+"""Variance components, published or measured, and shapes of build effects: what evidence is drawn from."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import Literal, TextIO
 
 import numpy as np
 
-from gate.cli.groups import RulesOptions
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.runs import config_of, run_of
-from gate.model import SIDES, Case, FindingMemory, Sample, UserError
-from gate.model.case import MEAN
-from gate.stats.components import estimate, squares_of
+from gate.model import Sample, UserError
 from gate.stats.levels import tops_of, variances
 from gate.stats.planning import Components as Variances
 from gate.stats.planning import build_variance, without_shared
 from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import Array
 from gate.writing.plain import visible
-
-if TYPE_CHECKING:
-    from gate.model import Memory
-
 
 Kind = Literal["normal", "skewed", "bimodal"]
 
@@ -141,13 +131,9 @@ def components_of(name: str, base: Sample, head: Sample) -> Components | None:
     variance = build_variance(whole, executions, iterations)
     apart = without_shared(whole, share * variance, executions)
     left = variance - build_variance(apart, executions, iterations)
-    return dataclasses.replace(of_variances(name, apart, executions, iterations), drift=math.sqrt(max(left, 0.0)))
-
-
-def of_variances(name: str, t2: Variances, executions: float, iterations: float) -> Components:
-    """Make components of T2 of each level over the squared mean; a negative one counts as 0."""
-    build, execution, iteration = (math.sqrt(max(own, 0.0)) for own in (t2.build, t2.execution, t2.iteration))
-    return Components(name, build, execution, iteration, max(1, round(executions)), max(1, round(iterations)))
+    build, execution, iteration = (math.sqrt(max(own, 0.0)) for own in (apart.build, apart.execution, apart.iteration))
+    often = max(1, round(executions)), max(1, round(iterations))
+    return Components(name, build, execution, iteration, *often, drift=math.sqrt(max(left, 0.0)))
 
 
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
@@ -165,7 +151,8 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     for case in gather(inputs.records, measured or Config(), measured=measured).cases:
         if not case.decided:
             continue
-        name = _name(case)
+        factors = (f"{key}={own}" for key, own in sorted(case.factors.items()))
+        name = visible(" ".join([case.benchmark, case.metric, *factors]))
         components = components_of(name, case.base, case.head)
         if components is None or not components.of_build_mean:
             why = "it shows no spread" if components else "it needs two builds of each and a mean that is not 0"
@@ -175,43 +162,3 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     if not found:
         raise UserError(f"{' '.join(runs)}: no case to simulate: a variance needs two builds of each side")
     return tuple(found)
-
-
-def of_history(history: Path | None, rules: RulesOptions) -> tuple[Components, ...]:
-    """Take the components of the means that are remembered of this host and the project around the working directory.
-
-    Raises:
-        UserError: no project, or nothing remembered.
-    """
-    memory = _recalled(history, rules)
-    found = [c for c in map(of_memory, memory.findings if memory else ()) if c is not None and c.of_build_mean]
-    if not found:
-        raise UserError("nothing is known about this project on this host: name a RUN, or run `perfgate calibrate`")
-    return tuple(found)
-
-
-def of_memory(remembered: FindingMemory) -> Components | None:
-    """Take the components of what is remembered of one finding; None of a quantile, and where builds are not known."""
-    squares = squares_of(remembered.sessions)
-    if remembered.statistic != MEAN or not squares:
-        return None
-    newest = remembered.sessions[0]
-    return of_variances(_name(remembered), estimate(squares).components, newest.executions, newest.iterations)
-
-
-def _name(of: Case | FindingMemory) -> str:
-    return visible(" ".join([of.benchmark, of.metric, *(f"{key}={own}" for key, own in sorted(of.factors.items()))]))
-
-
-def _recalled(history: Path | None, rules: RulesOptions) -> Memory | None:
-    # git and the instruments are asked only here: simulating needs neither, nor a project
-    from gate.run.memory import recall_memory
-    from gate.run.project import look_at_project
-    from harness.host.facts import facts
-    from harness.instruments.declaration import choose
-
-    # nothing is compared, so that HEAD will do for both sides
-    project = look_at_project("HEAD", None, rules)
-    wanted = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
-    host = {**facts(), **choose(wanted, os.environ).versions}
-    return recall_memory(history, project, host).memory

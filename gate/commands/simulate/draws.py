@@ -97,20 +97,15 @@ class Source:
         contrasts = (head - base).var(axis=1, ddof=1)
         within = (base.var(axis=1, ddof=1) + head.var(axis=1, ddof=1)) / 2
         findings = [
-            FindingMemory(
-                benchmark=f"case-{k}", metric="time", factors={}, statistic=MEAN,
-                sessions=[self._session(float(contrast), float(side))],
-            )
+            FindingMemory(benchmark=f"case-{k}", metric="time", factors={}, statistic=MEAN, sessions=[Remembered(
+                session="calibration", created=CREATED, rounds=self.memory + 1, executions=1, iterations=1,
+                iteration=None, execution=None,
+                build=MeanSquare(value=float(side), df=min(2.0 * self.memory, MOST_DF)),
+                contrast=MeanSquare(value=float(contrast), df=self.memory),
+            )])
             for k, (contrast, side) in enumerate(zip(contrasts, within, strict=True))
         ]  # fmt: skip
         return Memory(findings=findings, contrast_nu=None, build_nu=None, unused=[])
-
-    def _session(self, contrast: float, within: float) -> Remembered:
-        return Remembered(
-            session="calibration", created=CREATED, rounds=self.memory + 1, executions=1, iterations=1, iteration=None,
-            execution=None, build=MeanSquare(value=within, df=min(2.0 * self.memory, MOST_DF)),
-            contrast=MeanSquare(value=contrast, df=self.memory),
-        )  # fmt: skip
 
 
 def case(name: str, base: Sample, head: Sample) -> Case:

@@ -22,10 +22,6 @@ from gate.run.live_lines import Live, bar_line
 from gate.stats.resample import usable_cores
 from gate.units import format_duration
 
-_CALM = 10.0
-"""Seconds between two lines of progress in a log."""
-
-
 AnyStudy = Study[Counts]
 _Chunk = tuple[AnyStudy, int, int]
 """Part of a study: its number, and of how many draws."""
@@ -56,15 +52,19 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
         total = max(1, math.ceil(reports * study.effort))
         size = min(study.chunk, total)
         chunks += [(study, k, min(size, total - start)) for k, start in enumerate(range(0, total, size))]
-    told = _Told(progress, len(chunks))
+    live, begin = Live(progress), time.monotonic()
     found: dict[AnyStudy, Counts] = {}
     # more processes than cores make nothing faster
     workers = min(cores or usable_cores(), usable_cores(), len(chunks))
-    for (study, *_), counts in zip(chunks, _run(chunks, seed, workers), strict=True):
+    for done, ((study, *_), counts) in enumerate(zip(chunks, _run(chunks, seed, workers), strict=True), 1):
         # in the order of the chunks, so that sums of floats do not depend on who was first
         found[study] = found[study] + counts if study in found else counts
-        told.one_done()
-    told.close()
+        if done < len(chunks):
+            left, share = (time.monotonic() - begin) / done * (len(chunks) - done), done / len(chunks)
+            tail = f"about {format_duration(left)} left"
+            live.show(bar_line("simulating", share, tail, live.width))
+            live.now(f"simulating: {share:.0%}, {tail}")
+    live.close()
     return Results(found)
 
 
@@ -100,28 +100,3 @@ def _one(seed: int, chunk: _Chunk) -> Counts:
     # named by what it is, so that another study more or less changes no other
     name = zlib.crc32(repr(study).encode())
     return study.run(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(name, index))), n)
-
-
-class _Told:
-    """Tells how far a simulation is: one line that changes on a terminal, a calm one now and then in a log."""
-
-    def __init__(self, stream: TextIO, total: int) -> None:
-        self._total, self._done = total, 0
-        self._live = Live(stream)
-        self._start = self._last = time.monotonic()
-
-    def one_done(self) -> None:
-        self._done += 1
-        now = time.monotonic()
-        if self._done == self._total or now - self._last < (0.2 if self._live.on else _CALM):
-            return
-        self._last = now
-        left = (now - self._start) / self._done * (self._total - self._done)
-        share, tail = self._done / self._total, f"about {format_duration(left)} left"
-        if self._live.on:
-            self._live.show(bar_line("simulating", share, tail, self._live.width))
-        else:
-            self._live.line(f"simulating: {share:.0%}, {tail}")
-
-    def close(self) -> None:
-        self._live.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,14 +9,10 @@ from typing import TypeVar
 from gate.commands.simulate.components import Components
 from gate.commands.simulate.pool import AnyStudy, Results
 from gate.commands.simulate.studies import Counts, Study
-from gate.document.markdown import row as markdown_row
 from gate.document.terminal import Column, table
 from gate.writing.plain import wrap
 
 C = TypeVar("C", bound=Counts)
-LINE = 140
-"""Columns of a paragraph of a document."""
-_SPECIAL = re.compile(r"[\\|\[\]]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +26,6 @@ class Setting:
     thresholds: tuple[float, ...]
     effects: tuple[float, ...]
     cases: int
-
-    def only(self, component: Components) -> Setting:
-        """Return the setting of one case."""
-        return dataclasses.replace(self, components=(component,))
 
     @property
     def middling(self) -> Components:
@@ -130,21 +120,3 @@ def as_text(sections: Sequence[Section], results: Results, width: int) -> str:
 
 def _bare(text: str) -> str:
     return text.replace("**", "").replace("`", "")
-
-
-def as_markdown(before: Sequence[str], sections: Sequence[Section], results: Results) -> str:
-    """Write sections as a Markdown document; before: its paragraphs before the first section."""
-    parts = [*before]
-    for section in sections:
-        parts.append(f"## {section.title}")
-        for block in section.blocks:
-            if isinstance(block, str):
-                parts.append("\n".join(wrap(block, LINE)))
-                continue
-            rule = ["---" if i < block.names else "---:" for i in range(len(block.titles))]
-            cells = [
-                [re.sub(r"[\\|\[\]]", r"\\\g<0>", text).replace("<", "&lt;") for text in line]
-                for line in block.texts(results)
-            ]
-            parts.append("\n".join(markdown_row(*line) for line in (block.titles, rule, *cells)))
-    return "\n\n".join(parts) + "\n"

@@ -123,8 +123,21 @@ class Comparisons:
 
     def run(self, rng: np.random.Generator, n: int) -> ComparisonCounts:
         """Draw n reports and count over their findings."""
-        limits = np.array([self._limits(rng) for _ in range(n)])
-        low, high, truth = limits[..., 0], limits[..., 1], limits[..., 2]
+        policy, reports = policy_of(self.rules), []
+        for _ in range(n):
+            evidence = self.source.evidence(rng, self.rules.looks[-1], (), self.ratios)
+            subjects = subjects_of(evidence, policy)
+            design = design_of(evidence, policy, subjects)
+            # one case of each benchmark
+            truths = dict(zip(dict.fromkeys(case.benchmark for case in evidence.cases), self.ratios, strict=True))
+            rows = []
+            for found in estimates(subjects, design, None).found[: self.counted]:
+                ends = limits_of(found, design.alpha)
+                limits = (ends.low, ends.high) if ends.kind == "bounded" else (math.nan, math.nan)
+                rows.append((limits[0] or 0.0, limits[1] or 0.0, truths[found.subject.case.benchmark]))
+            reports.append(rows)
+        every = np.array(reports)
+        low, high, truth = every[..., 0], every[..., 1], every[..., 2]
         beyond = 1 + np.array(self.thresholds)
         return ComparisonCounts(
             comparisons=np.full(low.shape[1], n),
@@ -135,21 +148,6 @@ class Comparisons:
             worse=(low[..., None] > beyond).sum(axis=0),
             better=(high[..., None] < 1 / beyond).sum(axis=0),
         )
-
-    def _limits(self, rng: np.random.Generator) -> list[tuple[float, float, float]]:
-        """Return low and high, NaN where unbounded, and the truth of every finding of a report."""
-        policy = policy_of(self.rules)
-        evidence = self.source.evidence(rng, self.rules.looks[-1], (), self.ratios)
-        subjects = subjects_of(evidence, policy)
-        design = design_of(evidence, policy, subjects)
-        # one case of each benchmark
-        truths = dict(zip(dict.fromkeys(case.benchmark for case in evidence.cases), self.ratios, strict=True))
-        rows = []
-        for found in estimates(subjects, design, None).found[: self.counted]:
-            limits = limits_of(found, design.alpha)
-            low, high = (limits.low, limits.high) if limits.kind == "bounded" else (math.nan, math.nan)
-            rows.append((low or 0.0, high or 0.0, truths[found.subject.case.benchmark]))
-        return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

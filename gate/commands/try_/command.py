@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TextIO
 
 from gate.cli import values
-from gate.cli.command import MEASURED, Command
-from gate.cli.groups import HEAD, STRICT, WAIT, MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.command import MEASURED, MEASURING, Command, late
+from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
 
 
@@ -32,24 +31,11 @@ class Options:
     rules: RulesOptions = group(RulesOptions, "rules")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Try what a check would measure."""
-    from gate.run.refusal import require_measuring
-
-    require_measuring()
-    from gate.commands.try_.try_ import run
-
-    asked = options.trial
-    outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
-    measuring = MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait)
-    return run(measuring, outputs, options.rules, out, err, advises=asked.advises)
-
-
 COMMAND = Command(
     help="run each benchmark once, to see what a check costs and finds",
     example="perfgate try\nperfgate try --benchmark 'parse-*' --set build.command='make fast'",
     options=Options,
-    run=run,
+    run=late("gate.commands.try_.try_:run", MEASURING),
     codes=MEASURED,
     done="every benchmark gave values, or takes longer than this waits",
     error="error: a benchmark gave no values",

@@ -6,6 +6,7 @@ import math
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
-from gate.model import Execution, Metric
+from gate.model import Execution
 from gate.run.workshop import Workshop
 from gate.stats.typical import noise_of_one
 from gate.store.learning import costs_of
@@ -100,43 +101,46 @@ def each_tried(
         yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first)).tried()
 
 
+@dataclass(frozen=True, slots=True)
 class _One:
-    """One benchmark that is tried."""
+    """One benchmark that is tried, within a share of the time; first: what its first start may take."""
 
-    def __init__(
-        self, made: Workshop, benchmark: Benchmark, step: ExecutionStep, directory: Path, share: Budget, first: Budget
-    ) -> None:
-        self._made = made
-        self._benchmark = benchmark
-        self._step = step
-        self._directory = directory
-        self._share = share
-        self._first = first
-        self._rules = made.job.project.settings.rules
+    made: Workshop
+    benchmark: Benchmark
+    step: ExecutionStep
+    directory: Path
+    share: Budget
+    first: Budget
+
+    @property
+    def rules(self) -> Config:
+        return self.made.job.project.settings.rules
 
     def tried(self) -> tuple[Tried, list[Execution]]:
         """Execute it: with one iteration, and then with a few if there is time for them."""
-        wanted = self._rules.plan.iterations
-        single = is_single(self._rules, self._benchmark.name)
+        wanted = self.rules.plan.iterations
+        single = is_single(self.rules, self.benchmark.name)
         ran: list[Ran] = []
         try:
-            first = self._execute(1, self._first)
+            first = self._execute(1, self.first)
         except BudgetEndedError as ended:
             in_service = ended.phase == "service"
-            starts = 1 if single or in_service or not self._starts else wanted + _warmup(self._benchmark)
-            limit = self._first.limit
+            starts = 1 if single or in_service or not self._starts else wanted + _warmup(self.benchmark)
+            limit = self.first.limit
             names = () if in_service else self._names()
             return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts), []
         ran.append(first)
-        more = self._more(first.executed.seconds)
-        if more and not single and first.executed.executions and not first.executed.failures:
-            try:
+        # a second execution has as many iterations as fit; a single one would show no spread
+        warmup = 0 if self._starts else _warmup(self.benchmark)
+        fits = int(_ROOM * self.share.left / max(first.executed.seconds, 1e-3)) - warmup
+        most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, wanted)
+        more = min(fits, max(most, _FEWEST_ITERATIONS))
+        if more >= _FEWEST_ITERATIONS and not single and first.executed.executions and not first.executed.failures:
+            with suppress(BudgetEndedError):
                 ran.append(self._execute(more))
-            except BudgetEndedError:
-                more = 0
         again = [] if single else self._again(ran[-1])
         last = ran[-1].executed
-        asked = 1 if single else wanted + _warmup(self._benchmark)
+        asked = 1 if single else wanted + _warmup(self.benchmark)
         seconds = planned_seconds(ran, asked) if last.executions else None
         each = 0.0
         # more than was asked for: the tool decides how many
@@ -145,23 +149,23 @@ class _One:
         elif seconds is not None and not single and ran[-1].given <= ran[-1].asked:
             each = seconds - planned_seconds(ran, asked - 1)
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
-        own = [case for each in last.executions for case in cases_of(each, self._rules)]
-        cases = _together(own, again, self._rules)
+        own = [case for each in last.executions for case in cases_of(each, self.rules)]
+        cases = _together(own, again, self.rules)
         return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
 
     def _names(self) -> tuple[str, ...]:
         """Ask a suite what it would run, which takes no time; nothing where it cannot tell."""
-        option, line = _LISTS.get(self._benchmark.instrument, ("", _NOTHING))
+        option, line = _LISTS.get(self.benchmark.instrument, ("", _NOTHING))
         if not option:
             return ()
-        own = self._benchmark.command
+        own = self.benchmark.command
         command = f"{own} {option}" if isinstance(own, str) else [*own, option]
-        asked = msgspec.structs.replace(self._benchmark, command=command, include=["*"], exclude=[])
-        executions = self._made.executions(1, Budget(_TO_LIST))
+        asked = msgspec.structs.replace(self.benchmark, command=command, include=["*"], exclude=[])
+        executions = self.made.executions(1, Budget(_TO_LIST))
         with tempfile.TemporaryDirectory() as folder:
             printed = Path(folder, "names")
             try:
-                executions.unmeasured(asked, self._step, self._directory, printed=printed, seconds=_TO_LIST)
+                executions.unmeasured(asked, self.step, self.directory, printed=printed, seconds=_TO_LIST)
                 told = printed.read_text(encoding="utf-8", errors="replace")
             except (BudgetEndedError, OSError):
                 return ()
@@ -174,9 +178,9 @@ class _One:
         made: list[Execution] = []
         if (last.given != 1 and self._by_starts) or last.executed.failures:
             return made
-        iterations = last.asked - (0 if self._starts else _warmup(self._benchmark))
+        iterations = last.asked - (0 if self._starts else _warmup(self.benchmark))
         for _ in range(_AGAIN):
-            if last.executed.seconds > _ROOM * self._share.left:
+            if last.executed.seconds > _ROOM * self.share.left:
                 break
             try:
                 found = self._execute(iterations).executed
@@ -190,30 +194,23 @@ class _One:
     @property
     def _starts(self) -> bool:
         """Whether each iteration is a start of the command: the first execution is the warm-up of the second."""
-        return declared(self._benchmark.instrument).any_command
+        return declared(self.benchmark.instrument).any_command
 
     @property
     def _by_starts(self) -> bool:
         """Whether a check makes its starts by turns."""
-        return goes_by_starts(self._rules, self._benchmark.name)
+        return goes_by_starts(self.rules, self.benchmark.name)
 
     def _with(self, **found: Any) -> Tried:
-        return Tried(benchmark=self._benchmark.name, instrument=self._benchmark.instrument, **found)
-
-    def _more(self, seconds: float) -> int:
-        """Return how many iterations a second execution has time for; 0: too few to show a spread."""
-        fits = int(_ROOM * self._share.left / max(seconds, 1e-3)) - (0 if self._starts else _warmup(self._benchmark))
-        most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, self._rules.plan.iterations)
-        count = min(fits, max(most, _FEWEST_ITERATIONS))
-        return count if count >= _FEWEST_ITERATIONS else 0
+        return Tried(benchmark=self.benchmark.name, instrument=self.benchmark.instrument, **found)
 
     def _execute(self, iterations: int, within: Budget | None = None) -> Ran:
-        benchmark = self._benchmark
+        benchmark = self.benchmark
         if self._starts:
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
-        executions: Executions = self._made.executions(iterations, within or self._share)
+        executions: Executions = self.made.executions(iterations, within or self.share)
         try:
-            executed = executions.make(benchmark, self._step, self._directory)
+            executed = executions.make(benchmark, self.step, self.directory)
         finally:
             executions.end_round()
         return Ran(iterations + _warmup(benchmark), executed)
@@ -230,28 +227,29 @@ def cases_of(execution: Execution, rules: Config) -> list[Case]:
     """
     metrics = execution.metrics.items()
     sharp = {name: metric.view_of for name, metric in metrics if rules.study is None and metric.sharp}
-    cases = [_case(execution.benchmark, name, metric, rules, sharp=name in sharp) for name, metric in metrics]
+    cases = []
+    for name, metric in metrics:
+        benchmark, mean = execution.benchmark, fmean(metric.values)
+        own = metric_rules(rules, benchmark, name)
+        better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
+        typical = name in sharp and goes_by_starts(rules, benchmark)
+        judged = better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=name in sharp)
+        cases.append(
+            Case(
+                benchmark=benchmark,
+                metric=name,
+                unit=metric.unit,
+                mean=mean,
+                spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
+                start=noise_of_one(np.array(metric.values)) if typical else None,
+                values=len(metric.values),
+                decided=judged,
+                exact=is_single(rules, benchmark) if own.exact is None else own.exact,
+                better=better or "lower",
+            )
+        )
     settled = {sharp[case.metric] for case in cases if case.decided and case.metric in sharp}
     return [msgspec.structs.replace(case, decided=case.decided and case.metric not in settled) for case in cases]
-
-
-def _case(benchmark: str, name: str, metric: Metric, rules: Config, *, sharp: bool) -> Case:
-    mean = fmean(metric.values)
-    own = metric_rules(rules, benchmark, name)
-    better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
-    typical = sharp and goes_by_starts(rules, benchmark)
-    return Case(
-        benchmark=benchmark,
-        metric=name,
-        unit=metric.unit,
-        mean=mean,
-        spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
-        start=noise_of_one(np.array(metric.values)) if typical else None,
-        values=len(metric.values),
-        decided=better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=sharp),
-        exact=is_single(rules, benchmark) if own.exact is None else own.exact,
-        better=better or "lower",
-    )
 
 
 def _together(cases: Sequence[Case], again: Sequence[Execution], rules: Config) -> tuple[Case, ...]:

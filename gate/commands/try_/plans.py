@@ -25,7 +25,7 @@ from gate.config.rules import (
 )
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, fewest_of
-from gate.model import Memory, Side, UserError
+from gate.model import Memory, UserError
 from gate.model.case import MEAN, TYPICAL
 from gate.planning.basis import from_memory
 from gate.planning.document import POWER
@@ -51,78 +51,48 @@ def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost
     known = [each for each in tried if each.execution is not None]
     if not known:
         return None
-    once = sum(first_builds(built).values()) - 2 * built.later
+    first = built.compiled
+    if first is None:
+        # what was compiled is linked once more, to see that this gives its bytes
+        first = (built.setup or 0.0) + built.seconds + (built.later if built.relinks else 0.0)
+    # of head, a build that is kept is not made again
+    once = first + (built.later if built.kept else first) - 2 * built.later
     least = any(each.longer_than is not None for each in known)
     return _executing(RoundCost(once=once, builds=2 * built.later, executions=0.0, least=least), known, rules)
 
 
 def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundCost:
     """Add to what builds of rounds cost what executions do, as many as the plan and its budget have."""
-    starts = _starts(known, rules, cost.builds, cost.once)
+    # starts of a side in each round: as the plan has them, or as a check would count them by what was tried
+    own = {each.benchmark: each for each in known if goes_by_starts(rules, each.benchmark) and each.iteration}
+    counted = {name: each for name, each in own.items() if is_counted(rules, name)}
+    needs = {}
+    for name, each in counted.items():
+        # the standard error of a round's first starts as a share of the threshold, of what varies most
+        noises = [
+            case.noise * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
+            for case in each.cases
+            if case.decided and case.noise is not None and not case.exact
+            for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
+            if threshold > 0
+        ]
+        needs[name] = Needs(max(noises, default=None), 2 * each.iteration, fewest_of(rules, name))
+    others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in known if each.benchmark not in own)
+    starts = {name: repeats_of(rules, name).executions for name in own}
+    starts |= afforded(needs, rules, builds=cost.builds, others=others, once=cost.once)
     seconds = 2 * sum(_seconds(each, rules.plan, rules, starts) for each in known)
     return msgspec.structs.replace(cost, executions=seconds, starts=starts)
-
-
-def _of_budget(cost: RoundCost, tried: Sequence[Tried], rules: Config, budget: float) -> RoundCost:
-    """Return what rounds cost within a budget: what is counted has other starts than within the configured one."""
-    if budget == float(rules.plan.budget) or not any(is_counted(rules, name) for name in cost.starts):
-        return cost
-    plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
-    known = [each for each in tried if each.execution is not None]
-    return _executing(cost, known, msgspec.structs.replace(rules, plan=plan))
-
-
-def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -> dict[str, int]:
-    """Return the starts a side of each round: as the plan has them, or as a check would count them by what was tried.
-
-    Args:
-        builds: seconds of the builds of a round. once: of what comes before.
-    """
-    own = {each.benchmark: each for each in tried if goes_by_starts(rules, each.benchmark) and each.iteration}
-    counted = {name: each for name, each in own.items() if is_counted(rules, name)}
-    needs = {
-        name: Needs(_noise_of_starts(each, rules), 2 * each.iteration, fewest_of(rules, name))
-        for name, each in counted.items()
-    }
-    others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in tried if each.benchmark not in own)
-    return {
-        **{name: repeats_of(rules, name).executions for name in own},
-        **afforded(needs, rules, builds=builds, others=others, once=once),
-    }
-
-
-def _noise_of_starts(each: Tried, rules: Config) -> float | None:
-    """Return the standard error of a round's first starts as a share of the threshold, of what varies most."""
-    found = [
-        case.noise * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
-        for case in each.cases
-        if case.decided and case.noise is not None and not case.exact
-        for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
-        if threshold > 0
-    ]
-    return max(found, default=None)
-
-
-def first_builds(built: Built) -> dict[Side, float]:
-    """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
-    first = built.compiled
-    if first is None:
-        # what was compiled is linked once more, to see that this gives its bytes
-        first = (built.setup or 0.0) + built.seconds + (built.later if built.relinks else 0.0)
-    # a build that is kept is not made again
-    return {"base": first, "head": built.later if built.kept else first}
 
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
     """A finding to be, and what is known of its noise.
 
-    known: of builds too, by the memory of this host. exact: it has none. unknown: nothing is known of it.
+    known: of builds too, by the memory of this host. unknown: nothing is known of it.
     """
 
     planned: PlannedCase
     known: bool
-    exact: bool
     unknown: bool
     case: Case
 
@@ -160,17 +130,22 @@ def plans(
         for case, statistics in wanted.items()
         if MEAN in statistics and (case.mean or case.exact)
     ]
-    every = [
-        _fit(noise, size, _of_budget(cost, tried, rules, budget), rules, budget)
-        for budget in sorted({*_BUDGETS, float(rules.plan.budget)})
-    ]
+    every = []
+    for budget in sorted({*_BUDGETS, float(rules.plan.budget)}):
+        own = cost
+        if budget != float(rules.plan.budget) and any(is_counted(rules, name) for name in cost.starts):
+            # what is counted has other starts than within the configured budget
+            plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
+            executed = [each for each in tried if each.execution is not None]
+            own = _executing(cost, executed, msgspec.structs.replace(rules, plan=plan))
+        every.append(_fit(noise, size, own, rules, budget))
     # a larger budget that measures no more is no other plan
     values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
     kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
-    noisy = [each for each in noise if not each.exact]
+    noisy = [each for each in noise if not each.case.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
-    own = next(fit for fit in every if fit.configured)
-    short = own.builds < _wanted(rules)[-2]
+    configured = next(fit for fit in every if fit.configured)
+    short = configured.builds < _wanted(rules)[-2]
     lean = _leaner(noise, size, cost, tried, rules) if short else None
     if size > _MANY and lean is not None and lean.finds is None:
         # a little of everything tells nothing of anything
@@ -181,7 +156,7 @@ def plans(
         fits=tuple(kept),
         leaner=lean,
         choose=size if size > _MANY and short and lean is None else None,
-        enough=_enough(own, noise, size, cost, rules),
+        enough=_enough(configured, noise, size, cost, rules),
     )
 
 
@@ -272,7 +247,7 @@ def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Co
         degrees=known.degrees(*_repeats(case.benchmark, starts, rules)) if known else 0.0,
     )
     unknown = known is None and not case.exact and case.spread is None
-    return _Noise(planned, known is not None, case.exact, unknown, case)
+    return _Noise(planned, known is not None, unknown, case)
 
 
 def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
@@ -320,7 +295,7 @@ def _repeats(benchmark: str, starts: Mapping[str, int], rules: Config) -> tuple[
 
 def _smallest(noise: _Noise, builds: int, size: int, cost: RoundCost, rules: Config) -> float:
     planned = noise.planned
-    if noise.exact:
+    if noise.case.exact:
         return planned.threshold
     terms = terms_of(rules, size)
     interval = terms.interval_of(planned, builds)

@@ -9,11 +9,12 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, OutputOptions
 from gate.codes import Exit
 from gate.commands.try_ import words
+from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
-from gate.commands.try_.plans import first_builds, plans, round_cost
+from gate.commands.try_.plans import plans, round_cost
 from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.rules import floor_of, threshold_of
@@ -24,7 +25,7 @@ from gate.model import SIDES, Build, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
-from gate.report.outputs import make_folder, require_writable, targets, write
+from gate.report.outputs import deliver, require_writable, targets
 from gate.run.job import Job, prepare
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
@@ -33,14 +34,14 @@ from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
-from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
 from gate.units import format_duration, format_share, plural
 from gate.writing.amounts import as_configured
+from gate.writing.plain import visible
 from gate.writing.sentences import Lines
 from harness.build.cache import About
-from harness.host.fitness import examine, unfit
+from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.process.budget import Budget
@@ -63,9 +64,7 @@ class HeldError(UserError):
     exit_code = Exit.ERROR
 
 
-def run(
-    options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, advises: bool
-) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Try what a check of head would measure; 0 where every benchmark gave values or takes long, otherwise 4.
 
     Raises:
@@ -74,34 +73,25 @@ def run(
         EndedError: a signal.
     """
     refuse_unsafe()
+    asked = options.trial
+    outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
+    measuring = MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait)
     require_writable(outputs)
-    with opened(options, _FOLDER, err, quiet=outputs.quiet) as making:
-        project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
-        job = prepare(project, options, making.settle(project))
-        if options.strict:
+    with opened(measuring, _FOLDER, err, quiet=asked.quiet) as making:
+        project = making.enter(open_itself(asked.head, options.rules, making.outputs(targets(outputs))))
+        job = prepare(project, measuring, making.settle(project))
+        if asked.strict:
             refuse_unfit_for(job)
-        trial = _tried(making, job, err, quiet=outputs.quiet)
-        _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
-    _show(trial, job.project.settings.rules, outputs, out, advises=advises)
+        trial = _tried(making, job, err, quiet=asked.quiet)
+    own = job.project.settings.rules
+
+    def text() -> str:
+        if asked.quiet:
+            return "".join(f"{line}\n" for line in words.brief(trial))
+        return terminal.render(words.document_of(trial, own, advises=asked.advises), terminal.bounded(out))
+
+    deliver(outputs.files, {"json": lambda: words.as_json(trial, own)}, text, out)
     return trial.exit_code
-
-
-def _keep(trial: Trial, iterations: int, folder: Path) -> None:
-    """Keep what steps take, for the first line of the next check."""
-    if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
-        return
-    make_folder(folder, own=True)
-    lean = None if trial.plans is None else trial.plans.leaner
-    times = TrialTimes(
-        first=first_builds(trial.built),
-        later=trial.built.later,
-        executions={each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None},
-        iterations=iterations,
-        each={each.benchmark: each.iteration for each in trial.benchmarks},
-        starts=trial.cost.starts,
-        leaner=(lean.executions, lean.iterations) if lean is not None else None,
-    )
-    keep_times(times, folder)
 
 
 def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
@@ -146,7 +136,11 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     """Execute the benchmarks, and put what follows from that into a trial."""
     job = made.job
     settings = job.project.settings
-    found = list(each_tried(made, lambda *each: say(words.trying(*each)), _UNFIT if begun.host else 1.0))
+
+    def tells(benchmark: str, number: int, of: int, seconds: float) -> None:
+        say(f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most")
+
+    found = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
     tried = [each for each, _ in found]
     records = [record for _, own in found for record in own]
     changed = next(iter(made.builder.changed(0, executed=True)), None)
@@ -218,17 +212,3 @@ def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
         f"{Lines(('benchmark', 'metric', case.metric), {'floor': '0'})}"
     )
     yield Note(kind="floor", benchmark=case.benchmark, text=text)
-
-
-def _show(trial: Trial, rules: Config, outputs: OutputOptions, out: TextIO, *, advises: bool) -> None:
-    file = outputs.files.get("json")
-    if file == "-":
-        out.write(words.as_json(trial, rules))
-        return
-    if file is not None:
-        write(Path(file), words.as_json(trial, rules))
-    if outputs.quiet:
-        out.writelines(f"{line}\n" for line in words.brief(trial))
-    else:
-        found = words.document_of(trial, rules, advises=advises)
-        out.write(terminal.render(found, terminal.bounded(out)))

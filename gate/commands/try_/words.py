@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.try_.result import Built, Case, Fit, Plans, RoundCost, Trial, Tried
+from gate.commands.try_.result import Built, Fit, Plans, RoundCost, Trial, Tried
 from gate.config.rules import goes_by_starts
 from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
@@ -22,7 +22,7 @@ from gate.words.reports import commit
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible
-from harness.host.fitness import WAITS
+from harness.host.fitness.load import WAITS
 
 Say = Callable[[str], None]
 _MOST_CASES = 20
@@ -42,11 +42,6 @@ def building(table: BuildTable) -> str:
         return "checking head out" + (" and setting it up" if table.setup is not None else "")
     text = table.command if isinstance(table.command, str) else " ".join(table.command)
     return f"building head: {clip(visible(text), _COMMAND)}"
-
-
-def trying(benchmark: str, number: int, of: int, seconds: float) -> str:
-    """Say which benchmark is executed, and how long at most."""
-    return f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most"
 
 
 def headline(trial: Trial) -> str:
@@ -75,13 +70,21 @@ def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Documen
     warnings = [f"warning: {each.sentence()}" for each in trial.warnings]
     built, cost = trial.built, trial.cost
     told = [_round(cost, built, rules)] if cost is not None else []
+    slow = [
+        f"{each.benchmark}: {'its service is not ready after' if each.in_service else 'longer than'} "
+        f"{format_duration(each.longer_than)} a start; one of the plan takes at least "
+        f"{format_duration(each.execution or 0.0)}"
+        + ("" if each.in_service else ". Use a smaller input, or fewer values and starts")
+        for each in trial.benchmarks
+        if each.longer_than is not None
+    ]
     sections: list[list[Part]] = [
         [Said(f"{commit(trial.head)}: {headline(trial)}", "error" if trial.exit_code else "pass")],
         _failed(trial.failure) if trial.failure is not None else [],
         [Items([_built(built)] if built is not None else [], "rest")],
         *(_refused(each) for each in refused),
         _cases(trial.benchmarks),
-        [Items(_slow(trial.benchmarks), "rest")],
+        [Items(slow, "rest")],
         [Items(told, "rest")],
         _plans(trial.plans, rules, advises=advises) if trial.plans is not None else [],
         [Items([_host(trial)], "rest")],
@@ -143,26 +146,14 @@ def _cases(tried: Sequence[Tried]) -> list[Part]:
         return []
     head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
     several = len({case.metric for case in cases}) > 1
-    rows = [_row(case, several=several) for case in cases]
+    rows = []
+    for case in cases:
+        name = f"{case.benchmark} {case.metric}" if several else case.benchmark
+        spread = "exact" if case.exact else "" if case.spread is None else f"±{format_share(case.spread)}"
+        value = format_value(case.mean, case.unit)
+        rows.append(Row([*map(Cell, (visible(name), value, spread, f"{case.values:,}"))]))
     which = "values of one start" if all(case.executions == 1 for case in cases) else "values of the trial"
     return [Table(f"{which}; spread: standard deviation of one value", "", head, rows, most=_MOST_CASES)]
-
-
-def _row(case: Case, *, several: bool) -> Row:
-    name = f"{case.benchmark} {case.metric}" if several else case.benchmark
-    spread = "exact" if case.exact else "" if case.spread is None else f"±{format_share(case.spread)}"
-    return Row([*map(Cell, (visible(name), format_value(case.mean, case.unit), spread, f"{case.values:,}"))])
-
-
-def _slow(tried: Sequence[Tried]) -> list[str]:
-    return [
-        f"{each.benchmark}: {'its service is not ready after' if each.in_service else 'longer than'} "
-        f"{format_duration(each.longer_than)} a start; one of the plan takes at least "
-        f"{format_duration(each.execution or 0.0)}"
-        + ("" if each.in_service else ". Use a smaller input, or fewer values and starts")
-        for each in tried
-        if each.longer_than is not None
-    ]
 
 
 def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
@@ -258,34 +249,23 @@ def _next(trial: Trial, rules: Config) -> str:
         )
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
         return "perfgate check, once the code has changed"
-    ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
+    # what to change where the plan as configured finds nothing
+    ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
+    if (enough := plans.enough) is not None:
+        builds = rules.plan.builds
+        most = enough.builds if isinstance(builds, int) else f"{{min = {builds.min}, max = {enough.builds}}}"
+        keys = [f"`builds = {most}`"] if enough.builds is not None else []
+        keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
+        ways += [f"set {joined(keys)} in [plan]"] if keys else []
+        if enough.budget is not None:
+            ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
+            ways += ["give the benchmarks less work"] if enough.budget > _LONG else []
+    ways = ways or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",
     ]
     nothing = f"a check within the budget of {format_duration(float(rules.plan.budget))} would find nothing"
     return f"{nothing}: {', or '.join(ways)}; then `perfgate check`"
-
-
-def _larger(plans: Plans, rules: Config, *, several: bool) -> list[str]:
-    """Say what to change where the plan as configured finds nothing; nothing: no larger or leaner one does."""
-    ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
-    enough = plans.enough
-    if enough is None:
-        return ways
-    keys = [f"`builds = {_builds(rules, enough.builds)}`"] if enough.builds is not None else []
-    keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
-    ways += [f"set {joined(keys)} in [plan]"] if keys else []
-    if enough.budget is not None and several:
-        ways.append("measure fewer benchmarks (`--benchmark 'NAME*'`)")
-    if enough.budget is not None and enough.budget > _LONG:
-        ways.append("give the benchmarks less work")
-    return ways
-
-
-def _builds(rules: Config, most: int) -> str:
-    """Write a number of builds as plan.builds has it."""
-    builds = rules.plan.builds
-    return str(most) if isinstance(builds, int) else f"{{min = {builds.min}, max = {most}}}"
 
 
 def as_json(trial: Trial, rules: Config) -> str:

@@ -69,7 +69,7 @@ def test_version_and_help() -> None:
         (("study", "measure", "--replicate", "3"), "(did you mean --set study.replicates=3?)"),
         (("study", "--shards=2"), "(did you mean --set plan.shards=2?)"),
         (("study", "analyse", "--log"), "--log is not an option; write --scale log; see perfgate study analyse --help"),
-        (("calibrate", "--inject", "3%"), "--inject is not an option; `perfgate simulate --remembered --effect 5%` shows how often a change is found; see perfgate calibrate --help"),
+        (("calibrate", "--inject", "3%"), "--inject is not an option; `perfgate simulate .perfgate/calibration --effect 5%` shows how often a change is found; see perfgate calibrate --help"),
         (("check", "--seeed", "1"), "--seeed is not an option (did you mean --seed?)"),
         (("check", "-j", "3"), "perfgate check: -j is not an option; see perfgate check --help"),
         (("check", "--thresold", "5"), "perfgate check: --thresold is not an option (did you mean --set gate.threshold=5%?); see"),

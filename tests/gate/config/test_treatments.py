@@ -4,9 +4,7 @@ import itertools
 
 import pytest
 
-from gate.config.parse import parse
 from gate.config.shared_tables import Load, Service
-from gate.config.source import read_source
 from gate.config.study import Setting, Study
 from gate.config.treatments import (
     Job,
@@ -23,16 +21,7 @@ from gate.config.treatments import (
 )
 from gate.config.types import Benchmark, BuildTable, Config
 from gate.model.study import Factor
-
-
-def config(text: str) -> Config:
-    return parse(read_source(text, "perfgate.toml"))
-
-
-def study(text: str) -> Study:
-    found = config(text).study
-    assert found is not None
-    return found
+from tests.gate.config.reading import config, study
 
 
 def planned(found: Study, *builds: BuildTable) -> tuple[Planned, ...]:

@@ -55,12 +55,6 @@ def test_a_function_of_another_line_or_file_is_the_same() -> None:
     assert pairs([Frame("f", "a.c")], [Frame("f", "lib/a.c")]) == {("f", "f")}
 
 
-def test_a_renamed_function_is_found_by_its_caller_its_file_and_its_name() -> None:
-    assert pairs([Frame("parse_value", "a.c")], [Frame("parse_values", "a.c")]) == {("parse_value", "parse_values")}
-    # nothing but the place is alike
-    assert pairs([Frame("parse_value", "a.c")], [Frame("emit", "a.c")]) == {("parse_value", None), (None, "emit")}
-
-
 def test_functions_of_one_name_in_two_files_are_two() -> None:
     found = pairs([Frame("init", "a.c"), Frame("init", "b.c")], [Frame("init", "a.c"), Frame("init", "b.c")])
     assert found == {("init", "init")}

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.artifacts import Place
-from gate.github.client import Forge
+from gate.github.client import Forge, Place
 from gate.github.problems import Problem
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer

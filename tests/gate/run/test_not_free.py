@@ -38,7 +38,7 @@ def test_a_lock_file_that_is_something_else(project: Project) -> None:
 def test_a_lock_file_that_cannot_be_is_a_mistake(project: Project) -> None:
     done = project.perfgate("check", PERFGATE_LOCK=str(project.top / "absent/lock"))
     assert done.returncode == 2
-    assert "absent/lock cannot be made (No such file or directory): name a file" in words(done.stderr)
+    assert "absent/lock cannot be made (No such file or directory): name another lock file" in words(done.stderr)
     assert not (project.top / ".perfgate/report.json").exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from gate.document.document import Cell, Column, Figures, Fold, Items, Part, Row
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
-from gate.stats.series import Path
 from gate.store.series import CaseTrend, Run, Trend
 from gate.units import plural
 from gate.writing.amounts import amount
@@ -58,7 +56,18 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
     sheet.text(12, 20, "level, relative to the start", "soft wide")
     sheet.text(12, 20, "level", "soft narrow")
-    _band(sheet, x, y, case.path)
+    areas: list[list[Point]] = []
+    curves: list[list[Point]] = []
+    for piece in np.unique(path.piece):
+        known = np.flatnonzero((path.piece == piece) & np.isfinite(path.level)).tolist()
+        curves.append([(x.at(k), y.at(float(path.level[k]))) for k in known])
+        bounded = [k for k in known if math.isfinite(path.low[k])]
+        lows, highs = ([(x.at(k), y.at(float(each[k]))) for k in bounded] for each in (path.low, path.high))
+        areas.append([*lows, *reversed(highs)])
+    sheet.lines("spread", [area for area in areas if len(area) > 2], closed=True)
+    sheet.lines("line-head", [curve for curve in curves if curve])
+    if count <= _FEW:
+        sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
     days = ["", *(words.day(link.committed) for link in trend.chain.links)]
     dated = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
     half = room("2026-01-31", LETTERS_NARROW) / 2
@@ -67,7 +76,14 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     else:
         sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
-    _tips(sheet, x, case, trend, tips)
+    # a text over each commit, or each few where there are more than fit
+    runs: dict[int, list[Run]] = {}
+    for run in case.series.runs:
+        runs.setdefault(run.step, []).append(run)
+    for first in range(0, count, math.ceil(count / tips)):
+        last = min(first + math.ceil(count / tips), count) - 1
+        texts = [_tip(place - 1, case, trend, runs.get(place - 1, [])) for place in dict.fromkeys((first, last))]
+        sheet.tips("tip", [Tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts))])
     levels = np.nan_to_num(case.path.level)
     stars = [(x.at(step + 1), y.at(float(levels[step + 1])) - 16) for step in case.accepted]
     sheet.marks("mark-accepted", "star", stars, 6)
@@ -100,36 +116,6 @@ def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
     sheet.lines("stripe", stripes, closed=True)
     borders = [x.at(each.first + 0.5) for each in machines[1:]]
     sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])
-
-
-def _band(sheet: Sheet, x: Axis, y: Axis, path: Path) -> None:
-    areas: list[list[Point]] = []
-    curves: list[list[Point]] = []
-    for piece in np.unique(path.piece):
-        known = np.flatnonzero((path.piece == piece) & np.isfinite(path.level)).tolist()
-        curves.append([(x.at(k), y.at(float(path.level[k]))) for k in known])
-        bounded = [k for k in known if math.isfinite(path.low[k])]
-        lows, highs = ([(x.at(k), y.at(float(each[k]))) for k in bounded] for each in (path.low, path.high))
-        areas.append([*lows, *reversed(highs)])
-    sheet.lines("spread", [area for area in areas if len(area) > 2], closed=True)
-    sheet.lines("line-head", [curve for curve in curves if curve])
-    if path.level.size <= _FEW:
-        sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
-
-
-def _tips(sheet: Sheet, x: Axis, case: CaseTrend, trend: Trend, most: int) -> None:
-    """Lay a text over each commit, or each few where there are more than fit."""
-    runs: dict[int, list[Run]] = {}
-    for run in case.series.runs:
-        runs.setdefault(run.step, []).append(run)
-    count = case.path.level.size
-    every = math.ceil(count / most)
-    found = []
-    for first in range(0, count, every):
-        last = min(first + every, count) - 1
-        texts = [_tip(place - 1, case, trend, runs.get(place - 1, [])) for place in dict.fromkeys((first, last))]
-        found.append(Tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts)))
-    sheet.tips("tip", found)
 
 
 def _tip(step: int, case: CaseTrend, trend: Trend, runs: list[Run]) -> str:
@@ -167,7 +153,24 @@ def cases(found: Trend) -> list[list[Part]]:
             captions[figures[0].caption] = None
         left = len(runs) - most
         older = f"{plural(left, 'older run')} in the JSON." if left > 0 else ""
-        rows = [Row([*map(Cell, _row(run, case, found))]) for run in reversed(runs[-most:])]
+        rows = []
+        for run in reversed(runs[-most:]):
+            link, base, head = found.chain.links[run.step], run.change.base, run.change.head
+            values = "not measured: the same"
+            if base is not None and head is not None:
+                like = max(base.value, head.value, key=abs)
+                values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
+            told = (
+                words.short(link.commit),
+                words.day(link.committed),
+                words.change(run.ratio.estimate),
+                words.limits(run.ratio),
+                words.level(case, run.step + 1),
+                values,
+                str(run.builds) if run.builds else "",
+                link.subject,
+            )
+            rows.append(Row([*map(Cell, told)]))
         title = f"Values of {plural(len(rows), 'run')}"
         parts: list[Part] = [Figures(figures), Fold(title, [Table(name, "", list(_HEAD), rows, note=older)])]
         folds.append(Fold(name, parts, f"case-{number}", len(found.cases) <= _OPEN))
@@ -178,14 +181,3 @@ _HEAD = (
     Column("commit"), Column("date"), Column("to its parent", right=True), Column("95% interval"),
     Column("level", right=True), Column("base → head"), Column("builds", right=True), Column("subject"),
 )  # fmt: skip
-
-
-def _row(run: Run, case: CaseTrend, found: Trend) -> Sequence[str]:
-    link, base, head = found.chain.links[run.step], run.change.base, run.change.head
-    values = "not measured: the same"
-    if base is not None and head is not None:
-        like = max(base.value, head.value, key=abs)
-        values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
-    ratio, level = words.change(run.ratio.estimate), words.level(case, run.step + 1)
-    limits, builds = words.limits(run.ratio), str(run.builds) if run.builds else ""
-    return words.short(link.commit), words.day(link.committed), ratio, limits, level, values, builds, link.subject

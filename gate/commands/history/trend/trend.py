@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import Any, TextIO
 
 import msgspec
@@ -16,6 +15,7 @@ from gate.codes import Exit
 from gate.commands.history.command import TrendOptions
 from gate.commands.history.trend import words
 from gate.commands.history.trend.page import cases
+from gate.config.rules import matches
 from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Items, Part, Row, Said, Table
 from gate.model import UserError
@@ -55,9 +55,10 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     chain = msgspec.structs.replace(chain, links=links)
     every = series(chain)
     followable = followed(every)
-    wanted = [of for of in followable if _matches(of.id.benchmark, options.benchmarks)]
-    for glob in options.benchmarks:
-        if not any(_matches(of.id.benchmark, [glob]) for of in followable):
+    globs = options.benchmarks
+    wanted = [of for of in followable if not globs or any(matches(glob, of.id.benchmark) for glob in globs)]
+    for glob in globs:
+        if not any(matches(glob, of.id.benchmark) for of in followable):
             raise UserError(f"--benchmark {glob}: {none_of(glob, (of.id.benchmark for of in followable))}")
     found = trend(chain, wanted, reading.problems, views=len(every) - len(followable))
     formats = {
@@ -67,10 +68,6 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     deliver(asked, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
-
-
-def _matches(name: str, globs: Sequence[str]) -> bool:
-    return not globs or any(glob == name or fnmatchcase(name, glob) for glob in globs)
 
 
 def _since(chain: Chain, since: str) -> int:

@@ -101,7 +101,7 @@ def test_another_range_or_other_rules_are_not_resumed(searched: Searched) -> Non
     other = project.perfgate("bisect", "--good", shas[1], "--resume")
     rules = project.perfgate("bisect", "--good", shas[0], "--resume", "--set", "gate.threshold=7%")
     assert (other.returncode, rules.returncode) == (2, 2)
-    assert f"good was {shas[0][:12]}, is {shas[1][:12]}" in other.stderr
+    assert f"base was {shas[0][:12]}, is {shas[1][:12]}" in other.stderr
     assert "gate.threshold" in rules.stderr
 
 
@@ -240,7 +240,7 @@ def a_result(**more: Any) -> Result:
         "ends": Change(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": Change(1.1, 1.08, 1.12), "noise": 0.02,
         "commits": [member(1), member(2, 0.97, state="measured", rounds=2, change=Change(1.1, 1.07, 1.13)),
                     member(3, 0.03, state="measured", rounds=5, change=Change(1.1, 1.05, 1.15))],
-        "remaining": ["2" * 40], "several": None, "along": [], "failures": [], "parents": ["1" * 40],
+        "remaining": ["2" * 40], "several": None, "failures": [], "parents": ["1" * 40],
         "cost": Cost(seconds=900.0, gate=400.0, rounds=7, executions=2, budget=3600.0), "seed": 7, "detectable": 0.04,
         "folder": ".perfgate/bisect",
     } | more  # fmt: skip

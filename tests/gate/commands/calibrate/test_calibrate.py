@@ -17,7 +17,7 @@ from msgspec import structs
 from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import result as calibration_text
-from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
 from gate.commands.calibrate.result import Calibration, render, session_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
@@ -95,7 +95,7 @@ def test_what_was_learned_level_by_level() -> None:
 
 
 def text(found: Calibration, *, color: bool = False, width: int = 100) -> str:
-    return render_text(calibration_text.document(found), Screen(color, width, width))
+    return render_text(calibration_text.document(found, ".perfgate/calibration"), Screen(color, width, width))
 
 
 def test_the_text_says_all_of_it() -> None:
@@ -117,9 +117,8 @@ def test_the_text_says_all_of_it() -> None:
         "20 rounds of 2 starts x 3 values of each",
         "Z80, 2 cores, 1 GiB",
         "parse time 1.0% none 0.44% 0.84% 19 value",
-        "parse - 2.00 s 0 1.00 s",
         "1 session. Several days show how noise changes from day to day, a longer one does not. The weight of a session",
-        "gates `perfgate simulate --remembered` shows how often they are wrong",
+        "gates `perfgate simulate .perfgate/calibration` shows how often they are wrong",
         "in /state/history as 20261120T090000Z-abcdef",
     ):
         assert words in plain
@@ -208,7 +207,7 @@ OPTIONS = MeasuringOptions(
 def ran(*, json: str | None = None, quiet: bool = False, **options: Any) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     asked = dataclasses.replace(OPTIONS, **options)
-    code = calibrate.run(asked, OutputOptions(json=json, quiet=quiet), RULES, out, err)
+    code = calibrate.run(Options(asked, RULES, OutputOptions(json=json, quiet=quiet)), out, err)
     return code, out.getvalue(), err.getvalue()
 
 

@@ -97,13 +97,13 @@ def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
 def test_a_report_stands_for_the_measurements_beside_it(project: Project) -> None:
     measure(project)
     report = project.top / ".perfgate" / "report.json"
-    report.write_text("{}")
+    report.write_text('{"findings": []}')
     assert run("add", str(report))[0] == 0
     assert "recorded already" in run("add")[1]
     (project.top / ".perfgate" / "measurements.jsonl").unlink()
     code, _, err = run("add", str(report))
     assert code == Exit.USAGE
-    assert "no measurements.jsonl beside it" in err
+    assert "without its measurements.jsonl beside it" in err
 
 
 def test_a_run_of_one_commit_is_a_control(project: Project) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
-from gate.commands.init.options import KINDS
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init import options
+from gate.commands.init import command
+from gate.commands.init.command import Options
 from gate.commands.init.init import _LOOKS
-from gate.commands.init.options import Options
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS
 from gate.document.html import templates
 from gate.github.publishing.request import id_of, slug_of
@@ -74,8 +74,8 @@ def test_every_template_belongs_to_a_kind() -> None:
 
 
 def test_help_and_completion_name_every_kind() -> None:
-    assert tuple(KINDS) == options.WORKFLOWS
-    assert {*_LOOKS} == {*options.KINDS}
+    assert tuple(KINDS) == command.WORKFLOWS
+    assert {*_LOOKS} == {*command.KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)
