@@ -41,7 +41,7 @@ def own(tmp_path: Path) -> dict[str, str]:
     return {str(p.relative_to(tmp_path)): p.read_text() for p in (tmp_path / "own").rglob("*") if p.is_file()}
 
 
-@pytest.mark.parametrize("argv", [["check"], ["measure"], ["check", "--out", ".perfgate/deep"], ["try"]])
+@pytest.mark.parametrize("argv", [["check"], ["measure"], ["check", "--out", ".perfgate/deep"]])
 def test_nothing_is_written_or_removed_through_a_committed_link(
     linked: Project, tmp_path: Path, argv: list[str]
 ) -> None:
