@@ -112,8 +112,8 @@ def test_a_benchmark_prints_before_its_name_and_behind_it() -> None:
 
 def test_what_an_announced_benchmark_prints_is_no_result_of_another() -> None:
     # four spaces: as b.Log writes it
-    logged = "    BenchmarkY\t     100\t1.0 ns/op\n"
-    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\n{logged}BenchmarkA-8 \t    1000\t       221.0 ns/op\n{END}"
+    logged = "--- BENCH: BenchmarkA-8\n    BenchmarkY-8 \t     100\t       1.0 ns/op\n"
+    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{logged}{END}"
     reading = read_text(printed)
     assert [list(each.metrics["time"].values) for each in reading.measured] == [[221e-9]]
     assert (reading.failed, reading.left_out) == ([], [])
