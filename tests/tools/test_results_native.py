@@ -60,10 +60,10 @@ def test_criterion_by_its_folder_by_critcmp_and_by_its_text(criterion: Path) -> 
     export = criterion / "after.json"
     command = [critcmp, "--target-dir", str(criterion), "--export", "after"]
     export.write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
-    exported = [each for each in read_as("critcmp", export).aggregates if each.statistic == "mean"]
-    assert {each.benchmark: each.value for each in exported if each.metric == "time"} == pytest.approx(means)
-    ours = {each.benchmark: each.value for each in folder.aggregates if each.labels["baseline"] == "after"}
-    assert {each.benchmark: each.value for each in exported if each.metric == "throughput"} == pytest.approx(ours)
+    exported = json.loads(export.read_bytes())["benchmarks"]
+    assert {name: own["criterion_estimates_v1"]["mean"]["point_estimate"] * 1e-9 for name, own in exported.items()} == (
+        pytest.approx(means)
+    )
     printed = read_as("criterion", criterion / "printed.txt").aggregates
     assert {each.benchmark for each in printed} == set(means)
 

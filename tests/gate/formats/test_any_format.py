@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.listing import result_formats
-from gate.formats import asv, bencher
+from gate.formats import asv, mitata
 from gate.formats.parts.reading import read, recognised
 from gate.formats.parts.result import Result
 from gate.formats.parts.source import Source
@@ -91,7 +91,6 @@ def test_what_no_reader_expects_is_one_line() -> None:
     ("file", "why"),
     [
         ("hyperfine/sleep.json", "hyperfine's JSON is cut off: copy the file again, or measure again"),
-        ("critcmp/after.json", "critcmp's JSON is cut off"),
         ("nanobench/full.json", "nanobench's JSON is cut off"),
         ("google_benchmark/repetitions.json", "Google Benchmark's JSON is cut off"),
         ("github_action_benchmark/data.js", "which the action writes as JSON, is cut off"),
@@ -118,12 +117,10 @@ def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
                 raise error("of\nwhat")
         yield from ()
 
-    monkeypatch.setattr(bencher, "read", stumbles)
+    monkeypatch.setattr(mitata, "read", stumbles)
     with pytest.raises(UserError) as caught:
-        read(Source("x.txt", None, b"a\nb\n"), "bencher")
-    assert str(caught.value).startswith(
-        "x.txt: Bencher Metric Format: line 2: something in it is not as the tool writes it: "
-    )
+        read(Source("x.txt", None, b"a\nb\n"), "mitata")
+    assert str(caught.value).startswith("x.txt: mitata: line 2: something in it is not as the tool writes it: ")
     assert str(caught.value).isprintable()
 
 
@@ -139,9 +136,9 @@ def test_a_lack_of_memory_says_nothing_of_the_file(monkeypatch: pytest.MonkeyPat
     def lacks(_source: Source) -> Iterator[Result]:
         raise MemoryError
 
-    monkeypatch.setattr(bencher, "read", lacks)
+    monkeypatch.setattr(mitata, "read", lacks)
     with pytest.raises(MemoryError):
-        read(Source("x", None, b"{}"), "bencher")
+        read(Source("x", None, b"{}"), "mitata")
 
 
 LARGE = "1" + "0" * 400

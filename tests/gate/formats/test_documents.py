@@ -57,7 +57,7 @@ def row(name: str, **keys: object) -> str:
 
 def test_each_reader_of_json_is_among_them() -> None:
     assert {file.parent.name for file in DOCUMENTS} == {
-        "asv", "bencher", "benchmark_js", "benchmarkdotnet", "critcmp", "criterion",
+        "asv", "benchmark_js", "benchmarkdotnet", "criterion",
         "github_action_benchmark", "google_benchmark", "gungraun", "hyperfine", "jmh", "k6", "mitata", "oha", "pyperf", "pytest_benchmark", "tinybench", "vegeta", "vitest",
     }  # fmt: skip
 
@@ -188,10 +188,6 @@ def test_strings_keep_what_looks_like_a_number() -> None:
 
 
 UNREADABLE = {
-    "bencher": (
-        {"a": {"latency": {"value": 1.0}}, "b": {"latency": {"value": None}}, "c": {}},
-        [("b", "latency, value: no value"), ("c", "no measures")],
-    ),
     "benchmark_js": (
         [
             {"name": "a", "stats": {"sample": [1.0]}},

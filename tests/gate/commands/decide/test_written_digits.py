@@ -49,10 +49,6 @@ def action(value: str) -> str:
     return json.dumps({"lastUpdate": 1, "repoUrl": "https://example.com", "entries": {"Benchmark": [run]}})
 
 
-def bencher(value: str) -> str:
-    return json.dumps({"parse": {"latency": {"value": float(value)}}})
-
-
 def benchmark_js(value: str) -> str:
     return f"parse x {value} ops/sec ±0.00% (90 runs sampled)\n"
 
@@ -69,7 +65,7 @@ def criterion(value: str) -> str:
 
 
 TOOLS: list[Tool] = [
-    libtest, libtest_json, go, go_five_times, go_with_something_printed, go_events, action, bencher, divan, criterion,
+    libtest, libtest_json, go, go_five_times, go_with_something_printed, go_events, action, divan, criterion,
 ]  # fmt: skip
 
 
