@@ -340,6 +340,7 @@ _GONE = {
     "--remembered": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
     "--ref": "write --history REF",
     "--folder": "write --history DIR",
+    "--metrics": "`perfgate try` shows which view of a benchmark is sharpest on this host",
 }
 """Options that there were, and what to do instead."""
 

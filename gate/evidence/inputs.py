@@ -80,7 +80,8 @@ def _results(path: str) -> list[Named]:
             return []
     else:
         with contextlib.suppress(OSError), file.open("rb") as opened:
-            if is_ours(opened.read(64)):
+            # of a pipe these bytes would be lost: the reader of results refuses it
+            if opened.seekable() and is_ours(opened.read(64)):
                 return []
     if file.is_dir() and not any(file.glob("[!.]*")):
         _require_run(path)

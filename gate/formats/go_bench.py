@@ -38,6 +38,7 @@ _OF_HEADER = ("goos", "goarch", "pkg", "cpu")
 # lines of a program that crashed, and of testing itself, look like configuration
 _NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
 _PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
+_OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
 _CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\* Test killed).*)")
 _FAILS = ("FAIL\t", "--- FAIL: ")
 # one value and its unit, as testing writes them behind a tab
@@ -291,7 +292,14 @@ def _file(source: Source) -> _File:
     stream = _Stream({})
     for line in source.bytes_lines():
         stream.place += 1
-        _read_line(file, stream, line)
+        words = line.split() if source.unended and line.startswith(b"Benchmark") else []
+        known = (of.by_unit for lines in file.groups.values() for of in lines.values())
+        if len(words) >= 4 and len(words) % 2 == 0 and not any(words[-1] in units for units in (_OF_TESTING, *known)):
+            # the last line may end within a unit, and another unit has another metric
+            why = f"line {stream.place}: the file is cut off within its results"
+            stream.unread.setdefault(words[0].decode("utf-8", "replace"), why)
+        else:
+            _read_line(file, stream, line)
     _end(file, stream)
     return file
 

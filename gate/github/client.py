@@ -189,6 +189,9 @@ def _saved(
             timeout = transport.timeout
             with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
                 status = response.status_code
+                if stop.is_set():
+                    # or the name of a file that has been removed, or that another attempt writes, would be taken
+                    return None
                 if status == 200:
                     return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
                 if not response.is_redirect:

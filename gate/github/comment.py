@@ -193,7 +193,8 @@ class _Settling:
         ):
             # left as it is; what we wrote beside it is taken away
             self.did, self.by, self.url = "taken", taken[0].marker.stamp, taken[0].comment.url
-            self._retire([one.comment for one in own if one.marker.stamp == self._marker.stamp])
+            beside = [one.comment for one in own if one.marker.stamp == self._marker.stamp]
+            self._retire(beside, "Not shown here, since another job has the same name: {} is its comment")
             return True
         own = [one for one in own if one not in taken]
         if not own:
@@ -253,11 +254,11 @@ class _Settling:
         self._pause()
         return False
 
-    def _retire(self, others: list[Comment]) -> bool:
+    def _retire(self, others: list[Comment], said: str = "Superseded by {}") -> bool:
         """Take the marker from our other comments; False when there are none, or that is refused."""
         try:
             for comment in others:
-                self._talk.edit(comment.id, f"Superseded by {self.url}")
+                self._talk.edit(comment.id, said.format(self.url))
         except Problem:
             return False  # the right one stands there; the next run tries again
         return bool(others)

@@ -37,6 +37,7 @@ from gate.run.strict import refuse_unfit_for, shim_warnings, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit
+from harness.errors import LockError
 from harness.host.fitness.counters import state
 from harness.host.fitness.examination import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
@@ -167,7 +168,7 @@ class Measuring:
         repository.store.work.remove_leftovers()
         try:
             self.hold(job)
-        except NotFreeError as error:
+        except (NotFreeError, LockError) as error:
             held = record_held(job, error, self.waits(job), resume=self._options.resume)
             return Done(held, Measured(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended

@@ -43,7 +43,9 @@ def opened(history: str | None, remote: str | None = None) -> RefStore | FolderS
         return FolderStore(folder)
     git = here()
     if git is None:
-        raise UserError("no git repository here: run it inside the project's, or name a folder with --history")
+        raise UserError(
+            "no git repository here (GIT_DIR is ignored): run it in the project's, or name a folder with --history"
+        )
     if git.attempt("check-ref-format", ref).status:
         raise UserError(f"--history {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}, or a folder")
     return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)

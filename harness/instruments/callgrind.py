@@ -121,4 +121,4 @@ def find_callgrind(caller: Mapping[str, str]) -> Found | str:
     return Found(Callgrind(path, fixed), version, () if fixed else (_MOVING,))
 
 
-INSTRUMENT = Declared(find_callgrind, any_command=True, slower=100)
+INSTRUMENT = Declared(find_callgrind, any_command=True)

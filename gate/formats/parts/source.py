@@ -238,6 +238,11 @@ class Source:
             raw: IO[bytes] = plain.open("rb") if plain is not None else io.BytesIO(self._data or b"")
         except OSError as error:
             raise UserError(f"{self.name}: {unread(error)}") from None
+        if not raw.seekable():
+            raw.close()
+            raise UserError(
+                f"{self.name}: is a pipe, which can be read only once: write it to a file, or to standard input (-)"
+            )
         if raw.read(2) != GZIP:
             raw.seek(0)
             return raw

@@ -27,6 +27,8 @@ from gate.units import Duration
 T = TypeVar("T")
 _SHORT = 500
 """Characters of an input that is kept where all of them are too long."""
+_MOST = 10
+"""Wrong settings that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +76,20 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
     command: Command | None = reader.parsed("command", _one_of(get_args(Command)), None)
     nothing: tuple[str | None, int | None, int | None] = (None, None, None)
     shard, session, sessions = reader.parsed("shard", _part, nothing)
-    settings = []
-    for pair in reader.lines("set"):
-        key, equals, _ = pair.partition("=")
-        if equals and key.strip():
-            settings.append(pair)
-        else:
-            reader.problems.append(f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%")
+    settings = reader.lines("set")
+    odd = dict.fromkeys(pair for pair in settings if "=" not in pair or not pair.partition("=")[0].strip())
+    # no more than one step can give the next
+    reader.problems.extend(
+        f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%" for pair in [*odd][:_MOST]
+    )
+    if len(odd) > _MOST:
+        reader.problems.append(f"input set: {len(odd) - _MOST} more are not KEY=VALUE")
     inputs = Inputs(
         command=command,
         config=reader.line("config"),
         base=reader.line("base"),
         head=reader.line("head"),
-        sets=tuple(settings),
+        sets=tuple(pair for pair in settings if pair not in odd),
         budget=reader.parsed("budget", _budget, None),
         benchmarks=reader.lines("benchmark"),
         directory=reader.line("working-directory") or ".",

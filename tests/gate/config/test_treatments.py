@@ -13,6 +13,7 @@ from gate.config.treatments import (
     baseline,
     build_command,
     build_environment,
+    builds_of,
     environment,
     jobs,
     measured_by,
@@ -77,6 +78,11 @@ def test_a_few_treatments_of_many_factors_are_found_at_once() -> None:
     factors = "\n".join(f"f{i} = [1, 2]" for i in range(60))
     listed = ", ".join("{" + ", ".join(f"f{i} = {1 + (i == j)}" for i in range(60)) + "}" for j in range(3))
     assert len(planned(study(f"[study]\ntreatments = [{listed}]\n[study.factor]\n{factors}"))) == 3
+
+
+def test_builds_by_default() -> None:
+    for text, builds in (("replicates = 3", 3), ("replicates = 9", 5), ("replicates = 9\nbuilds = 9", 9), ("", 5)):
+        assert builds_of(study(f"{THREE}[study]\n{text}")) == builds
 
 
 BUILT = """

@@ -282,6 +282,12 @@ def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str,
     assert any(isinstance(w, ExpiredAccept) for w in result.warnings) == (until < "2026-11-20")
 
 
+@pytest.mark.parametrize(("head", "verdict"), [(108, "accepted"), (109, "regression")])
+def test_an_exact_regression_is_accepted_up_to_its_size(head: float, verdict: str) -> None:
+    (found,) = report(exact(100, head), EXACT + ACCEPT.format("8%", "2026-12-31")).findings
+    assert found.verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("glob", "more", "told"),
     [

@@ -57,7 +57,7 @@ def row(name: str, **keys: object) -> str:
 
 def test_each_reader_of_json_is_among_them() -> None:
     assert {file.parent.name for file in DOCUMENTS} == {
-        "asv", "bencher", "benchmark_js", "benchmarkdotnet", "critcmp", "criterion", "gatling",
+        "asv", "bencher", "benchmark_js", "benchmarkdotnet", "critcmp", "criterion",
         "github_action_benchmark", "google_benchmark", "gungraun", "hyperfine", "jmh", "k6", "mitata", "oha", "pyperf", "pytest_benchmark", "tinybench", "vegeta", "vitest",
     }  # fmt: skip
 
@@ -211,17 +211,6 @@ UNREADABLE = {
             ("A.B", "Benchmarks[0]: Expected object | null, got str - at $.Statistics"),
             (None, "Benchmarks[1]: Expected object, got int"),
         ],
-    ),
-    "gatling": (
-        {
-            "pathFormatted": "x",
-            "stats": {"numberOfRequests": {}},
-            "contents": {
-                "a": {"type": "REQUEST", "name": "a", "stats": None},
-                "b": {"type": "REQUEST", "name": "b", "stats": {"numberOfRequests": {"total": 2, "ok": 2}}},
-            },
-        },
-        [("a", "no count of its requests"), ("b", "no response times that are numbers")],
     ),
     "gungraun": (
         {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},

@@ -62,7 +62,7 @@ UNREAD = {
     "BenchmarkDotNet's report": "Method,Job,WarmupCount,Mean,Error,StdDev\nQuick,DefaultJob,1,9.0 ns,0.1 ns,0.1 ns\n",
     "cargo-criterion": '{"reason":"benchmark-complete","id":"sum","iteration_count":[1],"measured_values":[5.0],'
     '"unit":"ns","throughput":[]}\n{"reason":"group-complete","group_name":"sum","benchmarks":["sum"]}\n',
-    "Gatling 3.12 and later": "\0\0\0\0\x063.13.5\0\0\0\0\x09tiny.Tiny\0",
+    "Gatling's log": "RUN\ttiny.Tiny\ttiny\t1764094031000\t \t3.9.5\nREQUEST\t\tpage\t1764094031100\t1764094031105\tOK\t \n",
     "ghz": '{"date":"2026-11-25T17:57:11Z","endReason":"normal","options":{"call":"a.B.c"},"count":1,"average":5,'
     '"fastest":5,"slowest":5,"rps":100,"details":[{"timestamp":"2026-11-25T17:57:11Z","latency":5,"status":"OK"}]}',
     "a custom tool of github-action-benchmark": '[{"name": "a", "unit": "ms", "value": 1.5}]',

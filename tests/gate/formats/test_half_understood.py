@@ -85,6 +85,16 @@ def test_a_benchmark_that_cannot_be_read_has_failed_and_the_others_count(line: s
     assert [each.benchmark for each in reading.measured] == ["BenchmarkParse"]
 
 
+def test_the_beginning_of_a_unit_is_no_unit() -> None:
+    whole = "BenchmarkA-8 \t 1000\t 221.0 ns/op\t 12 hits\n"
+    assert failed(whole + "BenchmarkB-8 \t 1000\t 221.0 ns/op\t 1 hit") == [
+        ("BenchmarkB", "line 2: the file is cut off within its results")
+    ]
+    # a last line that is whole but for its newline
+    assert failed(whole + "BenchmarkB-8 \t 1000\t 221.0 ns/op\t 1 hits") == []
+    assert failed("BenchmarkB-8 \t 1000\t 221.0 ns/op") == []
+
+
 def test_a_benchmark_prints_before_its_name_and_behind_it() -> None:
     # as go 1.26 writes it, of fmt.Print("x\\t1 y") and of fmt.Println("slow"): the first run comes before the name
     text = (
@@ -101,7 +111,9 @@ def test_a_benchmark_prints_before_its_name_and_behind_it() -> None:
 
 
 def test_what_an_announced_benchmark_prints_is_no_result_of_another() -> None:
-    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{END}"
+    # four spaces: as b.Log writes it
+    logged = "--- BENCH: BenchmarkA-8\n    BenchmarkY-8 \t     100\t       1.0 ns/op\n"
+    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{logged}{END}"
     reading = read_text(printed)
     assert [list(each.metrics["time"].values) for each in reading.measured] == [[221e-9]]
     assert (reading.failed, reading.left_out) == ([], [])

@@ -44,7 +44,8 @@ class Wall:
         return made
 
     def visible(self) -> list[str]:
-        return [one.text for one in self.comments if author(one) == ME and not one.text.startswith("Superseded by #")]
+        gone = ("Superseded by #", "Not shown here, since another job has the same name: #")
+        return [one.text for one in self.comments if author(one) == ME and not one.text.startswith(gone)]
 
 
 class Order:
@@ -221,3 +222,5 @@ def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen(
         assert len(refused) == 1, seed
         [kept] = set(jobs) - set(refused)
         assert wall.visible() == [f"{marker(7, jobs[kept]).text}\nof {kept}"], seed
+        # it holds the result of one job only, so it supersedes nothing of the other's
+        assert not any(one.text.startswith("Superseded") for one in wall.comments), seed

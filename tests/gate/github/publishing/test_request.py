@@ -54,6 +54,7 @@ def test_what_one_step_cannot_give_the_next_is_refused(tmp_path: Path) -> None:
         {"benchmark": "\n".join(f"bench-{number:06}" for number in range(8_000))},
         {"set": "\n".join(f"gate.x{number:06}=1" for number in range(8_000))},
         {"set": "\n".join("\x01" * 60 for number in range(2_000))},
+        {"set": "\n".join(map(str, range(8_000)))},
         {"base": "b" * 120_000},
         {"config": "\U0001f600" * 30_000},
     ):
