@@ -338,9 +338,9 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
             continue
         # by which share head is better: of time what is saved, of a rate what base lacks
         lower = f.better == "lower"
-        size = 1 - (ratio.estimate if lower else 1 / ratio.estimate)
         shown = ratio.high < 1 if lower else ratio.low > 1
-        if shown and size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
+        size = 1 - (ratio.estimate if lower else 1 / ratio.estimate) if shown else 0.0
+        if size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
             found.append((size, Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, ratio.estimate)))
     several = sorted(found, key=lambda each: -each[0])
     return [Implausible(tuple(each for _, each in several))] if several else []

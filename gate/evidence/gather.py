@@ -130,7 +130,8 @@ def _gathered(
     failures += [*missing_parts(parts), *gaps, *([] if alone else missing)]
     failed, named = failed_at(failures), {f.benchmark for f in failures}
     base, head = ({e.benchmark for e in executions if e.side == side} for side in SIDES)
-    judged = [e for e in executions if e.benchmark in base & head and not failed(e.benchmark, e.factors, e.suite)]
+    both = base & head
+    judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
     pairs = _pairs(judged, config, run, turns, bound)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
@@ -346,10 +347,10 @@ def _pairs(
                 warn.MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             # units of one's own are nobody's mistake, but no time is measured in one
-            units = {e.metrics[metric].unit: meant(e.metrics[metric].unit) for both in by_side.values() for e in both}
+            units = {e.metrics[metric].unit for both in by_side.values() for e in both}
             found.warnings.extend(
                 warn.UnknownUnit(metric, unit, known)
-                for unit, known in sorted(units.items())
+                for unit, known in ((unit, meant(unit)) for unit in sorted(units))
                 if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s")
             )
             # what others measured was not asked for any number of iterations

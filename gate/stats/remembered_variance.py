@@ -74,7 +74,8 @@ def remember(
         # of one side alone there is none
         every_top = typical_pair(base, head, sessions=False) or ()
     tops = every_top[: len(sides)]
-    if not tops or any(not side.log and side.mean <= 0 for side in every_top):
+    # a typical value is of the builds that both sides have
+    if not tops or any(side.n < 2 or (not side.log and side.mean <= 0) for side in every_top):
         return None
     if len(tops) == 2:
         build = sides_variance(*tops)

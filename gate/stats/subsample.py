@@ -107,8 +107,10 @@ def of_shared_sessions(base: Sample, head: Sample) -> tuple[Sample, Sample, tupl
 
 
 def of_rounds(sample: Sample, rounds: int | None) -> Sample:
-    """Keep the builds of the first rounds of each session; None: of all."""
-    return sample if rounds is None else of_builds(sample, lambda build: build[1] < rounds)
+    """Keep the builds of the first rounds of each session; None, or where these have no values: of all."""
+    if rounds is None or all(build >= rounds for _, build in sample.builds):
+        return sample
+    return of_builds(sample, lambda build: build[1] < rounds)
 
 
 def of_complete_rounds(base: Sample, head: Sample) -> tuple[Sample, Sample, tuple[int, ...]]:

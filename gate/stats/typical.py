@@ -113,13 +113,40 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
 
 
 def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
-    """Pair the executions of each build that both sides have, by their number: the means of base's and of head's."""
+    """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order.
+
+    Those of one number, as long as none is missing; otherwise those that follow each other in the run, where it is
+    known and most have such a partner.
+    """
     of_head, found = by_build(head), {}
     for build, x in by_build(base).items():
-        if build in of_head:
-            y = of_head[build]
-            fewest = min(len(x), len(y))
-            found[build] = (x[:fewest], y[:fewest])
+        if build not in of_head:
+            continue
+        y = of_head[build]
+        fewest = min(len(x), len(y))
+        pairs = _neighbours(_places(base, build), _places(head, build)) if len(x) != len(y) else []
+        first, second = zip(*pairs, strict=True) if 2 * len(pairs) > fewest else (range(fewest), range(fewest))
+        found[build] = (x[list(first)], y[list(second)])
+    return found
+
+
+def _places(sample: Sample, build: tuple[int, int]) -> list[int]:
+    """Return the positions of a build's executions in the run; none where they are not known."""
+    first = starts(sample.counts[1])[at := sample.builds.index(build)]
+    return [] if sample.orders is None else sample.orders[first : first + sample.counts[1][at]].tolist()
+
+
+def _neighbours(base: list[int], head: list[int]) -> list[tuple[int, int]]:
+    """Pair executions of both sides that follow each other directly, each once: by their numbers on base and head."""
+    turns = sorted((at, side, i) for side, places in enumerate((base, head)) for i, at in enumerate(places))
+    found: list[tuple[int, int]] = []
+    waiting: tuple[int, int] | None = None
+    for _, side, i in turns:
+        if waiting is None or waiting[0] == side:
+            waiting = side, i
+            continue
+        found.append((waiting[1], i) if side else (i, waiting[1]))
+        waiting = None
     return found
 
 

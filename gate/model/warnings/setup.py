@@ -325,8 +325,9 @@ class BudgetHoldsFew(Later, frozen=True):
     budget: float
     enough: float
     """A budget that would probably hold them."""
-    basis: Literal["last-run", "ended", "memory", "first"]
-    """The last run, the budget that ended it before one round, what is remembered, or round 1."""
+    basis: Literal["last-run", "ended", "memory", "first", "trial"]
+    """The last run, the budget that ended it before one round, what is remembered, or round 1; of an older perfgate
+    `perfgate try`."""
 
     def _said(self) -> str:
         seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
@@ -337,6 +338,7 @@ class BudgetHoldsFew(Later, frozen=True):
         why = {
             "last-run": "by the last run",
             "memory": "as remembered of this host",
+            "trial": "by `perfgate try`",
             "first": "judging by the first one",
         }[self.basis]
         return f"{said}, {why} ({seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"

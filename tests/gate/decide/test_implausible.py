@@ -66,6 +66,12 @@ def test_a_higher_rate_is_measured_by_its_inverse(tmp_path: Path) -> None:
     assert "beyond is 110% higher" in warning["text"].replace("109%", "110%").replace("111%", "110%")
 
 
+def test_a_rate_that_fell_to_nothing_is_a_regression_and_no_improvement(tmp_path: Path) -> None:
+    folder = written(tmp_path, {"gone": 0.0}, better="higher")
+    assert typed("decide", folder)[0] == 1
+    assert asked(folder) == []
+
+
 @pytest.mark.parametrize(("limit", "found"), [("0", 0), ("30%", 2), ("50%", 1), ("100%", 0)])
 def test_the_limit(tmp_path: Path, limit: str, found: int) -> None:
     folder = written(tmp_path, {"parse": 0.055, "half": 0.6})

@@ -47,6 +47,13 @@ def lines(
     return found
 
 
+def test_a_look_before_the_first_values_of_a_side_takes_all_rounds() -> None:
+    found = lines({"b0": ([1.0 + r / 100 for r in range(8)], [1.0 + r / 90 for r in range(8)])}, 8)
+    late = [line for line in found if line.get("side") != "head" or line["build"] >= 6]
+    (finding,) = decided(late).findings
+    assert (finding.verdict, finding.head.counts.build) == ("inconclusive", 2)
+
+
 def draw(rng: np.random.Generator, ratios: list[float], sd: float = 0.02, shared: float = 0.0) -> Means:
     means: Means = {}
     for k, ratio in enumerate(ratios):

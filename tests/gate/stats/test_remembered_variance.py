@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from gate.model import Sample
+from gate.model.case import TYPICAL
 from gate.stats.remembered_variance import remember, repetitions
 from tests.support.kalibera_jones import TABLE_III
 from tests.support.simulate import normal, sample
@@ -113,6 +115,12 @@ def test_where_there_is_nothing_to_remember(values: list[list[list[float]]]) -> 
     if len(values) == 1 or values[0][0][0] < 0:
         assert remember(good, nested(values), None, session="id", created=WHEN) is None
     assert remember(nested(values), None, 0.5, session="id", created=WHEN) is None
+
+
+def test_a_typical_value_needs_two_builds_that_both_sides_have() -> None:
+    base = nested([[[0.1], [0.11]], [[0.1], [0.12]]])
+    head = msgspec.structs.replace(base, builds=((0, 1), (0, 2)))
+    assert remember(base, head, TYPICAL, session="s", created="") is None
 
 
 def test_several_sessions_are_not_one() -> None:
