@@ -77,12 +77,9 @@ def top_of(directory: Path) -> Path | None:
     Args:
         directory: absolute, without links.
     """
-    return next((each for each in (directory, *directory.parents) if _has_repository(each / ".git")), None)
-
-
-def _has_repository(place: Path) -> bool:
+    places = ((each, each / ".git") for each in (directory, *directory.parents))
     # a file names the repository: of a linked worktree, of a submodule
-    return place.is_file() or is_repository(place)
+    return next((each for each, place in places if place.is_file() or is_repository(place)), None)
 
 
 def is_repository(place: Path) -> bool:

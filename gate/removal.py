@@ -68,19 +68,15 @@ def _opened(name: str, dir_fd: int | None) -> int:
     try:
         descriptor = os.open(name, FLAGS, dir_fd=dir_fd)
     except PermissionError:
-        _let_in(name, dir_fd)
+        if sys.platform == "linux":
+            # make it readable, without following a link that was put in its place
+            descriptor = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
+            try:
+                Path(f"/proc/self/fd/{descriptor}").chmod(stat.S_IRWXU)
+            finally:
+                os.close(descriptor)
         descriptor = os.open(name, FLAGS, dir_fd=dir_fd)
     with suppress(OSError):
         if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             os.fchmod(descriptor, stat.S_IRWXU)
     return descriptor
-
-
-def _let_in(name: str, dir_fd: int | None) -> None:
-    """Make a directory readable, without following a link that was put in its place."""
-    if sys.platform == "linux":
-        descriptor = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
-        try:
-            Path(f"/proc/self/fd/{descriptor}").chmod(stat.S_IRWXU)
-        finally:
-            os.close(descriptor)

@@ -20,17 +20,13 @@ FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Of a directory that is opened from the one above it: no link that is put in its place is followed."""
 
 
-def _passed_over(_: OSError) -> None:
-    """Take a directory that cannot be listed for an empty one."""
-
-
 def walk(
-    top: Path | str, failed: Callable[[OSError], None] = _passed_over
+    top: Path | str, failed: Callable[[OSError], None] = lambda _: None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield what os.walk does, top-down: the path of a directory, the names of the directories in it, and the others.
 
     What the caller removes from the directories is not entered, and links are not; they are entered in the order that
-    they are left in.
+    they are left in. One that cannot be listed is passed over, unless failed does something with it.
     """
     pending = [os.fspath(top)]
     while pending:
@@ -41,7 +37,10 @@ def walk(
         try:
             with os.scandir(parent) as entries:
                 for entry in entries:
-                    (folders if _is_directory(entry) else files).append(entry.name)
+                    is_folder = False
+                    with suppress(OSError):  # a link that leads in a circle
+                        is_folder = entry.is_dir()
+                    (folders if is_folder else files).append(entry.name)
                     if entry.is_symlink():
                         links.add(entry.name)
         except OSError as error:
@@ -49,13 +48,6 @@ def walk(
             continue
         yield parent, folders, files
         pending += [os.path.join(parent, name) for name in reversed(folders) if name not in links]  # noqa: PTH118
-
-
-def _is_directory(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads in a circle
-        return False
 
 
 def size_of(tree: Path, most: float = math.inf) -> int:

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from gate.cli.listing import result_formats
+from gate.config import schema
 from gate.config import types as config
-from gate.config.schema import json_schema
 from gate.config.shared_tables import OF_RUNS
 from gate.config.study import SettingTable
 from gate.formats import adapter
@@ -112,7 +112,7 @@ def generated() -> dict[Path, str]:
     """Return the text of every generated file."""
     return {
         **{page: reference(page) for page in (REFERENCE, EXPERT, STUDY)},
-        SCHEMA: _written(json_schema()),
+        SCHEMA: _written(schema.json_schema()),
         IMPORT: formats(),
         REPORT: report_pages.json_page(REPORT.read_text(encoding="utf-8")),
         COMMANDS: command_pages.commands_page(),
@@ -159,11 +159,11 @@ def reference(page: Path) -> str:
 
 def _rows(section: Section) -> list[str]:
     hints = typing.get_type_hints(section.table, include_extras=True)
-    rows = []
+    rows, described = [], schema.described(section.table)
     for field in section.fields:
-        meta = hints[field.name].__metadata__[0]
-        meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", meta.description)
-        said = _default(field) + meta.description
+        description = described[field.name]
+        meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", description)
+        said = _default(field) + description
         default = " or ".join([_default(field), *_choices(hints[field.name], said)])
         rows.append(f"- `{field.encode_name}` ({default}): {meaning}")
     return rows

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from gate.model.choice import AnyHow
-from gate.model.outcomes import STEPS, Summary
+from gate.model.outcomes import KINDS, Summary
 from gate.model.reasons import Reason
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import Problem
@@ -23,7 +23,7 @@ from gate.report.json import schema
 
 UNIONS: Mapping[str, Any] = {
     "Summaries": Summary,
-    "Steps": STEPS,
+    "Steps": KINDS,
     "Reasons": Reason,
     "Warnings": AnyWarning,
     "Choices of base and head": AnyHow,
@@ -74,7 +74,7 @@ def _kinds(heading: str) -> str:
 
 def kinds(union: Any) -> list[str]:
     """List the kinds of a union, or of what makes them."""
-    return sorted(union if isinstance(union, dict) else (str(each.__struct_config__.tag) for each in members(union)))
+    return sorted(union if isinstance(union, set) else (str(each.__struct_config__.tag) for each in members(union)))
 
 
 def members(union: Any) -> tuple[type[msgspec.Struct], ...]:

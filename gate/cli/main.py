@@ -343,6 +343,7 @@ _GONE = {
     "perfgate simulate --markdown": "its text has the same tables: write `> FILE`",
     "perfgate simulate --history": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
     "perfgate study plan --json": "--all prints the order, --matrix the jobs as JSON",
+    "--metrics": "`perfgate try` shows which view of a benchmark is sharpest on this host",
 }
 """Options that there were, of every command or of one, and what to do instead."""
 

@@ -11,7 +11,7 @@ import msgspec
 
 from gate.config.schema import to_tables
 from gate.config.source import Path, dotted
-from gate.config.types import Benchmark, Config
+from gate.config.types import Config
 from gate.config.wrong import shown
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged, Renamed
@@ -93,10 +93,13 @@ def paired(sides: dict[Side, Config], rules: Config) -> tuple[dict[Side, Config]
     benchmark, nor does head choose which of them count. The cases of a suite are not paired: two of them have one
     command and one kind of values, so that nothing tells a renamed case from another one.
     """
-    alike: dict[str, dict[Side, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    alike: dict[bytes, dict[Side, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for side in SIDES:
         for benchmark in sides[side].benchmark:
-            alike[_identity(benchmark)][side].append(benchmark.name)
+            table: Mapping[str, Any] = to_tables(benchmark)
+            metrics = {name: [each.get(key) for key in _VALUES] for name, each in table["metric"].items()}
+            ran = msgspec.json.encode([[table.get(key) for key in _RUN], metrics], order="sorted")
+            alike[ran][side].append(benchmark.name)
     names = {side: {b.name for b in sides[side].benchmark} for side in SIDES}
     ones = [(*each["base"], *each["head"]) for each in alike.values() if all(len(each[side]) == 1 for side in SIDES)]
     pairs = [(was, now) for was, now in ones if was not in names["head"] and now not in names["base"]]
@@ -107,15 +110,8 @@ def paired(sides: dict[Side, Config], rules: Config) -> tuple[dict[Side, Config]
             called["head"][now] = was
         else:
             called["base"][was] = now
-    return {side: _called(sides[side], called[side]) for side in SIDES}, [Renamed(*pair) for pair in pairs]
-
-
-def _identity(benchmark: Benchmark) -> str:
-    table: Mapping[str, Any] = to_tables(benchmark)
-    metrics = {name: [each.get(key) for key in _VALUES] for name, each in table["metric"].items()}
-    return msgspec.json.encode([[table.get(key) for key in _RUN], metrics], order="sorted").decode()
-
-
-def _called(config: Config, names: Mapping[str, str]) -> Config:
-    benchmarks = [msgspec.structs.replace(b, name=names.get(b.name, b.name)) for b in config.benchmark]
-    return msgspec.structs.replace(config, benchmark=benchmarks)
+    found = {}
+    for side, config in sides.items():
+        benchmarks = [msgspec.structs.replace(b, name=called[side].get(b.name, b.name)) for b in config.benchmark]
+        found[side] = msgspec.structs.replace(config, benchmark=benchmarks)
+    return found, [Renamed(*pair) for pair in pairs]

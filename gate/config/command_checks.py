@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-from gate.config.commands import PLACEHOLDERS, is_simple, mentions
+from gate.config.commands import PLACEHOLDERS, is_simple
 from gate.config.rules import is_studied
 from gate.config.shared_tables import Command, Load, Service
 from gate.config.source import Fault, Path
@@ -56,12 +56,17 @@ _READY = "command:"
 
 def check_commands(study: Study, config: Config) -> Iterator[Fault]:
     """Find commands that would not do what the factors say."""
+    lacking = unused(study, config)
     for path, command in _commands(study, config):
         quoted = in_quotes(command) if isinstance(command, str) else []
         name = next((name for name in quoted if name in study.factor and name != SIDE), None)
         if name is not None:
             yield Fault(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
-    yield from _check_misspelt(study, config)
+        # braces that probably mean a factor which no command has
+        text = command if isinstance(command, str) else " ".join(command or [])
+        for name in (name for name in _NAME.findall(text) if name not in (*study.factor, *PLACEHOLDERS)):
+            if near := difflib.get_close_matches(name, lacking, n=1):
+                yield Fault(path, f"{{{name}}} is no factor: did you mean {{{near[0]}}}?")
     for index, benchmark in enumerate(config.benchmark):
         if is_studied(config, benchmark.name):
             yield from _check_words(study, benchmark, ("benchmark", index, "command"))
@@ -69,39 +74,17 @@ def check_commands(study: Study, config: Config) -> Iterator[Fault]:
 
 def unused(study: Study, config: Config) -> list[str]:
     """Name the factors that change nothing but their own variable of the environment, which no command mentions."""
-    words = [*_words(study, config)]
+    commands = [command for _, command in _commands(study, config)]
+    words = [word for command in commands for word in ([command] if isinstance(command, str) else command or [])]
+    words += [word for _, table in _tables(study) for each in table.values() for word in (*each.prefix, *each.args)]
 
     def used(name: str) -> bool:
-        return name == SIDE or _gives(study, name) or any(f"{{{name}}}" in w or variable(name) in w for w in words)
+        table = study.factor[name]
+        # whether a setting changes more than its value
+        gives = isinstance(table, dict) and any(each != SettingTable(value=each.value) for each in table.values())
+        return name == SIDE or gives or any(f"{{{name}}}" in w or variable(name) in w for w in words)
 
     return [name for name in study.factor if not used(name)]
-
-
-def _gives(study: Study, name: str) -> bool:
-    """Return whether a setting of a factor changes more than its value."""
-    table = study.factor[name]
-    return isinstance(table, dict) and any(each != SettingTable(value=each.value) for each in table.values())
-
-
-def _words(study: Study, config: Config) -> Iterator[str]:
-    """Yield every text in which {factor} is replaced."""
-    for _, command in _commands(study, config):
-        yield from [command] if isinstance(command, str) else command or []
-    for _, table in _tables(study):
-        for each in table.values():
-            yield from [*each.prefix, *each.args]
-
-
-def _check_misspelt(study: Study, config: Config) -> Iterator[Fault]:
-    """Find braces that probably mean a factor which no command has."""
-    lacking = unused(study, config)
-    for path, command in _commands(study, config):
-        text = command if isinstance(command, str) else " ".join(command or [])
-        for name in _NAME.findall(text):
-            known = name in study.factor or name in PLACEHOLDERS
-            near = [] if known else difflib.get_close_matches(name, lacking, n=1)
-            if near:
-                yield Fault(path, f"{{{name}}} is no factor: did you mean {{{near[0]}}}?")
 
 
 def _check_words(study: Study, benchmark: Benchmark, path: Path) -> Iterator[Fault]:
@@ -112,11 +95,8 @@ def _check_words(study: Study, benchmark: Benchmark, path: Path) -> Iterator[Fau
     if giving and not takes_words(command):
         where = f"write the command as a list, or put {{{giving[0]}}} where it belongs"
         yield Fault(path, f"args of {giving[0]} cannot follow several shell commands or a comment: {where}")
-    # the options of its tool could not be found in a script
-    script = benchmark.measured.suite and not mentions(command, "output") and not is_simple(command)
-    if script and _giving(study, "prefix"):
-        why = "a prefix of [study.factor] cannot precede several shell commands of a suite: write a list"
-        yield Fault(path, why)
+    if _giving(study, "prefix") and not is_simple(command):
+        yield Fault(path, "a prefix of [study.factor] cannot precede several shell commands: write a list")
 
 
 def _giving(study: Study, key: str) -> Sequence[str]:

@@ -66,30 +66,13 @@ def mentions(command: Command | None, name: str) -> bool:
     return any("{" + name + "}" in part for part in parts)
 
 
-def extended(command: Command, prefix: Sequence[str], args: Sequence[str], *, suite: bool) -> Command:
-    """Put words before and behind a command, so that an instrument runs it as it ran the command alone.
-
-    To a string `args` are added at its end. A prefix goes before a string that is one simple command; any other is
-    given to a shell of its own behind the prefix, which then holds for all of it.
-
-    Args:
-        suite: options of its tool will be added at the end, unless the command holds {output}.
-    """
+def extended(command: Command, prefix: Sequence[str], args: Sequence[str]) -> Command:
+    """Put words before and behind a command; of a string with a prefix command_checks has seen that it is simple."""
     if not isinstance(command, str):
         return [*prefix, *command, *args]
     # behind a last newline they would be a command of their own
     text = f"{command.rstrip()} {_quoted(args)}" if args else command
-    if not prefix:
-        return text
-    if is_simple(command):
-        return f"{_quoted(prefix)} {text.lstrip()}"
-    if mentions(text, "output"):
-        return _by_heredoc(text, prefix)
-    # {seed} and {port} will be digits, which need no quotes of their own
-    if suite:
-        options = shlex.quote(f'{text.rstrip()} "$@"')
-        return f"exec {_quoted(prefix)} sh -c {options} sh"
-    return f"exec {_quoted(prefix)} sh -c {shlex.quote(text)}"
+    return f"{_quoted(prefix)} {text.lstrip()}" if prefix else text
 
 
 def is_simple(command: str) -> bool:
@@ -98,20 +81,9 @@ def is_simple(command: str) -> bool:
     return program is not None and not _OF_SHELL.fullmatch(program[1]) and not _COMPOUND.search(command)
 
 
-def _by_heredoc(text: str, prefix: Sequence[str]) -> str:
-    # {output} will be replaced by a path quoted once, so what holds it must not be quoted again; the inner shell gets
-    # the script as an argument, which a prefix such as sudo passes on, and standard input stays what it is
-    end = "PERFGATE"
-    while end in text:
-        end += "_"
-    return f"{{ exec {_quoted(prefix)} sh -c \"$(cat <&3)\" 3<&-; }} 3<<'{end}'\n{text}\n{end}"
-
-
 def _quoted(words: Sequence[str]) -> str:
     """Quote words for the shell, but for {seed}, {output} and {port}, which are quoted when they are replaced."""
-    return " ".join(_joined(word) for word in words)
-
-
-def _joined(word: str) -> str:
-    pieces = [piece for piece in _LATER.split(word) if piece]
-    return "".join(piece if _LATER.fullmatch(piece) else shlex.quote(piece) for piece in pieces) or "''"
+    pieces = ([piece for piece in _LATER.split(word) if piece] for word in words)
+    return " ".join(
+        "".join(piece if _LATER.fullmatch(piece) else shlex.quote(piece) for piece in word) or "''" for word in pieces
+    )

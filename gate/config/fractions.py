@@ -73,7 +73,7 @@ def fraction_runs(factors: int, generators: Sequence[Generator]) -> list[Run]:
     for number in range(2 ** len(basic)):
         bits = {place: number >> (len(basic) - 1 - at) & 1 for at, place in enumerate(basic)}
         for place, word in made.items():
-            low = sum(1 - bits[own] for own in word.places) + (word.sign < 0)
+            low = sum(1 - bits[p] for p in word.places) + (word.sign < 0)
             bits[place] = 1 - low % 2
         runs.append(tuple(bits[place] for place in range(factors)))
     return sorted(runs)

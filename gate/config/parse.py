@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -36,40 +34,29 @@ from gate.config.treatments import (
     variable,
 )
 from gate.config.types import Benchmark, Builds, BuildTable, Config, Detectable, Gate, MetricRules, Override
-from gate.config.wrong import advice, closest, example, is_struct, shown, wrong
+from gate.config.wrong import advice, closest, example, is_struct, members_of, shown, wrong
 from gate.model import SIDES
-from gate.model.case import MEAN
+from gate.model.case import MEAN, pairs
 from gate.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
 from gate.writing.phrases import most_alike
 
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Detectable, Duration, Quantity)
 
 
-def parse(source: Source, *, lenient: bool = False) -> Config:
+def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Config:
     """Turn the tables of a source into a Config.
 
-    lenient: ignore unknown keys, for a config that another version of perfgate wrote into a measurements file.
+    lenient: ignore unknown keys, for a config that another version of perfgate wrote into a measurements file. checked:
+    whether keys may not contradict each other.
 
     Raises:
         ConfigError: unknown keys, wrong types or values, or keys that contradict each other: all of them.
     """
-    return _parsed(source, lenient=lenient, checked=True)
-
-
-def parse_types(source: Source, *, lenient: bool = False) -> Config:
-    """Turn the tables of a source into a Config as `parse` does, but for keys that contradict each other.
-
-    Raises:
-        ConfigError: unknown keys, or wrong types or values: all of them.
-    """
-    return _parsed(source, lenient=lenient, checked=False)
-
-
-def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
     decoder = _Decoder(lenient=lenient)
     config: Config = decoder.struct(Config, source.tables, ())
     # what contradicts what is told of keys that are right by themselves
-    _raise(source, decoder.faults)
+    if decoder.faults:
+        raise source.error(*decoder.faults)
     written = source.tables.get("plan") or {}
     if {"executions", "iterations"} & set(written) and "starts" not in written:
         # who counts executions and iterations has counted starts
@@ -79,14 +66,10 @@ def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
         )
     if not all(b.traits is not None or b.instrument in KNOWN for b in config.benchmark):
         config = _with_traits(config, source)
-    if checked:
-        _raise(source, [*([] if lenient else check_written(config, source.tables)), *check(config)])
-    return config
-
-
-def _raise(source: Source, faults: Sequence[Fault]) -> None:
-    if faults:
+    written_now = [] if lenient or not checked else check_written(config, source.tables)
+    if faults := [*written_now, *(check(config) if checked else ())]:
         raise source.error(*faults)
+    return config
 
 
 def _with_traits(config: Config, source: Source) -> Config:
@@ -101,7 +84,8 @@ def _with_traits(config: Config, source: Source) -> Config:
             instead = f"did you mean {near}?" if near else f"known: {most_alike(name, names, 12)}"
             faults.append(Fault(("benchmark", index, "instrument"), f'"{name}" is not an instrument; {instead}'))
         benchmarks.append(benchmark if traits is None else msgspec.structs.replace(benchmark, traits=traits))
-    _raise(source, faults)
+    if faults:
+        raise source.error(*faults)
     return msgspec.structs.replace(config, benchmark=benchmarks)
 
 
@@ -119,7 +103,13 @@ class _Decoder:
         """Decode a table with fixed keys."""
         fields, hints = _keys(kind)  # type: ignore[arg-type]  # any type can be hashed
         before = len(self.faults)
-        meant = set() if self._lenient else self._unknown(raw, list(fields), path)
+        keys = [name for name in fields if name not in OF_RUNS]
+        # known keys that unknown ones were probably meant to be
+        meant = set()
+        for key in () if self._lenient else (key for key in raw if key not in keys):
+            instead, own = advice(str(key), keys, path)
+            meant.add(own)
+            self._fault((*path, key), f"unknown key; {instead}")
         values = {}
         for name, field in fields.items():
             hint = hints[field.name]
@@ -129,65 +119,42 @@ class _Decoder:
                 self._fault(path, f"needs the key {name}; write e.g. {example(hint, name)}")
         return kind(**values) if len(self.faults) == before else _WRONG
 
-    def _unknown(self, raw: dict[str, Any], fields: list[str], path: Path) -> set[str]:
-        """Find unknown keys; returns the known ones that they were probably meant to be."""
-        keys = [name for name in fields if name not in OF_RUNS]
-        meant: set[str] = set()
-        for key in raw:
-            if key not in keys:
-                instead, own = advice(str(key), keys, path)
-                meant.update([own] if own else [])
-                self._fault((*path, key), f"unknown key; {instead}")
-        return meant
-
     def _value(self, hint: Any, raw: Any, path: Path, field: _Field | None = None) -> Any:
+        kinds = members_of(hint)
         bare = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
-        kind, arguments = typing.get_origin(bare), typing.get_args(bare)
-        if raw is None and type(None) in arguments:
+        if raw is None and type(None) in typing.get_args(bare):
             return None
-        members = (bare, *arguments) if kind in (None, typing.Union, types.UnionType) else ()
-        struct = next((member for member in members if is_struct(member)), None)
-        if struct is not None and isinstance(raw, dict):
-            return self.struct(struct, raw, path)
-        if kind in (list, dict):
-            return self._items(arguments[-1], hint, raw, path, field)
-        containers = [member for member in arguments if _origin(member) in (list, dict)]
-        if any(_origin(member) is dict for member in containers):
-            found = next((member for member in containers if isinstance(raw, _origin(member))), None)
-            return self._wrong(hint, raw, path, field) if found is None else self._value(found, raw, path, field)
-        # of a union the members, and of a list no member of it
-        custom = next((kind for kind in _CUSTOM if kind in members), None)
-        if custom is None:
-            return self._converted(hint, raw, path, field)
+        for kind in kinds:
+            if isinstance(raw, dict) and is_struct(kind):
+                return self.struct(kind, raw, path)
+            shape, item = typing.get_origin(kind), (typing.get_args(kind) or (None,))[-1]
+            if shape is dict and isinstance(raw, dict):
+                return {key: self._value(item, value, (*path, key)) for key, value in raw.items()}
+            of_tables = shape is list and (is_struct(item) or typing.get_origin(item) is dict)
+            if of_tables and isinstance(raw, list):
+                return [self._value(item, value, (*path, i)) for i, value in enumerate(raw)]
+            if of_tables and is_struct(item):
+                self._fault(path, f"expected [[{dotted(path)}]] tables, got {shown(raw)}")
+                return _WRONG
+        custom = next((kind for kind in _CUSTOM if kind in kinds), None)
+        of_lists = [kind for kind in kinds if typing.get_origin(kind) is list and isinstance(raw, list)]
+        if of_lists and any(typing.get_origin(kind) is dict for kind in kinds):
+            # what is wrong with a list is said of lists alone
+            hint = of_lists[0]
         try:
-            return custom.parse(raw)
+            return msgspec.convert(raw, hint) if custom is None else custom.parse(raw)
+        except msgspec.ValidationError:
+            return self._wrong(hint, raw, path, field)
         except ValueError as error:
             self._fault(path, str(error))
             return _WRONG
 
-    def _converted(self, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
-        try:
-            return msgspec.convert(raw, hint)
-        except msgspec.ValidationError:
-            return self._wrong(hint, raw, path, field)
-
     def _wrong(self, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
-        self._fault(path, wrong(hint, raw, path[-1], None if field is None else _default(field)))
+        default = None
+        if field is not None and not field.required:
+            default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        self._fault(path, wrong(hint, raw, path[-1], default))
         return _WRONG
-
-    def _items(self, item: Any, hint: Any, raw: Any, path: Path, field: _Field | None) -> Any:
-        kind = _origin(hint)
-        tables = is_struct(item) or typing.get_origin(item) is dict
-        if not isinstance(raw, kind):
-            if not (kind is list and is_struct(item)):
-                return self._wrong(hint, raw, path, field)
-            self._fault(path, f"expected [[{dotted(path)}]] tables, got {shown(raw)}")
-            return _WRONG
-        if isinstance(raw, dict):
-            return {key: self._value(item, value, (*path, key)) for key, value in raw.items()}
-        if tables:
-            return [self._value(item, value, (*path, i)) for i, value in enumerate(raw)]
-        return self._converted(hint, raw, path, field)
 
 
 _Field = msgspec.structs.FieldInfo
@@ -200,16 +167,6 @@ def _keys(kind: type[Any]) -> tuple[dict[str, _Field], dict[str, Any]]:
     """Return the keys of a table: what is said of each, by the name in the file, and the types by the name in code."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     return fields, typing.get_type_hints(kind, include_extras=True)
-
-
-def _default(field: _Field) -> Any:
-    if field.required:
-        return None
-    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-
-
-def _origin(hint: Any) -> Any:
-    return typing.get_origin(typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint)
 
 
 _NO_METRIC = 'names no metric, so nothing would be decided; write e.g. metrics = ["time"]'
@@ -259,21 +216,23 @@ def check(config: Config) -> Iterator[Fault]:
     yield from (
         Fault(("benchmark", i, "metrics"), _NO_METRIC) for i, b in enumerate(config.benchmark) if b.metrics == []
     )
-    for name in config.env.set:
-        if not name or "=" in name or "\0" in name:
-            yield Fault(
-                ("env", "set", name), "is not a name of an environment variable: it is empty, or holds = or NUL"
-            )
+    yield from _check_variables(config.env.set, ("env", "set"))
     yield from _check_build(config.build)
     builds = config.plan.builds
     if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
         yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
     if config.study is not None:
-        wrong = list(check_study(config.study, config))
+        # of treatments that contradict each other, the first tells enough
+        wrong = list(_check_parts(config.study, config)) or list(islice(_check_treatments(config.study), 1))
         yield from wrong
         # what {factor} leaves of a command must be one too
         config = config if wrong else baseline(config)
     yield from _check_benchmarks(config)
+
+
+def _check_variables(names: Iterable[str], path: Path) -> Iterator[Fault]:
+    why = "is not a name of an environment variable: it is empty, or holds = or NUL"
+    yield from (Fault((*path, name), why) for name in names if not name or "=" in name or "\0" in name)
 
 
 def _check_benchmarks(config: Config) -> Iterator[Fault]:
@@ -412,19 +371,11 @@ def _check_table(table: SettingTable, path: Path) -> Iterator[Fault]:
     if table.prefix and not table.prefix[0].strip():
         yield Fault((*path, "prefix"), "begins with an empty word: name the program to start")
     for key in ("env", "build_env"):
-        for name in getattr(table, key):
-            if not name or "=" in name or "\0" in name:
-                yield Fault(
-                    (*path, key, name), "is not a name of an environment variable: it is empty, or holds = or NUL"
-                )
+        yield from _check_variables(getattr(table, key), (*path, key))
     # as those of a [[benchmark]], so that the same is refused
     yield from check_benchmark(
         Benchmark(name="x", command="x", service=table.service, load=table.load, cpus=table.cpus), path
     )
-    yield from _check_binding(table, path)
-
-
-def _check_binding(table: SettingTable, path: Path) -> Iterator[Fault]:
     labels = [table.runner] if isinstance(table.runner, str) else table.runner
     if labels is not None and not (labels and all(label.strip() and "," not in label for label in labels)):
         yield Fault((*path, "runner"), 'names no runner: write "label", or ["label", "label"] that one runner has')
@@ -454,13 +405,6 @@ _SINGLE = ("service", "load", "cpus", "priority")
 """What only one setting of a treatment can give."""
 
 Settings = Mapping[str, Setting]
-
-
-def check_study(study: Study, config: Config) -> Iterator[Fault]:
-    """Find what makes a design one that cannot be measured or meant."""
-    wrong = list(_check_parts(study, config))
-    # of treatments that contradict each other, the first tells enough
-    yield from wrong or islice(_check_treatments(study), 1)
 
 
 def _check_parts(study: Study, config: Config) -> Iterator[Fault]:
@@ -506,27 +450,17 @@ def _check_names(study: Study) -> Iterator[Fault]:
 def _check_settings(study: Study, settings: Settings, path: Path) -> Iterator[Fault]:
     for name, setting in settings.items():
         if name not in study.factor:
-            yield Fault(path, f"{_shown(name)} is not a factor; {_advice(name, study.factor)}")
+            yield Fault(path, f"{shown(name)} is not a factor; {_advice(name, study.factor)}")
             continue
         known = settings_of(study.factor[name])
         if setting not in known:
-            yield Fault(path, f"{_shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
+            yield Fault(path, f"{shown(setting)} is not a setting of {name}; {_advice(setting, known)}")
 
 
 def _advice(given: Setting, known: Iterable[Setting]) -> str:
     by_text = {str(each): each for each in known}
-    near = difflib.get_close_matches(str(given), by_text, n=1, cutoff=0.5)
-    shown = ", ".join(_shown(each) for each in by_text.values())
-    return f"did you mean {_shown(by_text[near[0]])}?" if near else f"known here: {shown}"
-
-
-def _shown(setting: Setting) -> str:
-    return f'"{setting}"' if isinstance(setting, str) else str(setting)
-
-
-def words(settings: Settings) -> str:
-    """Write settings as people do: "clients=8, load=busy"."""
-    return ", ".join(f"{name}={setting}" for name, setting in settings.items())
+    near = closest(str(given), by_text)
+    return f"did you mean {shown(by_text[near])}?" if near else f"known here: {', '.join(map(shown, by_text.values()))}"
 
 
 def _check_listed(study: Study, listed: Sequence[Settings]) -> Iterator[Fault]:
@@ -569,19 +503,19 @@ def _check_treatments(study: Study) -> Iterator[Fault]:
         settings = dict(zip(tabled, combination, strict=True))
         given: dict[str, str] = {}
         for name, setting in settings.items():
-            for what in _gives(setting_table(study, name, setting)):
+            table = setting_table(study, name, setting)
+            single = [key for key in _SINGLE if getattr(table, key) is not None]
+            for what in (
+                *single,
+                *(f"env {key}" for key in table.env),
+                *(f"build_env {key}" for key in table.build_env),
+            ):
                 other = given.setdefault(what, name)
                 if other != name:
-                    both = words({each: settings[each] for each in (other, name)})
+                    both = pairs({each: settings[each] for each in (other, name)})
                     why = f"{both} both give {what}: leave them out with study.exclude, or give it in one factor"
                     yield Fault(("study", "factor", name), why)
         yield from _check_bound(study, settings)
-
-
-def _gives(table: SettingTable) -> list[str]:
-    """Name what only one setting of a treatment can give."""
-    single = [key for key in _SINGLE if getattr(table, key) is not None]
-    return single + [f"env {key}" for key in table.env] + [f"build_env {key}" for key in table.build_env]
 
 
 def _check_bound(study: Study, settings: Settings) -> Iterator[Fault]:
@@ -595,5 +529,5 @@ def _check_bound(study: Study, settings: Settings) -> Iterator[Fault]:
 
 
 def _nowhere(bound: Settings, what: str) -> Fault:
-    why = f"no job measures {words(bound)}, which are bound to different {what}: leave them out with study.exclude"
+    why = f"no job measures {pairs(bound)}, which are bound to different {what}: leave them out with study.exclude"
     return Fault(("study", "factor", next(iter(bound))), why)

@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.config.changed import changed_measuring, paired
-from gate.config.parse import parse, parse_types
+from gate.config.changed import changed_measuring, differences, paired
+from gate.config.parse import parse
 from gate.config.rules import matches, metrics_known
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
-from gate.config.types import Accept, Benchmark, Config, Override
+from gate.config.types import Accept, Config, Override
 from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side
 from gate.model.case import MEAN, TYPICAL
@@ -100,7 +100,9 @@ def resolve(
     options, validated = _validated(sources, sets)
     _refuse_other_instruments(sources, validated)
     origin = rules if isinstance(rules, Source) else sources[rules]
-    _refuse_without_study(origin, options)
+    given = options.tables.get("study", {})
+    if given and "factor" not in given and not origin.tables.get("study"):
+        raise ConfigError(f"study.{next(iter(given))}", f"{origin.name} has no [study]", option="set")
     decisive = validated[rules] if isinstance(rules, str) and not options.tables else parse(over(origin, options))
     # [study] counts as the rules have it, and this side's file may have none
     laid = from_tables({name: table for name, table in options.tables.items() if name != "study"}, options.name)
@@ -116,18 +118,16 @@ def resolve(
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(RulesChanged(tuple(changed), in_force))
     warnings += [*renamed, *changed_measuring(sides)]
+    # the union of the benchmarks: head's where both have one, with the metrics of the rules
+    both = [*{b.name: b for side in SIDES for b in sides[side].benchmark}.values()]
+    ruled = {b.name: {"metric": b.metric, "metrics": b.metrics} for b in decisive.benchmark}
     merged = msgspec.structs.replace(
         decisive,
         build=sides["head"].build,
         env=sides["head"].env,
-        benchmark=_union(sides, decisive),
+        benchmark=[msgspec.structs.replace(b, **ruled.get(b.name, {})) for b in both],
     )
-    _refuse_unmatched_globs(merged, (origin, *sources.values()), options)
-    warnings += [
-        MatchesNothing(origin.place(path), str(path[0]), str(path[-1]), glob, tuple(known))
-        for path, glob, known in _unmatched(merged)
-        if path[0] in ("override", "accept")
-    ]
+    warnings += _about_nothing(merged, (origin, *sources.values()), options)
     return Settings(sides, merged, origin.name, warnings, sources, origin, options)
 
 
@@ -186,7 +186,7 @@ def _table_of(text: str) -> dict[str, dict[str, Any]]:
     table, name = path
     source = from_tables({table: {name: parsed}}, text, option="set")
     # a key of [study] means something beside its factors only
-    (parse_types if table == "study" else parse)(source)
+    parse(source, checked=table != "study")
     return {table: {name: parsed}}
 
 
@@ -200,16 +200,14 @@ def over(source: Source, options: Source) -> Source:
     return replace(source, tables=tables)
 
 
-def _refuse_without_study(rules: Source, options: Source) -> None:
-    given = options.tables.get("study", {})
-    if given and "factor" not in given and not rules.tables.get("study"):
-        raise ConfigError(f"study.{next(iter(given))}", f"{rules.name} has no [study]", option="set")
+def _about_nothing(config: Config, files: Sequence[Source], options: Source) -> Iterator[MatchesNothing]:
+    """Warn of entries about nothing; raise where a list decides or measures nothing by one of its globs.
 
-
-def _refuse_unmatched_globs(config: Config, files: Sequence[Source], options: Source) -> None:
-    """Raise where a list decides or measures nothing by one of its globs; files: that of the rules first."""
+    files: that of the rules first.
+    """
     for path, glob, known in _unmatched(config):
-        if path[-1] not in ("benchmarks", "metrics"):
+        if path[0] in ("override", "accept"):
+            yield MatchesNothing(files[0].place(path), str(path[0]), str(path[-1]), glob, tuple(known))
             continue
         source = options if has(options.tables, path) else files[0]
         if path[0] == "benchmark":
@@ -264,14 +262,10 @@ def _unmatched(config: Config) -> Iterator[tuple[Path, str, list[str]]]:
 
 
 def _changed_rules(sides: dict[Side, Config]) -> list[str]:
-    base, head = (to_tables(sides[side]) for side in SIDES)
-    changed = []
-    for table in _RULES:
-        if isinstance(base[table], dict):
-            keys = [k for k in base[table] if base[table][k] != head[table][k]]
-            changed += [f"{table}.{key}" for key in keys]
-        elif base[table] != head[table]:
-            changed.append(table)
+    base, head = ({table: to_tables(sides[side])[table] for table in _RULES} for side in SIDES)
+    differing = [path for path, _, _ in differences(base, head)]
+    # of entries in a list nobody is told which
+    changed = [*dict.fromkeys(dotted(path[: 1 if path[0] in ("override", "accept") else 2]) for path in differing)]
     base_rules, head_rules = ({b.name: b for b in sides[side].benchmark} for side in SIDES)
     for name, own in base_rules.items():
         other = head_rules.get(name, own)
@@ -311,14 +305,6 @@ def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Con
             raise sources["head"].error(Fault(("benchmark", i, "instrument"), why))
 
 
-def _union(sides: dict[Side, Config], rules: Config) -> list[Benchmark]:
-    own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
-    ruled = {b.name: {"metric": b.metric, "metrics": b.metrics} for b in rules.benchmark}
-    names = dict.fromkeys([*own["base"], *own["head"]])
-    both = [own["head"].get(name) or own["base"][name] for name in names]
-    return [msgspec.structs.replace(b, **ruled.get(b.name, {})) for b in both]
-
-
 def effective(settings: Settings) -> list[Setting]:
     """List every effective value of the rules, with the place it comes from."""
     return list(_leaves(settings, to_tables(settings.rules), ()))
@@ -335,24 +321,14 @@ def _leaves(settings: Settings, value: Any, path: Path) -> list[Setting]:
 def _origin(settings: Settings, path: Path) -> str:
     if has(settings.options.tables, path):
         return "option --set"
-    if path[0] in (*_RULES, "study"):
-        sources = [(settings.decisive, path)]
-    elif path[0] == "benchmark" and len(path) > 1:
-        sources = _benchmark_sources(settings, path)
-    else:
-        sources = [(settings.texts["head"], path)]
+    head, base = settings.texts["head"], settings.texts["base"]
+    sources = [(settings.decisive if path[0] in (*_RULES, "study") else head, path)]
+    if path[0] == "benchmark" and len(path) > 1:
+        # of a benchmark of the union its metrics stand in the rules, the rest in its own side's file
+        name = settings.rules.benchmark[int(path[1])].name
+        files = [*([settings.decisive] if path[2] in ("metric", "metrics") else []), head, base]
+        numbered = ((file, enumerate(file.tables.get("benchmark", []))) for file in files)
+        sources = [
+            (file, ("benchmark", i, *path[2:])) for file, own in numbered for i, b in own if b.get("name") == name
+        ]
     return next((source.place(own) for source, own in sources if has(source.tables, own)), "default")
-
-
-def _benchmark_sources(settings: Settings, path: Path) -> list[tuple[Source, Path]]:
-    """Return where a key of the union's benchmark may stand: its metrics by the rules, the rest by its own side."""
-    name = settings.rules.benchmark[int(path[1])].name
-    found: list[tuple[Source, Path]] = []
-    for source in (
-        *([settings.decisive] if path[2] in ("metric", "metrics") else []),
-        settings.texts["head"],
-        settings.texts["base"],
-    ):
-        tables = source.tables.get("benchmark", [])
-        found += [(source, ("benchmark", i, *path[2:])) for i, b in enumerate(tables) if b.get("name") == name]
-    return found

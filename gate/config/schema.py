@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -40,17 +43,21 @@ _SCHEMAS: dict[type, dict[str, Any]] = {
 
 def to_tables(table: Table) -> dict[str, Any]:
     """Write a table of the config with every key, as perfgate.toml would; None stays None."""
-    tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=_encode)
+    tables: dict[str, Any] = msgspec.to_builtins(table, enc_hook=str)
     for benchmark in tables.get("benchmark", ()) if isinstance(table, Config) else ():
         if benchmark["traits"] is None:
             del benchmark["traits"]
     return tables
 
 
-def _encode(value: object) -> object:
-    if isinstance(value, (Share, Duration, Quantity)):
-        return str(value)
-    raise NotImplementedError(f"cannot write {type(value).__name__}")
+def described(kind: type[Table]) -> dict[str, str]:
+    """Return what the source of a table says below each of its keys, by their names in code."""
+    (table,) = ast.parse(inspect.getsource(kind)).body
+    said = {}
+    for field, text in pairwise(table.body if isinstance(table, ast.ClassDef) else ()):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            said[ast.unparse(field.target)] = " ".join(str(ast.literal_eval(text.value)).split())
+    return said
 
 
 def json_schema() -> dict[str, Any]:
@@ -61,6 +68,11 @@ def json_schema() -> dict[str, Any]:
     components.pop("Traits")
     del components["Benchmark"]["properties"]["traits"]
     components["Benchmark"]["properties"]["instrument"]["enum"] = instrument_names()
+    for kind in Table.__subclasses__():
+        said, keys = described(kind), components[kind.__name__]["properties"]
+        for field in msgspec.structs.fields(kind):
+            if field.name in said and field.encode_name in keys:
+                keys[field.encode_name] = {"description": said[field.name], **keys[field.encode_name]}
     config = Config()
     tables = (config, config.gate, config.plan, config.build, config.env, Study(), Creep())
     defaults: dict[str, Table] = {type(table).__name__: table for table in tables}

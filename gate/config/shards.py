@@ -101,13 +101,11 @@ def refuse_other_part(past: Run, now: Run, folder: object) -> None:
     Raises:
         UserError: naming both.
     """
-    was, is_ = (_named(run) for run in (past, now))
+    named = []
+    for run in (past, now):
+        session = "" if run.sessions is None else f"session {run.session} of {run.sessions}"
+        words = filter(None, [f"shard {run.shard}" if run.shard else "", session])
+        named.append(", ".join(words) or "no part of several")
+    was, is_ = named
     if was != is_:
         raise UserError(f"--resume: the run in {folder} is {was}, this is {is_}")
-
-
-def _named(run: Run) -> str:
-    words = [f"shard {run.shard}"] if run.shard else []
-    if run.sessions is not None:
-        words.append(f"session {run.session} of {run.sessions}")
-    return ", ".join(words) or "no part of several"

@@ -40,38 +40,25 @@ Cpus = Annotated[
 class Service(Table, frozen=True, kw_only=True):
     """A server that a benchmark talks to: started before an execution, stopped after it with all its children."""
 
-    command: Annotated[
-        Command,
-        Meta(
-            examples=["./build/server --port {port}"],
-            description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.",
-        ),
-    ]
-    ready: Annotated[
-        str | None,
-        Meta(
-            description='When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers '
-            'with 2xx or 3xx, "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the '
-            "command contains {port}."
-        ),
-    ] = None
-    per: Annotated[
-        Literal["execution", "build"],
-        Meta(description="How long it runs: for one start, or for all starts of this benchmark in one build."),
-    ] = "execution"
-    timeout: Annotated[Duration, Meta(description="Time limit until it is ready.")] = default(Duration(30))
-    grace: Annotated[Duration, Meta(description="Time from SIGTERM to SIGKILL.")] = default(Duration(5))
-    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
+    command: Annotated[Command, Meta(examples=["./build/server --port {port}"])]
+    """A list is executed, a string goes to sh -c. {seed} and {port} are replaced."""
+    ready: str | None = None
+    """When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers with 2xx or 3xx,
+    "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the command contains {port}."""
+    per: Literal["execution", "build"] = "execution"
+    """How long it runs: for one start, or for all starts of this benchmark in one build."""
+    timeout: Duration = default(Duration(30))
+    """Time limit until it is ready."""
+    grace: Duration = default(Duration(5))
+    """Time from SIGTERM to SIGKILL."""
+    cpus: Cpus | None = None
+    """Processors it may use: "0", "2-3", "0,2"."""
 
 
 class Load(Table, frozen=True, kw_only=True):
     """A background program that runs exactly as long as the execution."""
 
-    command: Annotated[
-        Command,
-        Meta(
-            examples=["./build/load --port {port}"],
-            description="A list is executed, a string goes to sh -c. {seed} and {port} are replaced.",
-        ),
-    ]
-    cpus: Annotated[Cpus | None, Meta(description='Processors it may use: "0", "2-3", "0,2".')] = None
+    command: Annotated[Command, Meta(examples=["./build/load --port {port}"])]
+    """A list is executed, a string goes to sh -c. {seed} and {port} are replaced."""
+    cpus: Cpus | None = None
+    """Processors it may use: "0", "2-3", "0,2"."""

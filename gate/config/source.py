@@ -138,16 +138,11 @@ class Source:
         found = []
         for fault in sorted(lines, key=lambda fault: lines[fault]):
             where = f"{self.place(fault.path)}: {dotted(fault.path)}" if fault.path else self.name
-            excerpt = self._excerpt(lines[fault], fault.path)
+            name, line = str(fault.path[-1]) if fault.path else "", lines[fault]
+            # a source without a text has no line to show
+            excerpt = _marked(self.text.splitlines()[line - 1], line, name) if line else ""
             found.append(ConfigError(where, fault.why, side=self.side, option=self.option, excerpt=excerpt))
         return together(found)
-
-    def _excerpt(self, line: int, path: Path) -> str:
-        """Show a line of the text with the key marked; nothing where the text has no such line."""
-        if not line:
-            return ""
-        name = str(path[-1]) if path else ""
-        return _marked(self.text.splitlines()[line - 1], line, name)
 
 
 def _marked(text: str, line: int, name: str, start: int = 0) -> str:
@@ -167,7 +162,21 @@ def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Sid
     Raises:
         ConfigError: not TOML, or the prefix is no table.
     """
-    tables = _loads(text, name, side)
+    try:
+        # an editor's byte order mark and CRLF are no errors of the user's
+        tables = tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        found, lines = _PLACE.search(str(error)), text.splitlines() or [""]
+        # at the end of the file tomllib names no line
+        line = min(int((found and found["line"]) or len(lines)), len(lines))
+        column = int((found and found["column"]) or len(lines[line - 1]) + 1)
+        excerpt = _marked(lines[line - 1], line, "", column - 1)
+        named = re.match(r"\s*([^\s=][^=]{0,60}?)\s*(?:=|$)", lines[line - 1])
+        why = f"not valid TOML: {_PLACE.sub('', str(error))}{f' (`{visible(named[1])}`)' if named else ''}"
+        raise ConfigError(f"{name}:{line}", why, side=side, excerpt=excerpt) from None
+    except (ValueError, RecursionError) as error:
+        # such as an integer of more digits than Python reads, or brackets in a thousand brackets
+        raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None
     for key in prefix:
         tables = tables.get(key, {})
         if not isinstance(tables, dict):
@@ -206,24 +215,6 @@ def project_source(
     if pyproject and pyproject.tables:
         raise ConfigError(f"{lead}perfgate.toml", "pyproject.toml has [tool.perfgate] too; keep one of them", side=side)
     return own
-
-
-def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
-    try:
-        # an editor's byte order mark and CRLF are no errors of the user's
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
-        found, lines = _PLACE.search(str(error)), text.splitlines() or [""]
-        # at the end of the file tomllib names no line
-        line = min(int((found and found["line"]) or len(lines)), len(lines))
-        column = int((found and found["column"]) or len(lines[line - 1]) + 1)
-        excerpt = _marked(lines[line - 1], line, "", column - 1)
-        key = re.match(r"\s*([^\s=][^=]{0,60}?)\s*(?:=|$)", lines[line - 1])
-        why = f"not valid TOML: {_PLACE.sub('', str(error))}{f' (`{visible(key[1])}`)' if key else ''}"
-        raise ConfigError(f"{name}:{line}", why, side=side, excerpt=excerpt) from None
-    except (ValueError, RecursionError) as error:
-        # such as an integer of more digits than Python reads, or brackets in a thousand brackets
-        raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None
 
 
 def line_of(text: str, path: Path) -> int | None:

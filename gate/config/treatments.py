@@ -183,8 +183,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     at = _with_values(msgspec.structs.replace(benchmark, **own), values)
     prefix = [replaced(word, values) for table in tables for word in table.prefix]
     args = [replaced(word, values) for table in tables for word in table.args]
-    command = with_words(at.command, prefix, args, suite=benchmark.measured.suite)
-    return msgspec.structs.replace(at, command=command)
+    return msgspec.structs.replace(at, command=with_words(at.command, prefix, args))
 
 
 def environment(study: Study, planned: Planned) -> dict[str, str]:
@@ -253,7 +252,7 @@ def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
         prepare=filled(benchmark.prepare, values) if benchmark.prepare else None,
         cleanup=filled(benchmark.cleanup, values) if benchmark.cleanup else None,
         service=service,
-        load=msgspec.structs.replace(load, command=filled(load.command, values)) if load is not None else None,
+        load=load and msgspec.structs.replace(load, command=filled(load.command, values)),
     )
 
 

@@ -16,38 +16,16 @@ import msgspec
 from msgspec import Meta
 
 from gate.config.instruments import KNOWN, Traits
-from gate.config.shared_tables import Command, Cpus, Load, Service, Table, default
-from gate.config.study import Study
+from gate.config.shared_tables import Command as Command
+from gate.config.shared_tables import Cpus as Cpus
+from gate.config.shared_tables import Load as Load
+from gate.config.shared_tables import Service as Service
+from gate.config.shared_tables import Table as Table
+from gate.config.shared_tables import default
+from gate.config.study import Study as Study
 from gate.model import Better
 from gate.model.case import MEAN
 from gate.units import Duration, Quantity, Share
-
-__all__ = [
-    "PERTURBATIONS",
-    "Accept",
-    "Benchmark",
-    "BuildTable",
-    "Builds",
-    "Columns",
-    "Command",
-    "Config",
-    "Cpus",
-    "Creep",
-    "Detectable",
-    "Env",
-    "Gate",
-    "Interval",
-    "Load",
-    "MetricRules",
-    "Override",
-    "Perturbation",
-    "Plan",
-    "Service",
-    "Show",
-    "Statistic",
-    "Study",
-    "Table",
-]
 
 Statistic = Annotated[
     str,
@@ -103,158 +81,97 @@ PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 class Gate(Table, frozen=True, kw_only=True):
     """The rules of the verdict."""
 
-    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.02))
-    warn: Annotated[
-        Share | None,
-        Meta(
-            description="A change for the worse that is shown to be beyond this, and not beyond the threshold, is "
-            "marked in the report; it never fails. Default: none."
-        ),
-    ] = None
-    limit: Annotated[
-        Quantity | None,
-        Meta(
-            examples=["50ms"],
-            description="An absolute bound of head, whatever base is: a case whose value is shown to be beyond it "
-            "(where higher is better: below it) is a regression. Applies to metrics of its dimension. Default: none.",
-        ),
-    ] = None
-    floor: Annotated[
-        Quantity | None,
-        Meta(
-            description="A regression also needs this absolute change, of metrics of its dimension. Default: 1us for "
-            "single starts of commands, otherwise none."
-        ),
-    ] = None
-    confidence: Annotated[
-        float,
-        Meta(
-            gt=0.5,
-            lt=1,
-            description="Confidence of the intervals. Half of what it lacks is the false-alarm limit: 2.5% of reports.",
-        ),
-    ] = 0.95
-    interval: Annotated[
-        Interval,
-        Meta(
-            description='The method for the interval of the ratio (docs/method.md). "auto" chooses by the plan, '
-            "before measuring. Bootstraps resample all levels; with RRN and RNN the lower ones stay, FLAT ignores them."
-        ),
-    ] = "auto"
-    family: Annotated[
-        Literal["holm", "none"],
-        Meta(
-            description='Correction for multiple comparisons: "holm" bounds the chance of any false alarm in a report; '
-            '"none": that of each result.'
-        ),
-    ] = "holm"
-    inconclusive: Annotated[
-        Literal["pass", "fail"],
-        Meta(description="Whether a report that is too noisy fails (exit 3) or passes (exit 0)."),
-    ] = "pass"
-    missing: Annotated[
-        Literal["fail", "pass"],
-        Meta(description="Whether a benchmark that base has and head lacks, or that gave no values, is an error."),
-    ] = "fail"
-    min_builds: Annotated[
-        int,
-        Meta(
-            ge=2,
-            le=1000,
-            description="Fewest builds per side for a regression or an improvement; fewer where cases share their "
-            "variance (4) or this host is remembered (3).",
-        ),
-    ] = 5
-    detectable: Annotated[
-        Detectable | None,
-        Meta(
-            description="A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs; "
-            '"threshold": only if it is shown not to be slower than the threshold. Default: twice the threshold where '
-            '`active` or `cpu_time` decides, elsewhere at least 10%; with inconclusive = "fail" "threshold".'
-        ),
-    ] = None
-    sameness: Annotated[
-        Literal["auto", "off"],
-        Meta(
-            description='"auto": what provably runs the same program on the same data on both sides is not measured. '
-            '"off": everything is measured.'
-        ),
-    ] = "auto"
-    explain: Annotated[
-        bool,
-        Meta(
-            description="Whether the measuring job profiles what regressed (docs/explain.md), in at most 5 minutes "
-            "beside plan.budget."
-        ),
-    ] = False
-    implausible: Annotated[
-        Share,
-        Meta(
-            description="The headline questions an improvement beyond this, because a head that does nothing is fast "
-            "too. 0: never."
-        ),
-    ] = default(Share(0.5))
-    sessions: Annotated[
-        Literal["random", "fixed"],
-        Meta(
-            description='Of several machines, "random": would another machine show the change? "fixed": do these '
-            "(docs/many-runners.md)?"
-        ),
-    ] = "random"
-    history: Annotated[
-        str | None,
-        Meta(
-            description="Where the history is: a folder, or a git ref for records alone. Default: $PERFGATE_HISTORY, "
-            "~/.local/state/perfgate/history, and refs/perfgate/history for records."
-        ),
-    ] = None
-    accept_label: Annotated[
-        str,
-        Meta(
-            max_length=50,
-            description="The GitHub label that accepts what regressed or is missing in a pull request "
-            '(docs/github.md); "": none.',
-        ),
-    ] = "perf-accepted"
+    threshold: Share = default(Share(0.02))
+    """The smallest change worth failing for."""
+    warn: Share | None = None
+    """A change for the worse that is shown to be beyond this, and not beyond the threshold, is marked in the report; it
+    never fails. Default: none."""
+    limit: Annotated[Quantity | None, Meta(examples=["50ms"])] = None
+    """An absolute bound of head, whatever base is: a case whose value is shown to be beyond it (where higher is better:
+    below it) is a regression. Applies to metrics of its dimension. Default: none."""
+    floor: Quantity | None = None
+    """A regression also needs this absolute change, of metrics of its dimension. Default: 1us for single starts of
+    commands, otherwise none."""
+    confidence: Annotated[float, Meta(gt=0.5, lt=1)] = 0.95
+    """Confidence of the intervals. Half of what it lacks is the false-alarm limit: 2.5% of reports."""
+    interval: Interval = "auto"
+    """The method for the interval of the ratio (docs/method.md). "auto" chooses by the plan, before measuring.
+    Bootstraps resample all levels; with RRN and RNN the lower ones stay, FLAT ignores them."""
+    family: Literal["holm", "none"] = "holm"
+    """Correction for multiple comparisons: "holm" bounds the chance of any false alarm in a report; "none": that of
+    each result."""
+    inconclusive: Literal["pass", "fail"] = "pass"
+    """Whether a report that is too noisy fails (exit 3) or passes (exit 0)."""
+    missing: Literal["fail", "pass"] = "fail"
+    """Whether a benchmark that base has and head lacks, or that gave no values, is an error."""
+    min_builds: Annotated[int, Meta(ge=2, le=1000)] = 5
+    """Fewest builds per side for a regression or an improvement; fewer where cases share their variance (4) or this
+    host is remembered (3)."""
+    detectable: Detectable | None = None
+    """A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs; "threshold": only if
+    it is shown not to be slower than the threshold. Default: twice the threshold where `active` or `cpu_time` decides,
+    elsewhere at least 10%; with inconclusive = "fail" "threshold"."""
+    sameness: Literal["auto", "off"] = "auto"
+    """"auto": what provably runs the same program on the same data on both sides is not measured. "off": everything is
+    measured."""
+    explain: bool = False
+    """Whether the measuring job profiles what regressed (docs/explain.md), in at most 5 minutes beside plan.budget."""
+    implausible: Share = default(Share(0.5))
+    """The headline questions an improvement beyond this, because a head that does nothing is fast too. 0: never."""
+    sessions: Literal["random", "fixed"] = "random"
+    """Of several machines, "random": would another machine show the change? "fixed": do these (docs/many-runners.md)?
+    """
+    history: str | None = None
+    """Where the history is: a folder, or a git ref for records alone. Default: $PERFGATE_HISTORY,
+    ~/.local/state/perfgate/history, and refs/perfgate/history for records."""
+    accept_label: Annotated[str, Meta(max_length=50)] = "perf-accepted"
+    """The GitHub label that accepts what regressed or is missing in a pull request (docs/github.md); "": none."""
 
 
 class Override(Table, frozen=True, kw_only=True):
     """Other rules for some cases; globs, the later entry wins."""
 
-    benchmark: Annotated[str, Meta(description="Glob of benchmark names.")] = "*"
-    metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
-    statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
-    threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold.")] = None
-    warn: Annotated[Share | None, Meta(description="Replaces gate.warn.")] = None
-    limit: Annotated[Quantity | None, Meta(description="Replaces gate.limit.")] = None
-    floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor.")] = None
-    implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
-    detectable: Annotated[Detectable | None, Meta(description="Replaces gate.detectable.")] = None
-    better: Annotated[
-        Better | None,
-        Meta(description="Which direction is better, where the metric has none of its own."),
-    ] = None
-    exact: Annotated[
-        bool | None,
-        Meta(description="Whether it is a count or a size without noise, where the metric has none of its own."),
-    ] = None
-    missing: Annotated[
-        Literal["fail", "pass"] | None,
-        Meta(description="Replaces gate.missing, for benchmarks as a whole."),
-    ] = None
+    benchmark: str = "*"
+    """Glob of benchmark names."""
+    metric: str = "*"
+    """Glob of metric names."""
+    statistic: str = "*"
+    """Glob of statistics."""
+    threshold: Share | None = None
+    """Replaces gate.threshold."""
+    warn: Share | None = None
+    """Replaces gate.warn."""
+    limit: Quantity | None = None
+    """Replaces gate.limit."""
+    floor: Quantity | None = None
+    """Replaces gate.floor."""
+    implausible: Share | None = None
+    """Replaces gate.implausible."""
+    detectable: Detectable | None = None
+    """Replaces gate.detectable."""
+    better: Better | None = None
+    """Which direction is better, where the metric has none of its own."""
+    exact: bool | None = None
+    """Whether it is a count or a size without noise, where the metric has none of its own."""
+    missing: Literal["fail", "pass"] | None = None
+    """Replaces gate.missing, for benchmarks as a whole."""
 
 
 class Accept(Table, frozen=True, kw_only=True):
     """A known regression that does not fail: up to a size, until a date, with a reason."""
 
-    benchmark: Annotated[str, Meta(examples=["encode"], description="Glob of benchmark names.")]
-    metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
-    statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
-    up_to: Annotated[Share, Meta(description="The largest accepted slowdown; beyond it the gate fails.")]
-    until: Annotated[datetime.date, Meta(description="The last day on which it is accepted.")]
-    reason: Annotated[
-        str, Meta(min_length=1, examples=["new checksum, see #123"], description="Why; shown in the report.")
-    ]
+    benchmark: Annotated[str, Meta(examples=["encode"])]
+    """Glob of benchmark names."""
+    metric: str = "*"
+    """Glob of metric names."""
+    statistic: str = "*"
+    """Glob of statistics."""
+    up_to: Share
+    """The largest accepted slowdown; beyond it the gate fails."""
+    until: datetime.date
+    """The last day on which it is accepted."""
+    reason: Annotated[str, Meta(min_length=1, examples=["new checksum, see #123"])]
+    """Why; shown in the report."""
 
 
 BuildCount = Annotated[int, Meta(ge=1, le=1000)]
@@ -263,194 +180,107 @@ BuildCount = Annotated[int, Meta(ge=1, le=1000)]
 class Builds(Table, frozen=True, kw_only=True):
     """A range of builds: the first look for a verdict comes after `min` rounds, the last when the budget ends."""
 
-    min: Annotated[int, Meta(ge=2, le=1000, examples=[4], description="Rounds before the first interim check.")]
-    max: Annotated[
-        Annotated[int, Meta(ge=2, le=1000, examples=[12])] | None,
-        Meta(
-            description="Rounds at most. Default: as many as the budget holds, up to 56; 12 where nothing ends early.",
-        ),
-    ] = None
+    min: Annotated[int, Meta(ge=2, le=1000, examples=[4])]
+    """Rounds before the first interim check."""
+    max: Annotated[int, Meta(ge=2, le=1000, examples=[12])] | None = None
+    """Rounds at most. Default: as many as the budget holds, up to 56; 12 where nothing ends early."""
 
 
 class Plan(Table, frozen=True, kw_only=True):
     """How much is measured."""
 
-    builds: Annotated[
-        BuildCount | Builds,
-        Meta(
-            description="Builds of each side, one per round. A number is a fixed design; {min = 4} stops early, at "
-            "interim checks after rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."
-        ),
-    ] = msgspec.field(default_factory=lambda: Builds(min=4))
-    executions: Annotated[
-        int,
-        Meta(ge=1, le=1000, description="Starts of each benchmark in each build."),
-    ] = 5
-    iterations: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=10_000_000,
-            description="Measured values of each start (docs/suites.md).",
-        ),
-    ] = 10
-    starts: Annotated[
-        Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
-        Meta(
-            description="Starts of each side in each round, of commands that take turns. "
-            '"auto": 1 to 200, by the cost '
-            "of the first and the noise of the first 10. Default: executions x iterations where the file names either."
-        ),
-    ] = "auto"
-    budget: Annotated[
-        Duration,
-        Meta(description="Time for all of measuring, from the first checkout and set-up on."),
-    ] = default(Duration(900))
-    sandbox: Annotated[
-        Literal["auto", "require", "off"],
-        Meta(
-            description='Whether what is measured is confined (docs/security.md). "auto": where the kernel can; '
-            '"require": exit 2 where it cannot; "off": never.'
-        ),
-    ] = "auto"
-    metrics: Annotated[
-        list[str] | None,
-        Meta(
-            examples=[["time"]],
-            description='Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of '
-            '`artifacts`) and "build-time"; a list of these alone leaves benchmarks their default: "time" and "active" '
-            'of commands, all metrics of values. "time" means both views of it, as by default.',
-        ),
-    ] = None
-    shards: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=256,
-            description="Parts into which `perfgate plan --matrix` divides the benchmarks.",
-        ),
-    ] = 1
-    sessions: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=64,
-            description="How often the jobs of `perfgate plan --matrix` measure everything.",
-        ),
-    ] = 1
+    builds: BuildCount | Builds = msgspec.field(default_factory=lambda: Builds(min=4))
+    """Builds of each side, one per round. A number is a fixed design; {min = 4} stops early, at interim checks after
+    rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."""
+    executions: Annotated[int, Meta(ge=1, le=1000)] = 5
+    """Starts of each benchmark in each build."""
+    iterations: Annotated[int, Meta(ge=1, le=10_000_000)] = 10
+    """Measured values of each start (docs/suites.md)."""
+    starts: Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"] = "auto"
+    """Starts of each side in each round, of commands that take turns. "auto": 1 to 200, by the cost of the first and
+    the noise of the first 10. Default: executions x iterations where the file names either."""
+    budget: Duration = default(Duration(900))
+    """Time for all of measuring, from the first checkout and set-up on."""
+    sandbox: Literal["auto", "require", "off"] = "auto"
+    """Whether what is measured is confined (docs/security.md). "auto": where the kernel can; "require": exit 2 where it
+    cannot; "off": never."""
+    metrics: Annotated[list[str] | None, Meta(examples=[["time"]])] = None
+    """Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of `artifacts`) and
+    "build-time"; a list of these alone leaves benchmarks their default: "time" and "active" of commands, all metrics of
+    values. "time" means both views of it, as by default."""
+    shards: Annotated[int, Meta(ge=1, le=256)] = 1
+    """Parts into which `perfgate plan --matrix` divides the benchmarks."""
+    sessions: Annotated[int, Meta(ge=1, le=64)] = 1
+    """How often the jobs of `perfgate plan --matrix` measure everything."""
 
 
 class BuildTable(Table, frozen=True, kw_only=True):
     """How one side is built; read from each side's own file."""
 
-    setup: Annotated[Command | None, Meta(description="Run once per side, before its first build.")] = None
-    share: Annotated[
-        list[str], Meta(description="Ignored paths of the checkout (data, caches) linked into both sides.")
-    ] = []
-    overlay: Annotated[list[str], Meta(description="Paths taken from head for both sides.")] = []
-    command: Annotated[
-        Command | None,
-        Meta(
-            description="One build, from scratch; sees PERFGATE_SEED and {seed}. None: a fresh checkout is the build."
-        ),
-    ] = None
-    artifacts: Annotated[
-        list[str] | None,
-        Meta(
-            examples=[["build/app"]],
-            description="Built files whose hashes and sizes are recorded. Default: files that the build made and a "
-            "benchmark's command names or is seen to read.",
-        ),
-    ] = None
-    changes: Annotated[
-        list[str],
-        Meta(
-            examples=[["Cargo.lock", "src/generated/"]],
-            description="Tracked files that builds and benchmarks may change: paths, directories or globs "
-            "(docs/checkouts.md).",
-        ),
-    ] = []
-    perturb: Annotated[
-        list[Perturbation],
-        Meta(description="What varies the layout of builds and starts of the same source (docs/layout.md)."),
-    ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
-    relink: Annotated[
-        Command,
-        Meta(
-            examples=["make relink"],
-            description='How later builds are made. "auto": by linking again what the first one compiled, if that '
-            'gives its bytes (docs/layout.md); "off": by `command`; or a command.',
-        ),
-    ] = "auto"
-    layouts: Annotated[
-        Literal["common", "independent"],
-        Meta(
-            description='"common": one seed lays out both sides of a round, so that what a layout costs cancels. '
-            '"independent": each side draws its own (docs/layout.md).'
-        ),
-    ] = "common"
-    write: Annotated[
-        list[str] | None,
-        Meta(
-            examples=[["~/.cargo/registry", "data/"]],
-            description="Caches outside the tree that builds and benchmarks may write: folders below ~, a variable "
-            "such as $CARGO_HOME, or relative to this file. Default: those of the project's tools "
-            "(docs/security.md).",
-        ),
-    ] = None
-    cache: Annotated[
-        Literal["auto", "off"],
-        Meta(
-            description="Whether the first build of a side is kept for runs of the same commit (docs/layout.md). "
-            "auto: on Linux; in CI in a sandbox only, and never a pull request's head."
-        ),
-    ] = "auto"
-    git: Annotated[
-        Literal["auto", "on", "off"],
-        Meta(
-            description="Whether a side's tree has a .git, with commits and tags. auto: only if its first build fails "
-            "without one."
-        ),
-    ] = "auto"
-    timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = default(Duration(600))
+    setup: Command | None = None
+    """Run once per side, before its first build."""
+    share: list[str] = []
+    """Ignored paths of the checkout (data, caches) linked into both sides."""
+    overlay: list[str] = []
+    """Paths taken from head for both sides."""
+    command: Command | None = None
+    """One build, from scratch; sees PERFGATE_SEED and {seed}. None: a fresh checkout is the build."""
+    artifacts: Annotated[list[str] | None, Meta(examples=[["build/app"]])] = None
+    """Built files whose hashes and sizes are recorded. Default: files that the build made and a benchmark's command
+    names or is seen to read."""
+    changes: Annotated[list[str], Meta(examples=[["Cargo.lock", "src/generated/"]])] = []
+    """Tracked files that builds and benchmarks may change: paths, directories or globs (docs/checkouts.md)."""
+    perturb: list[Perturbation] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
+    """What varies the layout of builds and starts of the same source (docs/layout.md)."""
+    relink: Annotated[Command, Meta(examples=["make relink"])] = "auto"
+    """How later builds are made. "auto": by linking again what the first one compiled, if that gives its bytes
+    (docs/layout.md); "off": by `command`; or a command."""
+    layouts: Literal["common", "independent"] = "common"
+    """"common": one seed lays out both sides of a round, so that what a layout costs cancels. "independent": each side
+    draws its own (docs/layout.md)."""
+    write: Annotated[list[str] | None, Meta(examples=[["~/.cargo/registry", "data/"]])] = None
+    """Caches outside the tree that builds and benchmarks may write: folders below ~, a variable such as $CARGO_HOME, or
+    relative to this file. Default: those of the project's tools (docs/security.md)."""
+    cache: Literal["auto", "off"] = "auto"
+    """Whether the first build of a side is kept for runs of the same commit (docs/layout.md). auto: on Linux; in CI in
+    a sandbox only, and never a pull request's head."""
+    git: Literal["auto", "on", "off"] = "auto"
+    """Whether a side's tree has a .git, with commits and tags. auto: only if its first build fails without one."""
+    timeout: Duration = default(Duration(600))
+    """Time limit of setup and of each build."""
 
 
 class Env(Table, frozen=True, kw_only=True):
     """The environment of builds and benchmarks."""
 
-    pass_: Annotated[
-        list[str], Meta(description="Variables to keep although they look like a secret or belong to the CI system.")
-    ] = msgspec.field(default_factory=list, name="pass")
-    set: Annotated[dict[str, str], Meta(description="Values added; shown in reports.")] = {}
+    pass_: list[str] = msgspec.field(default_factory=list, name="pass")
+    """Variables to keep although they look like a secret or belong to the CI system."""
+    set: dict[str, str] = {}
+    """Values added; shown in reports."""
 
 
 class MetricRules(Table, frozen=True, kw_only=True):
     """What one metric of a benchmark is and how it is judged."""
 
-    unit: Annotated[str | None, Meta(description='Unit of plain numbers: "s", "ms", "B", "count", ...')] = None
-    better: Annotated[
-        Better | None,
-        Meta(description="Which direction is better. Default: what an override, the tool, its name or its unit says."),
-    ] = None
-    statistics: Annotated[
-        Annotated[list[Statistic], Meta(min_length=1)] | None,
-        Meta(
-            examples=[["mean", "p99"]],
-            description="What to compare, each with its own verdict: mean, typical, quantiles such as p99. Default: "
-            "mean; of times by turns, typical and mean with one verdict (docs/method.md).",
-        ),
-    ] = None
-    threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
-    warn: Annotated[Share | None, Meta(description="Replaces gate.warn and overrides.")] = None
-    limit: Annotated[Quantity | None, Meta(description="Replaces gate.limit and overrides.")] = None
-    floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor and overrides.")] = None
-    exact: Annotated[
-        bool | None,
-        Meta(
-            description="For counts and sizes without noise: compare as numbers. Default: true for callgrind, "
-            "otherwise false."
-        ),
-    ] = None
+    unit: str | None = None
+    """Unit of plain numbers: "s", "ms", "B", "count", ..."""
+    better: Better | None = None
+    """Which direction is better. Default: what an override, the tool, its name or its unit says."""
+    statistics: Annotated[Annotated[list[Statistic], Meta(min_length=1)] | None, Meta(examples=[["mean", "p99"]])] = (
+        None
+    )
+    """What to compare, each with its own verdict: mean, typical, quantiles such as p99. Default: mean; of times by
+    turns, typical and mean with one verdict (docs/method.md)."""
+    threshold: Share | None = None
+    """Replaces gate.threshold and overrides."""
+    warn: Share | None = None
+    """Replaces gate.warn and overrides."""
+    limit: Quantity | None = None
+    """Replaces gate.limit and overrides."""
+    floor: Quantity | None = None
+    """Replaces gate.floor and overrides."""
+    exact: bool | None = None
+    """For counts and sizes without noise: compare as numbers. Default: true for callgrind, otherwise false."""
 
     @property
     def compared(self) -> list[str]:
@@ -461,110 +291,72 @@ class MetricRules(Table, frozen=True, kw_only=True):
 class Columns(Table, frozen=True, kw_only=True):
     """The columns of a CSV file. None: as the header line tells; "": there is none."""
 
-    value: Annotated[str, Meta(description="Holds the values.")]
-    success: Annotated[str | None, Meta(description="Tells whether a request succeeded.")] = None
-    unit: Annotated[str | None, Meta(description="Holds the unit of the row's value.")] = None
-    metric: Annotated[str | None, Meta(description="Names the metric of the row's value.")] = None
+    value: str
+    """Holds the values."""
+    success: str | None = None
+    """Tells whether a request succeeded."""
+    unit: str | None = None
+    """Holds the unit of the row's value."""
+    metric: str | None = None
+    """Names the metric of the row's value."""
 
 
 class Benchmark(Table, frozen=True, kw_only=True):
     """One benchmark: a command and the instrument that takes its values."""
 
-    name: Annotated[str, Meta(min_length=1, examples=["parse-large"], description="Unique in the file.")]
-    command: Annotated[
-        Command,
-        Meta(
-            examples=["./build/app data.json"],
-            description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} are replaced; a "
-            "suite's command gets the tool's own options, unless it contains {output}.",
-        ),
-    ]
-    against: Annotated[
-        Command | None,
-        Meta(
-            examples=["./old data.json"],
-            description="A program to compare `command` with: both run as they are, nothing is built "
-            "(docs/two-programs.md). All benchmarks of a file have it, or none.",
-        ),
-    ] = None
-    instrument: Annotated[
-        str,
-        Meta(
-            description='How values are taken: "spawn" and "hyperfine" time starts, "values" reads numbers that the '
-            'program writes, "perf_stat" and "callgrind" count; the others run a suite (docs/suites.md).'
-        ),
-    ] = "spawn"
+    name: Annotated[str, Meta(min_length=1, examples=["parse-large"])]
+    """Unique in the file."""
+    command: Annotated[Command, Meta(examples=["./build/app data.json"])]
+    """A list is executed, a string goes to sh -c. {seed}, {output} and {port} are replaced; a suite's command gets the
+    tool's own options, unless it contains {output}."""
+    against: Annotated[Command | None, Meta(examples=["./old data.json"])] = None
+    """A program to compare `command` with: both run as they are, nothing is built (docs/two-programs.md). All
+    benchmarks of a file have it, or none."""
+    instrument: str = "spawn"
+    """How values are taken: "spawn" and "hyperfine" time starts, "values" reads numbers that the program writes,
+    "perf_stat" and "callgrind" count; the others run a suite (docs/suites.md)."""
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
-    warmup: Annotated[
-        Annotated[int, Meta(ge=0, le=10_000_000)] | Literal["auto"],
-        Meta(
-            description='Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md).'
-        ),
-    ] = 0
-    include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite to measure.")] = msgspec.field(
-        default_factory=lambda: ["*"]
-    )
-    exclude: Annotated[list[str], Meta(description="Globs of those to leave out.")] = []
-    column: Annotated[
-        str | Columns | None,
-        Meta(
-            examples=["latency_ms", {"value": "elapsed", "metric": "label"}],
-            description="The values instrument reads this column of a CSV file with a header line. A table "
-            "`{value, success, unit, metric}` also names the columns that say what a row is (docs/values.md).",
-        ),
-    ] = None
-    format: Annotated[
-        str | None,
-        Meta(
-            description='What the values instrument reads: "values", "hlog", or what a benchmark library prints, such '
-            'as "catch2" (docs/values.md). Default: "values" or "hlog".'
-        ),
-    ] = None
-    service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
-    load: Annotated[Load | None, Meta(description="A background program that runs exactly as long as the start.")] = (
+    warmup: Annotated[int, Meta(ge=0, le=10_000_000)] | Literal["auto"] = 0
+    """Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md)."""
+    include: list[str] = msgspec.field(default_factory=lambda: ["*"])
+    """Globs of the benchmarks of a suite to measure."""
+    exclude: list[str] = []
+    """Globs of those to leave out."""
+    column: Annotated[str | Columns | None, Meta(examples=["latency_ms", {"value": "elapsed", "metric": "label"}])] = (
         None
     )
-    cpus: Annotated[Cpus | None, Meta(description='Processors that it may use: "1", "2-3", "0,2".')] = None
-    priority: Annotated[
-        Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of its starts (without it -20 if perfgate has the right, as root has)."),
-    ] = None
-    network: Annotated[
-        bool,
-        Meta(
-            description="Whether the sandbox leaves it the network. Suites, and benchmarks with a service or a load, "
-            "keep it."
-        ),
-    ] = False
-    prepare: Annotated[
-        Command | None,
-        Meta(
-            examples=["cp input.bin work.bin"],
-            description="Run before each start of the command, outside of its time; for spawn only.",
-        ),
-    ] = None
-    cleanup: Annotated[
-        Command | None, Meta(examples=["rm -f work.bin"], description="Run after each start, as `prepare` before it.")
-    ] = None
-    timeout: Annotated[Duration, Meta(description="Time limit of one start.")] = default(Duration(600))
-    max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
-    same_output: Annotated[
-        bool | str,
-        Meta(
-            description="Whether both sides must give the same output. true: standard output; a path or {output}: "
-            "that file. Not for suites."
-        ),
-    ] = False
-    metrics: Annotated[
-        list[str] | None,
-        Meta(
-            examples=[["time"]],
-            description='Metrics of this benchmark that the gate decides on, and no others: ["time"] of a command is '
-            "wall time alone. Default: those that plan.metrics names.",
-        ),
-    ] = None
-    metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
+    """The values instrument reads this column of a CSV file with a header line. A table `{value, success, unit,
+    metric}` also names the columns that say what a row is (docs/values.md)."""
+    format: str | None = None
+    """What the values instrument reads: "values", "hlog", or what a benchmark library prints, such as "catch2"
+    (docs/values.md). Default: "values" or "hlog"."""
+    service: Service | None = None
+    """A server that the benchmark talks to."""
+    load: Load | None = None
+    """A background program that runs exactly as long as the start."""
+    cpus: Cpus | None = None
+    """Processors that it may use: "1", "2-3", "0,2"."""
+    priority: Annotated[int, Meta(ge=-20, le=19)] | None = None
+    """Nice value of its starts (without it -20 if perfgate has the right, as root has)."""
+    network: bool = False
+    """Whether the sandbox leaves it the network. Suites, and benchmarks with a service or a load, keep it."""
+    prepare: Annotated[Command | None, Meta(examples=["cp input.bin work.bin"])] = None
+    """Run before each start of the command, outside of its time; for spawn only."""
+    cleanup: Annotated[Command | None, Meta(examples=["rm -f work.bin"])] = None
+    """Run after each start, as `prepare` before it."""
+    timeout: Duration = default(Duration(600))
+    """Time limit of one start."""
+    max_output: Quantity = default(Quantity.parse("256MB"))
+    """Maximum size of {output}."""
+    same_output: bool | str = False
+    """Whether both sides must give the same output. true: standard output; a path or {output}: that file. Not for
+    suites."""
+    metrics: Annotated[list[str] | None, Meta(examples=[["time"]])] = None
+    """Metrics of this benchmark that the gate decides on, and no others: ["time"] of a command is wall time alone.
+    Default: those that plan.metrics names."""
+    metric: dict[str, MetricRules] = {}
+    """[benchmark.metric.NAME]: rules of one metric."""
 
     @property
     def columns(self) -> Columns | None:
@@ -580,33 +372,32 @@ class Benchmark(Table, frozen=True, kw_only=True):
 class Creep(Table, frozen=True, kw_only=True):
     """What `perfgate check --creep` compares the default branch with, night after night (docs/creep.md)."""
 
-    against: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            examples=["latest-tag"],
-            description='The pin: a commit or a tag, or "latest-tag", the nearest tag before head.',
-        ),
-    ] = "latest-tag"
-    tags: Annotated[
-        str, Meta(min_length=1, examples=["v*"], description='Glob of the tags that "latest-tag" means.')
-    ] = "*"
-    threshold: Annotated[
-        Share | None, Meta(description="Replaces gate.threshold in a creep check. Default: gate.threshold.")
-    ] = None
+    against: Annotated[str, Meta(min_length=1, examples=["latest-tag"])] = "latest-tag"
+    """The pin: a commit or a tag, or "latest-tag", the nearest tag before head."""
+    tags: Annotated[str, Meta(min_length=1, examples=["v*"])] = "*"
+    """Glob of the tags that "latest-tag" means."""
+    threshold: Share | None = None
+    """Replaces gate.threshold in a creep check. Default: gate.threshold."""
 
 
 class Config(Table, frozen=True, kw_only=True):
     """perfgate.toml, or the same keys under [tool.perfgate] in pyproject.toml."""
 
-    gate: Annotated[Gate, Meta(description="The rules of the verdict.")] = msgspec.field(default_factory=Gate)
-    override: Annotated[list[Override], Meta(description="Other thresholds for some cases.")] = []
-    accept: Annotated[list[Accept], Meta(description="Known regressions.")] = []
-    plan: Annotated[Plan, Meta(description="How much is measured.")] = msgspec.field(default_factory=Plan)
-    build: Annotated[BuildTable, Meta(description="How one side is built.")] = msgspec.field(default_factory=BuildTable)
-    env: Annotated[Env, Meta(description="The environment of builds and benchmarks.")] = msgspec.field(
-        default_factory=Env
-    )
-    benchmark: Annotated[list[Benchmark], Meta(description="The benchmarks.")] = []
-    study: Annotated[Study | None, Meta(description="A designed experiment.")] = None
-    creep: Annotated[Creep | None, Meta(description="What merges add up to.")] = None
+    gate: Gate = msgspec.field(default_factory=Gate)
+    """The rules of the verdict."""
+    override: list[Override] = []
+    """Other thresholds for some cases."""
+    accept: list[Accept] = []
+    """Known regressions."""
+    plan: Plan = msgspec.field(default_factory=Plan)
+    """How much is measured."""
+    build: BuildTable = msgspec.field(default_factory=BuildTable)
+    """How one side is built."""
+    env: Env = msgspec.field(default_factory=Env)
+    """The environment of builds and benchmarks."""
+    benchmark: list[Benchmark] = []
+    """The benchmarks."""
+    study: Study | None = None
+    """A designed experiment."""
+    creep: Creep | None = None
+    """What merges add up to."""

@@ -10,14 +10,13 @@ import re
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import msgspec
 
-from gate.config.instruments import instrument_names
 from gate.config.shared_tables import OF_RUNS
 from gate.config.source import Path, dotted
 from gate.config.types import Config, Detectable
@@ -61,7 +60,13 @@ def wrong(hint: Any, raw: Any, key: str | int, default: Any = None) -> str:
     # write a single value as the list of such values that is expected
     only = members[0].kind if len(members) == 1 else None
     fits = typing.get_origin(only) is list and any(item.holds(raw) for item in _members(typing.get_args(only)[0]))
-    right = (f"{key} = [{shown(raw)}]" if fits and isinstance(key, str) else None) or _example(members, key, default)
+    if fits and isinstance(key, str):
+        value = f"[{shown(raw)}]"
+    elif default in (None, [], {}) or is_struct(type(default)):
+        value = _example_value(next((member for member in members if is_struct(member.kind)), members[0]))
+    else:
+        value = shown(default)
+    right = f"{key} = {value}" if isinstance(key, str) else value
     # an empty table says nothing
     return f"{_mismatch(members, raw, 'a table')}{'' if '{}' in right else f'; write e.g. {right}'}"
 
@@ -88,7 +93,12 @@ def _own_words(members: list[_Member], raw: Any) -> str | None:
 
 def _mismatch(members: list[_Member], raw: Any, table: str) -> str:
     found = next((member for member in members if member.holds(raw)), None)
-    return (_beyond(found, raw) if found else None) or _expected(members, raw, table)
+    if found and (beyond := _beyond(found, raw)):
+        return beyond
+    nouns = dict.fromkeys(_noun(member.kind, table) for member in members)
+    if "a number" in nouns:
+        nouns.pop("a whole number", None)
+    return f"expected {' or '.join(nouns)}, got {shown(raw, table)}"
 
 
 def is_struct(kind: Any) -> bool:
@@ -123,6 +133,11 @@ def _members(hint: Any) -> list[_Member]:
     return [_Member(hint, None)]
 
 
+def members_of(hint: Any) -> list[Any]:
+    """Return the types that a value of a key may be, but for None."""
+    return [member.kind for member in _members(hint)]
+
+
 _NOUNS: dict[Any, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -134,13 +149,6 @@ _NOUNS: dict[Any, str] = {
 
 
 _PLURALS = {int: "numbers", float: "numbers", str: "strings"}
-
-
-def _expected(members: list[_Member], raw: Any, table: str) -> str:
-    nouns = dict.fromkeys(_noun(member.kind, table) for member in members)
-    if "a number" in nouns:
-        nouns.pop("a whole number", None)
-    return f"expected {' or '.join(nouns)}, got {shown(raw, table)}"
 
 
 def _noun(kind: Any, table: str = "") -> str:
@@ -188,14 +196,6 @@ def _beyond(member: _Member, raw: Any) -> str | None:
     )
 
 
-def _example(members: list[_Member], key: str | int, default: Any) -> str:
-    lead = f"{key} = " if isinstance(key, str) else ""
-    if default in (None, [], {}) or is_struct(type(default)):
-        table = next((member for member in members if is_struct(member.kind)), members[0])
-        return f"{lead}{_example_value(table)}"
-    return f"{lead}{shown(default)}"
-
-
 def example(hint: Any, key: str) -> str:
     """Write a key with a value of its type."""
     return f"{key} = {_example_value(_members(hint)[0])}"
@@ -233,6 +233,7 @@ _MOST = 3
 """Tables that are named."""
 _CREEP = ("creep",)
 """The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
+_COLUMNS = ("success", "unit", "metric")
 _GONE: Mapping[Path, str] = {
     ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
     ("plan", "pairing"): "base and head take turns: remove it",
@@ -240,28 +241,10 @@ _GONE: Mapping[Path, str] = {
     **dict.fromkeys(
         (("gate", "show"), ("override", "show")), 'write detectable = "threshold", or a size that must show'
     ),
+    **{("benchmark", f"{each}_column"): f'write column = {{value = "...", {each} = "..."}}' for each in _COLUMNS},
     ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
 }
 """Keys that there were, and what to do instead."""
-_STARTS, _VALUES = "plan.starts, or plan.executions for a suite", "plan.iterations"
-_TIME, _WARMUP = "plan.budget: how often is found out within it", 'warmup of the [[benchmark]]: values, or "auto"'
-_ELSEWHERE: Mapping[str, str] = {
-    **dict.fromkeys(("sample_size", "min_rounds", "min_run_count", "runs", "min_runs", "repeat"), _STARTS),
-    "rounds": "plan.builds: a round is a build of each side; plan.starts says how often each is started",
-    **dict.fromkeys(("loops", "number", "batch_size", "evals", "samples", "count"), _VALUES),
-    **dict.fromkeys(("measurement_time", "max_time", "min_time", "benchtime", "calibration_precision"), _TIME),
-    **dict.fromkeys(("warm_up_time", "warmup_time", "warmup_iterations", "warmup_rounds", "min_warmup_time"), _WARMUP),
-    **dict.fromkeys(("noise_threshold", "alert_threshold", "fail_threshold", "max_regression"), "gate.threshold"),
-    **dict.fromkeys(("significance_level", "alpha", "confidence_level"), "gate.confidence: 0.95 is an alpha of 5%"),
-    **{f"{each}_column": f'column = {{value = "...", {each} = "..."}}' for each in ("success", "unit", "metric")},
-    **dict.fromkeys(("csv", "value_column"), 'column = "NAME", the column of a CSV file'),
-    "disable_gc": "the tool's own options in the command",
-    "nresamples": 'gate.interval = "bootstrap": its resamples are as many as its limits need',
-    "informational": 'gate.inconclusive = "pass", or an [[accept]] entry',
-    "upper_boundary": "limit of gate, an [[override]] or a metric",
-    "lower_boundary": 'limit of a metric whose better is "higher"',
-}
-"""Names of criterion, pytest-benchmark, hyperfine, asv and other gates, and what it is here."""
 
 
 def advice(key: str, known: Sequence[str], path: Path) -> tuple[str, str | None]:
@@ -274,24 +257,16 @@ def advice(key: str, known: Sequence[str], path: Path) -> tuple[str, str | None]
     """
     if (gone := _GONE.get((*(part for part in path if isinstance(part, str)), key))) is not None:
         return gone, None
-    plain = key.lower().replace("-", "_").removeprefix("benchmark_")
-    if (here := _ELSEWHERE.get(plain)) is not None:
-        return f"write {here}", None
-    if not path and (tool := key.replace("_", "-")) in instrument_names():
-        return f'write [[benchmark]] with instrument = "{tool}"', None
     if (near := closest(key, known, _ALIKE)) is not None:
         return f"did you mean {near}?", near
-    if path and key in _places(Config, ()):
-        return f"{_header((key,))} is a table of its own, not one of {_header(path)}", None
     if places := sorted(_tables_with(key), key=lambda place: (place[:1] != path[:1], len(place))):
-        *some, last = [_header(place) for place in places[:_MOST]]
+        # as their headings: [study], [[benchmark]], [benchmark.metric.NAME]
+        plain = [dotted(tuple(part for part in place if isinstance(part, str))) for place in places]
+        headings = [f"[[{n}]]" if isinstance(p[-1], int) else f"[{n}]" for n, p in zip(plain, places, strict=True)]
+        *some, last = headings[:_MOST]
         return f"{key} is a key of {', '.join(some)}{' and ' if some else ''}{last}", None
     if (near := closest(key, known)) is not None:
         return f"did you mean {near}?", near
-    outer = {dotted(place): closest(key, _places(kind, place), _ALIKE) for place, kind in _tables() if len(place) == 1}
-    named = [f"{place}.{near}" for place, near in outer.items() if near]
-    if named:
-        return f"did you mean {' or '.join(named[:_MOST])}?", None
     return f"known here: {', '.join(known)}", None
 
 
@@ -305,7 +280,8 @@ def advice_on_option(path: Sequence[str], value: str, settable: Sequence[str]) -
     """
     *tables, key = path
     own = [closest(tables[-1], settable)] if tables else [each for each in settable if (each,) != _CREEP]
-    meant = [f"{table}.{near}={value}" for table in own if table and (near := closest(key, _keys_of(table), _ALIKE))]
+    keys = {path: [field.encode_name for field in _fields(kind)] for path, kind in _tables()}
+    meant = [f"{table}.{near}={value}" for table in own if table and (near := closest(key, keys[(table,)], _ALIKE))]
     if meant:
         return f"did you mean {' or '.join(meant)}?"
     return f"write TABLE.KEY=VALUE, with a table of {', '.join(settable)}"
@@ -325,56 +301,38 @@ def closest(word: str, known: Iterable[str], least: float = _LIKE) -> str | None
 
 
 @cache
-def _places(kind: Any, path: Path) -> Mapping[str, tuple[tuple[Path, Any], ...]]:
-    """Return the tables below each key of a table; names that the user chooses are NAME, or SETTING below them."""
-    hints = typing.get_type_hints(kind, include_extras=True)
-    return {
-        field.encode_name: tuple(_below(hints[field.name], (*path, field.encode_name)))
-        for field in msgspec.structs.fields(kind)
-        if field.encode_name not in OF_RUNS
-    }
+def _tables() -> Sequence[tuple[Path, Any]]:
+    """Return every table of the configuration with its path, the outer ones first.
 
-
-def _below(hint: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if is_struct(hint):
-        yield path, hint
-        return
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Annotated:
-        yield from _below(arguments[0], path)
-    elif origin is dict:
-        yield from _below(arguments[1], (*path, "SETTING" if "NAME" in path else "NAME"))
-    elif origin is list:
-        yield from _below(arguments[0], (*path, 0))
-    else:
-        for each in arguments:
-            yield from _below(each, path)
-
-
-@cache
-def _tables() -> tuple[tuple[Path, Any], ...]:
-    """Return every table of the configuration with its path, the outer ones first."""
+    Names that the user chooses are NAME, or SETTING below them.
+    """
     found: list[tuple[Path, Any]] = [((), Config)]
     for path, kind in found:
-        found += [each for places in _places(kind, path).values() for each in places]
-    return tuple(found)
+        hints = typing.get_type_hints(kind, include_extras=True)
+        pending: list[tuple[Path, Any]] = [((*path, field.encode_name), hints[field.name]) for field in _fields(kind)]
+        for place, hint in pending:
+            arguments = typing.get_args(hint)
+            match typing.get_origin(hint):
+                case None:
+                    found += [(place, hint)] if is_struct(hint) else []
+                case typing.Annotated:
+                    pending.append((place, arguments[0]))
+                case origin if origin is dict:
+                    pending.append(((*place, "SETTING" if "NAME" in place else "NAME"), arguments[1]))
+                case origin if origin is list:
+                    pending.append(((*place, 0), arguments[0]))
+                case _:
+                    pending += [(place, each) for each in arguments]
+    return found
 
 
-def _keys_of(table: str) -> list[str]:
-    kind = next(kind for path, kind in _tables() if path == (table,))
-    return [*_places(kind, (table,))]
+def _fields(kind: Any) -> list[msgspec.structs.FieldInfo]:
+    return [field for field in msgspec.structs.fields(kind) if field.encode_name not in OF_RUNS]
 
 
 def _tables_with(key: str) -> list[Path]:
     """Return the tables that have a key, less those that are a part of several others, unless only they have it."""
-    found = [(path, kind) for path, kind in _tables() if path and key in _places(kind, path)]
+    found = [(path, kind) for path, kind in _tables() if path and key in [f.encode_name for f in _fields(kind)]]
     often = Counter(kind for _, kind in _tables())
     kept = [path for path, kind in found if often[kind] == 1 and path != _CREEP]
     return kept or [path for path, _ in found]
-
-
-def _header(path: Path) -> str:
-    """Write a table as its heading: [study], [[benchmark]], [benchmark.metric.NAME]."""
-    plain = dotted(tuple(part for part in path if isinstance(part, str)))
-    several = isinstance(path[-1], int) or path in [(each[0],) for each, _ in _tables() if each[1:] == (0,)]
-    return f"[[{plain}]]" if several else f"[{plain}]"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.decide.design import Design, Subject
-from gate.decide.estimates import Estimated, estimates
+from gate.decide.estimates import estimates
 from gate.model import Finding
 from gate.model.controls import Control, Controls
 from gate.stats.subsample import EXPECTED, e_value, halves
@@ -32,20 +32,18 @@ def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | N
     plain = msgspec.structs.replace(
         design, interval="fieller", method="paired", moderate=False, memory=None, sessions=1, machines=()
     )
-    found = iter(estimates(asked, plain, None).found)
-    return [None if half is None else _control(next(found)) for half in dealt]
-
-
-def _control(found: Estimated) -> Control | None:
-    if found.exact or found.reduced.trouble or found.hold:
-        return None
+    halved = iter(estimates(asked, plain, None).found)
+    controls: list[Control | None] = [None] * len(dealt)
     alpha = 2 * EXPECTED
-    limits, p = found.ratio.limits(alpha), found.ratio.p(1.0, found.subject.tails[0])
-    if limits.low is None or limits.high is None or p is None:
-        return None
-    return Control(
-        ratio=found.ratio.y / found.ratio.x, low=limits.low, high=limits.high, rounds=found.units, alarmed=p < alpha
-    )
+    for number, found in ((number, next(halved)) for number, half in enumerate(dealt) if half is not None):
+        ratio = found.ratio
+        limits, p = ratio.limits(alpha), ratio.p(1.0, found.subject.tails[0])
+        usable = not (found.exact or found.reduced.trouble or found.hold)
+        if usable and limits.low is not None and limits.high is not None and p is not None:
+            controls[number] = Control(
+                ratio=ratio.y / ratio.x, low=limits.low, high=limits.high, rounds=found.units, alarmed=p < alpha
+            )
+    return controls
 
 
 def counted(findings: Sequence[Finding]) -> Controls | None:

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from gate.config.rules import Policy, accepts_of
-from gate.config.types import Accept
 from gate.decide.looks import accepted_by
 from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
 from gate.model.case import CaseId, case_id
@@ -43,12 +42,12 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
     measured = [finding for finding in findings if night_of(finding, run) is not None]
     judge = _Judge(run, run.creep, policy, max(len(measured), 1))
     judged = [judge.judged(judge.followed(finding)) for finding in findings]
-    cases = [each.case for each in judged]
+    cases = [case for _, case in judged]
     facts = CreepFacts(
         pin=run.creep.pin, nights=max((case.nights for case in cases), default=0), error=judge.alpha,
         unused=run.creep.unused, history=run.creep.suspects is not None, cases=cases,
     )  # fmt: skip
-    return Crept([each.finding for each in judged], facts)
+    return Crept([finding for finding, _ in judged], facts)
 
 
 def night_of(finding: Finding, run: Run) -> Night | None:
@@ -70,11 +69,6 @@ def _variance(ratio: RatioInterval) -> float | None:
     # without degrees of freedom it is an interval of a bootstrap
     quantile = float(stdtrit(ratio.df or 1e9, (1 + ratio.confidence) / 2))
     return float((math.log(high / low) / (2 * quantile)) ** 2)
-
-
-class _Judged(NamedTuple):
-    finding: Finding
-    case: CreepCase
 
 
 class _Series(NamedTuple):
@@ -103,29 +97,30 @@ class _Judge:
 
         What tonight shows does not choose it. A view that some nights lack does not begin anew.
         """
-        best = max(finding.views, key=self._nights)
+        pinned = {
+            id(view): sum(n.pin == self.creep.pin.sha for n in self.known.get(case_id(view, view.statistic), ()))
+            for view in finding.views
+        }
+        best = max(finding.views, key=lambda view: pinned[id(view)])
         if best is finding:
             return finding
         alone = msgspec.structs.replace(finding, view=None, beside=[])
         others = [alone if each is finding else each for each in finding.views if each is not best]
         return msgspec.structs.replace(best, view=View(why="nights", times=None), beside=others)
 
-    def _nights(self, view: Finding) -> int:
-        return sum(night.pin == self.creep.pin.sha for night in self.known.get(case_id(view, view.statistic), ()))
-
-    def judged(self, finding: Finding) -> _Judged:
+    def judged(self, finding: Finding) -> tuple[Finding, CreepCase]:
         """Return the finding as all nights have it, and the nights."""
         key = case_id(finding, finding.statistic)
         tonight = night_of(finding, self.run)
         if tonight is None:
             # a count needs no nights: its own verdict stands
             verdict: CreepVerdict = "crept" if finding.verdict == "regression" else "none"
-            return _Judged(finding, self._case(finding, key, verdict, None, None))
+            return finding, self._case(finding, key, verdict, None, None)
         series = self._series(finding, key, tonight)
         found = self._creeping(series, finding.threshold)
         if not found.alarm[-1]:
             if finding.verdict != "regression":
-                return _Judged(finding, self._case(finding, key, "none", series, found))
+                return finding, self._case(finding, key, "none", series, found)
             edge = math.log1p(finding.threshold)
             more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
             why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
@@ -133,12 +128,15 @@ class _Judge:
             waiting = msgspec.structs.replace(
                 finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False
             )
-            return _Judged(waiting, self._case(finding, key, "unconfirmed", series, found, more))
-        accept, exceeded = self._accepted(finding, series)
-        return _Judged(
-            self._confirmed(finding, series, found, accept, exceeded),
-            self._case(finding, key, "accepted" if accept else "crept", series, found),
-        )
+            return waiting, self._case(finding, key, "unconfirmed", series, found, more)
+        accept: Accepted | None = None
+        exceeded: Accepted | None = None
+        for entry in accepts_of(self.policy.config, finding.benchmark, finding.metric, finding.statistic):
+            if entry.until >= self.policy.today and accept is None:
+                covers = not self._creeping(series, float(entry.up_to)).alarm[-1]
+                accept, exceeded = (accepted_by(entry), None) if covers else (None, accepted_by(entry))
+        confirmed = self._confirmed(finding, series, found, accept, exceeded)
+        return confirmed, self._case(finding, key, "accepted" if accept else "crept", series, found)
 
     def _series(self, finding: Finding, key: CaseId, tonight: Night) -> _Series:
         sign = 1.0 if finding.better == "lower" else -1.0
@@ -154,17 +152,6 @@ class _Judge:
     def _creeping(self, series: _Series, threshold: float) -> Creeping:
         edge = math.log1p(threshold)
         return creeping(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
-
-    def _accepted(self, finding: Finding, series: _Series) -> tuple[Accepted | None, Accepted | None]:
-        """Return the entry that covers it, and one that it exceeds."""
-        exceeded: Accept | None = None
-        for entry in accepts_of(self.policy.config, finding.benchmark, finding.metric, finding.statistic):
-            if entry.until < self.policy.today:
-                continue
-            if not self._creeping(series, float(entry.up_to)).alarm[-1]:
-                return accepted_by(entry), None
-            exceeded = entry
-        return None, accepted_by(exceeded) if exceeded is not None else None
 
     def _confirmed(
         self, finding: Finding, series: _Series, found: Creeping, accept: Accepted | None, exceeded: Accepted | None
@@ -197,13 +184,18 @@ class _Judge:
     ) -> CreepCase:  # fmt: skip
         window = int(found.window[-1]) if found is not None else 0
         sign = 1.0 if finding.better == "lower" else -1.0
+        quiet = 0 if verdict == "crept" else QUIET
+        if found is not None:
+            # the latest nights without an alarm, at most those that end one
+            latest = found.alarm[-QUIET:][::-1]
+            quiet = next((at for at, alarm in enumerate(latest) if alarm), QUIET)
         return CreepCase(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
             better=finding.better, verdict=verdict, threshold=finding.threshold,
             nights=len(series.days) if series is not None else 1, window=window,
             ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
             tonight=finding.ratio.estimate, p=float(found.p[-1]) if window and found is not None else None, more=more,
-            quiet=_quiet(found) if found is not None else 0 if verdict == "crept" else QUIET,
+            quiet=quiet,
             suspects=self.suspects.get(key, []) if verdict == "crept" else [],
         )  # fmt: skip
 
@@ -221,9 +213,3 @@ def _numbers(days: Mapping[str, Sequence[Night]], sign: float) -> tuple[Array, A
     ratios = [sign * math.fsum(each.log_ratio for each in own) / len(own) for own in days.values()]
     variances = [math.fsum(each.variance for each in own) / len(own) ** 2 for own in days.values()]
     return np.array(ratios), np.array(variances)
-
-
-def _quiet(found: Creeping) -> int:
-    """Count the latest nights without an alarm, at most those that end one."""
-    latest = found.alarm[-QUIET:][::-1]
-    return next((at for at, alarm in enumerate(latest) if alarm), QUIET)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -185,6 +186,9 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
     chosen = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
+    now = datetime.datetime.now(tz=datetime.UTC)
+    with suppress(ValueError):
+        now = datetime.datetime.fromisoformat((run.created if run else None) or "")
     return Design(
         policy=policy,
         interval=bootstrap or "fieller",
@@ -203,7 +207,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         bound=evidence.bound,
         seed=(run.seed if run else None) or 0,
         memory=memory,
-        now=_when(run.created if run else None),
+        now=now if now.tzinfo else now.replace(tzinfo=datetime.UTC),
     )
 
 
@@ -239,11 +243,3 @@ def choose(
     correlation = CORRELATIONS[layouts] if remembered is None else remembered
     family = 1 if gate.family == "none" else size
     return Choice("paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", shares=False)
-
-
-def _when(created: str | None) -> datetime.datetime:
-    try:
-        found = datetime.datetime.fromisoformat(created or "")
-    except ValueError:
-        return datetime.datetime.now(tz=datetime.UTC)
-    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)

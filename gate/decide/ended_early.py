@@ -8,7 +8,7 @@ from typing import Literal
 
 from gate.config.rules import most_builds, repeats_of
 from gate.config.types import Config, Gate
-from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, needed_builds
+from gate.decide.estimates import BOOTSTRAP_BUILDS, needed_builds
 from gate.decide.looks import Judged
 from gate.decide.next_steps import not_by_builds
 from gate.model import SIDES, Evidence, Finding, Run, Unfinished, outcomes
@@ -56,7 +56,9 @@ def not_enough(
     planned = planned_rounds(evidence)
     lacking: list[tuple[int, int]] = []
     for finding, each in zip(findings, judged, strict=True):
-        needed, builds = _needed(each.estimated, gate), each.estimated.builds
+        found, builds = each.estimated, each.estimated.builds
+        few = BOOTSTRAP_BUILDS if found.hold == "bootstrap" and found.unit == "build" else 0
+        needed = 0 if found.exact else max(needed_builds(found, gate), few)
         # what was given up would have been measured on, if the plan had the builds
         given_up = finding.stopped is not None and (evidence.rounds.planned or 0) >= needed
         if finding.is_open and builds < needed and not given_up and not_by_builds(finding) is None:
@@ -76,14 +78,6 @@ def not_enough(
         builds=builds, needed=needed, why=why, round=round_, seconds=_seconds(needed, round_, evidence, stopped),
         unit=judged[0].subject.top,
     )  # fmt: skip
-
-
-def _needed(found: Estimated, gate: Gate) -> int:
-    """Return the builds a side from which on something may be called."""
-    if found.exact:
-        return 0
-    few = found.hold == "bootstrap" and found.unit == "build"
-    return max(needed_builds(found, gate), BOOTSTRAP_BUILDS if few else 0)
 
 
 def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Literal["budget"] | None) -> float | None:

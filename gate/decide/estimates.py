@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from gate.config.types import Gate
 from gate.decide.design import Design, Subject
-from gate.decide.machines import METHOD, SHARED_METHOD, depends
-from gate.model import Sample, Side
+from gate.model import Case, Sample, Side
 from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import OneSidedSessions, RoundsLeftOut
+from gate.model.warnings.estimates import DependsOnMachine, OneSidedSessions, OnSession, RoundsLeftOut
 from gate.stats import prior as priors
+from gate.stats.diagnostics import LEVEL, SMALLEST
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
-from gate.stats.fixed_sessions import Machine, machine, over_machines, shared_over_machines, stacked, together
+from gate.stats.fixed_sessions import (
+    Machine,
+    effect,
+    machine,
+    of_pairs,
+    over_machines,
+    p_alike,
+    stacked,
+    together,
+)
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
-from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
-from gate.stats.shared_variance import Shared as SharedVariance
+from gate.stats.shared_variance import FEWEST_BUILDS, shared_of
 from gate.stats.subsample import measured_together, of_complete_rounds, of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
@@ -32,6 +40,12 @@ BOOTSTRAP_BUILDS = 10
 
 MODERATED = "fieller-moderated"
 SHARED = "paired-shared"
+METHOD = "fixed-sessions"
+"""Of given machines, each judged by itself."""
+FEWEST_SHARED = 5
+"""Rounds of each given machine from which on cases share their variance."""
+SHARED_METHOD = "fixed-sessions-shared"
+"""The same, with the variance that the cases of a machine share."""
 
 Hold = Literal["", "builds", "bootstrap", "memory"]
 ONLY_REPORTS = ("memory", "bootstrap")
@@ -134,11 +148,16 @@ def estimates(
     plain = [_plain(subject, design, rounds) for subject in subjects]
     known = plain
     if design.shares:
-        known = (_over_sharing_machines if design.machines else with_shared_variance)(plain, settled)
+        known = (_over_sharing_machines if design.machines else _with_shared_variance)(plain, settled)
     if not design.moderate:
         return Estimates([_held(found, design) for found in known], least)
     recalled = [_recalled(found, design) for found in plain]
-    factors = _factors([each for each in recalled if each is not None], least)
+    known_of = [each for each in recalled if each is not None]
+    rounds_of_all, sides_of_all = (
+        priors.host_factor([each for each in compared if each is not None])
+        for compared in ([each.decisive for each in known_of], [each.within for each in known_of])
+    )
+    factors = Factors(max(rounds_of_all, least.rounds), max(sides_of_all, least.sides))
     moderated = [
         shared if each is None else _moderated(found, each, factors)
         for found, shared, each in zip(plain, known, recalled, strict=True)
@@ -146,40 +165,50 @@ def estimates(
     return Estimates([_held(found, design) for found in moderated], factors)
 
 
-def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated] = ()) -> list[Estimated]:
+def _with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
     """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
-    every = [
-        each
-        for each in (*found, *settled)
-        if not _hides_variance(each) and each.rounds is not None and each.rounds.df > 0 and each.rounds.contrast > 0
-    ]
-    shared: dict[int, SharedVariance] = {}
-    for kind in dict.fromkeys(map(_kind, every)):
-        of_one = [each for each in every if _kind(each) == kind]
-        variances = share_variance([each.rounds for each in of_one if each.rounds is not None])
-        shared |= {id(each): v for each, v in zip(of_one, variances or (), strict=False)}
+    every = {id(each): each for each in (*found, *settled) if not _hides_variance(each)}
+    rounds = {at: of for at, each in every.items() if (of := each.rounds) is not None and of.df > 0 < of.contrast}
+    shared = shared_of(rounds, lambda at: _kind(every[at]))
     made = []
     for each in found:
-        own = shared.get(id(each))
-        if own is not None and own.used and each.rounds is not None and each.method == "paired":
-            ratio = rounded(each.rounds.pair(own.variance, own.df), *each.reduced.rounding)
+        own, of = shared.get(id(each)), each.rounds
+        if own is not None and of is not None and each.method == "paired":
+            ratio = rounded(of.pair(own.variance, own.df), *each.reduced.rounding)
             each = msgspec.structs.replace(each, ratio=ratio, method=SHARED)
         made.append(each)
     return made
 
 
 def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
-    """Do the same on each of given machines, and combine what they say."""
-    every = [each for each in (*found, *settled) if not _hides_variance(each)]
-    shared: dict[int, LogPair] = {}
-    for kind in dict.fromkeys(map(_kind, every)):
-        of_one = [each for each in every if _kind(each) == kind]
-        pairs = shared_over_machines([each.machines for each in of_one])
-        shared |= {id(each): pair for each, pair in zip(of_one, pairs, strict=True) if pair is not None}
-    return [
-        msgspec.structs.replace(each, ratio=shared[id(each)], method=SHARED_METHOD) if id(each) in shared else each
-        for each in found
-    ]
+    """Do the same on each of given machines, and combine what they say.
+
+    A case goes by its own rounds where a machine is in trouble or has fewer than FEWEST_SHARED rounds, or nothing is
+    shared on any of them.
+    """
+    every = {id(each): each for each in (*found, *settled) if not _hides_variance(each)}
+    rounds = {
+        (at, own.session): of
+        for at, each in every.items()
+        if all(not own.trouble and own.rounds >= FEWEST_SHARED for own in each.machines)
+        for own in each.machines
+        if own.reduced is not None and not own.reduced.exact
+        if (of := rounds_of(own.reduced.base, own.reduced.head)) is not None and of.contrast > 0
+    }
+    shared = shared_of(rounds, lambda place: (_kind(every[place[0]]), place[1]))
+    made = []
+    for each in found:
+        pairs: list[MeanPair] = []
+        for own in each.machines:
+            weighed = shared.get((id(each), own.session))
+            if weighed is not None:
+                pairs.append(rounds[id(each), own.session].pair(weighed.variance, weighed.df).logs)
+            elif own.pair is not None:
+                pairs.append(own.pair.logs)
+        if any((id(each), own.session) in shared for own in each.machines) and len(pairs) == len(each.machines):
+            each = msgspec.structs.replace(each, ratio=LogPair(of_pairs(pairs)), method=SHARED_METHOD)
+        made.append(each)
+    return made
 
 
 def _kind(found: Estimated) -> tuple[Center, str]:
@@ -281,6 +310,20 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
     )  # fmt: skip
 
 
+def depends(found: Sequence[Machine], case: Case) -> tuple[DependsOnMachine, ...]:
+    """Warn where the change differs from machine to machine, by Welch's F; of counts, where it does at all."""
+    pairs = {each.session: each.pair for each in found if each.pair is not None and not each.trouble}
+    if len(pairs) < len(found):
+        return ()
+    p = p_alike([effect(pair.logs) for pair in pairs.values()])
+    exact = all(each.reduced is not None and each.reduced.exact for each in found)
+    ratios = {session: pair.y / pair.x for session, pair in pairs.items()}
+    least, most = (choose(ratios, key=ratios.__getitem__) for choose in (min, max))
+    if not (exact or (p is not None and p < LEVEL)) or ratios[most] < ratios[least] * (1 + SMALLEST):
+        return ()
+    return (DependsOnMachine(*(OnSession(at, case.hosts.get(at), ratios[at]) for at in (least, most))),)
+
+
 def _bootstrap(found: Estimated, design: Design) -> Estimated:
     from gate.stats.bootstrap import bootstrap_ratio
 
@@ -302,8 +345,8 @@ def _held(found: Estimated, design: Design) -> Estimated:
     gate = design.policy.config.gate
     hold: Hold = ""
     if found.exact:
-        hold = ""
-    elif found.moderation is not None and found.moderation.result is None:
+        return found
+    if found.moderation is not None and found.moderation.result is None:
         hold = "memory"
     elif found.builds < needed_builds(found, gate):
         hold = "builds"
@@ -326,24 +369,18 @@ def needed_builds(found: Estimated, gate: Gate) -> int:
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-class _Compared(msgspec.Struct, frozen=True):
-    """What is remembered of a variance, and the present one of the same thing on df degrees."""
+_Compared = tuple[float, float, priors.Prior]
+"""A present variance with its degrees, and what is remembered of it."""
+
+
+class _Recalled(NamedTuple):
+    """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with."""
 
     prior: priors.Prior
-    variance: float
-    df: float
-
-
-class _Recalled(msgspec.Struct, frozen=True):
-    """What is remembered of a finding; None with one build on a side, where there is nothing to compare it with.
-
-    decisive: of what the interval rests on, the round contrast where rounds are complete, else a build's mean.
-    within: of a build's mean, beside a contrast.
-    """
-
-    prior: priors.Prior
-    decisive: _Compared | None
-    within: _Compared | None
+    decisive: _Compared | None = None
+    """Of what the interval rests on: the round contrast where rounds are complete, otherwise a build's mean."""
+    within: _Compared | None = None
+    """Of a build's mean, beside a contrast."""
 
 
 def _recalled(found: Estimated, design: Design) -> _Recalled | None:
@@ -355,16 +392,13 @@ def _recalled(found: Estimated, design: Design) -> _Recalled | None:
     if prior is None:
         return None
     if min(base.n, head.n) < 2:
-        return _Recalled(prior, None, None)
-    degrees = base.n + head.n - 2
+        return _Recalled(prior)
+    of_builds = priors.sides_variance(base, head), base.n + head.n - 2
     if not by_round:
-        return _Recalled(prior, _Compared(prior, priors.sides_variance(base, head), degrees), None)
+        return _Recalled(prior, (*of_builds, prior))
     within = _prior(found, design, "build")
-    return _Recalled(
-        prior,
-        _Compared(prior, priors.contrast_variance(base, head), base.n - 1),
-        None if within is None else _Compared(within, priors.sides_variance(base, head), degrees),
-    )
+    contrast = priors.contrast_variance(base, head), base.n - 1, prior
+    return _Recalled(prior, contrast, None if within is None else (*of_builds, within))
 
 
 def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior | None:
@@ -382,16 +416,9 @@ def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior 
     )  # fmt: skip
 
 
-def _factors(recalled: Sequence[_Recalled], least: Factors) -> Factors:
-    decisive = [each.decisive for each in recalled if each.decisive is not None]
-    within = [each.within for each in recalled if each.within is not None]
-    rounds, sides = (priors.host_factor([(c.variance, c.df, c.prior) for c in each]) for each in (decisive, within))
-    return Factors(max(rounds, least.rounds), max(sides, least.sides))
-
-
 def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estimated:
     base, head = found.reduced.base, found.reduced.head
-    prior, present, within = recalled.prior, recalled.decisive, recalled.within
+    prior, present, within = recalled
     if present is None:
         # one build a side: from memory alone, to be shown and never to decide
         pair = priors.prior_pair(base, head, factors.rounds * prior.variance, prior.df)
@@ -401,14 +428,15 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
             found, reduced=reduced, ratio=_scaled(pair, reduced), method=MODERATED, moderation=moderation
         )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
-    p_sides = None if within is None else priors.surprise(within.variance, within.df, within.prior, factors.sides)
+    p_sides = None if within is None else priors.surprise(*within, factors.sides)
     # of a build's mean, which is what decides where rounds are not complete
-    by_round, builds, factor = paired_units(base, head), None if within is None else within.prior, factors.sides
+    by_round, builds, factor = paired_units(base, head), None if within is None else within[2], factors.sides
     if not by_round:
         builds, factor = prior, factors.rounds
     p_unlike = priors.unlike_sides(base, head, builds, factor)
-    result = priors.moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
-    moderation = Moderation(prior, result, present.variance, found.ratio)
+    variance, df, _ = present
+    result = priors.moderate(variance, df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
+    moderation = Moderation(prior, result, variance, found.ratio)
     if not result.used:
         return msgspec.structs.replace(found, moderation=moderation)
     pair = (priors.moderated_pair if by_round else priors.moderated_sides)(base, head, result.variance, result.df)

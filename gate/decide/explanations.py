@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gate.explain.explain import Measured, explain
 from gate.model import Evidence, Finding
@@ -19,9 +18,8 @@ PICTURED = 10
 _ORDER = ("regression", "accepted", "inconclusive")
 
 
-class _Place(NamedTuple):
-    benchmark: str
-    factors: str
+_Place = tuple[str, str]
+"""A benchmark, and its factors as text."""
 
 
 def explanations_of(evidence: Evidence, findings: Sequence[Finding]) -> list[Explanation]:
@@ -54,7 +52,7 @@ def unprofiled_of(evidence: Evidence, explanations: Sequence[Explanation]) -> li
 
 
 def _place(found: Profile | Unprofiled | Finding | Explanation) -> _Place:
-    return _Place(found.benchmark, canonical(found.factors))
+    return found.benchmark, canonical(found.factors)
 
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:

@@ -10,24 +10,32 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gate.decide import reasons
-from gate.decide.design import Design, by_question
-from gate.decide.detectable import POWER, degrees, detectable, size_at
-from gate.decide.estimates import ONLY_REPORTS, Estimated, Moderation, needed_builds
-from gate.decide.futility import asks_for_no_sign, edge, in_sight, is_beyond, is_futile, unseen
-from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, label_of, limits_of
-from gate.decide.machines import session_ratios
+from gate.decide.design import Design, Subject, by_question
+from gate.decide.estimates import METHOD, ONLY_REPORTS, Estimated, needed_builds
+from gate.decide.futility import (
+    POWER,
+    asks_for_no_sign,
+    degrees,
+    detectable,
+    edge,
+    in_sight,
+    is_beyond,
+    is_futile,
+    size_at,
+    unseen,
+)
+from gate.decide.looks import Judged, acceptance, decided_alpha, label_of, limits_of
 from gate.decide.sides import limits_of_heads, side_summary
-from gate.decide.views import Role
 from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
-from gate.model.report import Limit, View
+from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.stats import diagnostics
 from gate.stats.diagnostics.rounds import carry_over
 from gate.stats.estimate import level_variances
-from gate.stats.family import Tested
+from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
-from gate.stats.ratio import Limits, Rounded, t_quantile
+from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
 from gate.stats.round_ratio import UNKNOWN
 from gate.stats.special import chdtri
 from gate.stats.spreads import wider
@@ -86,12 +94,14 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
     moderation = found.moderation
     if moderation is None:
         return None
-    prior, result = moderation.prior, moderation.result
-    used = result is None or result.used
-    without = moderation.without.limits(alpha)
+    prior, result, without = moderation.prior, moderation.result, moderation.without.limits(alpha)
+    kind: Literal["alone", "moderated", "noisier", "disagrees", "unlike"] = "alone"
+    if result is not None:
+        unused: Literal["noisier", "unlike", "disagrees"] = "unlike" if result.unlike else "disagrees"
+        kind = "moderated" if result.used else "noisier" if result.noisier else unused
     return MemoryUse(
-        kind=_kind(moderation),
-        used=used,
+        kind=kind,
+        used=kind in ("alone", "moderated"),
         df=prior.df,
         sessions=prior.sessions,
         first=prior.first,
@@ -103,15 +113,6 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
             confidence=1 - alpha, method=design.method, df=moderation.without.df, kind=without.kind,
         ),
     )  # fmt: skip
-
-
-def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees", "unlike"]:
-    result = moderation.result
-    if result is None:
-        return "alone"
-    if result.used:
-        return "moderated"
-    return "noisier" if result.noisier else "unlike" if result.unlike else "disagrees"
 
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
@@ -144,9 +145,13 @@ def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
         return chosen
     subject = chosen.judged.subject
     tasks = any(each.judged.subject.case.one_task is False for each in views)
+    own, other = subject.role, others[0].judged.subject.role
+    times = None
+    if own is not None and other is not None and own.noise and other.noise is not None:
+        times = other.noise / own.noise
     view = View(
         why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
-        times=_times(subject.role, others[0].judged.subject.role),
+        times=times,
     )
     beside = [each.finding for each in others]
     return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
@@ -163,11 +168,24 @@ def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
     return views[first]
 
 
-def _times(own: Role | None, other: Role | None) -> float | None:
-    """Return how many times as much another view varied in the first round; None: not known, or it did not vary."""
-    if own is None or other is None or not own.noise or other.noise is None:
-        return None
-    return other.noise / own.noise
+def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> list[SessionRatio]:
+    """Describe each of given machines with its own interval at confidence 1 - alpha."""
+    described = []
+    for each in found:
+        pair, reduced = each.pair, each.reduced
+        exact = reduced is not None and reduced.exact
+        estimate = pair.y / pair.x if pair is not None else None
+        limits = WITHHELD
+        if estimate is not None and pair is not None and reduced is not None and not each.trouble:
+            limits = Limits("bounded", estimate, estimate) if exact else rounded(pair, *reduced.rounding).limits(alpha)
+        ratio = RatioInterval(
+            estimate=estimate, low=limits.low, high=limits.high, confidence=1 - alpha,
+            method="exact" if exact else METHOD, df=None if exact or each.trouble or pair is None else pair.df,
+            kind=limits.kind,
+        )  # fmt: skip
+        host = subject.case.hosts.get(each.session)
+        described.append(SessionRatio(session=each.session, host=host, rounds=each.rounds, ratio=ratio))
+    return described
 
 
 def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: int) -> Finding:
@@ -176,62 +194,53 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
-    alpha = _deciding_alpha(judged, verdict, design)
+    # "unchanged" is decided at the level of its look, without the family
+    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
+    alpha = decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
     decided = limits_of(found, alpha)
-    known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
+    covers, exceeded = acceptance(judged, design) if verdict == "regression" else (None, None)
     broken = limit is not None and limit.state == "broken"
     # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
-    accept = label_of(design) if broken else known.covers
+    accept = label_of(design) if broken else covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
+    called_either = verdict in ("regression", "improvement")
+    # `ratio` has one confidence for all findings, whatever their look
+    shown: Literal["ratio", "decided_at"] | None = "ratio"
+    if found.exact or found.reduced.trouble:
+        shown = None
+    elif called_either or (verdict == "unchanged" and alpha < design.alpha):
+        shown = "decided_at"
+    early = judged.settled and judged.look + 1 < len(design.looks)
+    proved = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
     facts = reasons.Facts(
         verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
         comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
         unseen=None if has_sign else size, min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
-        accepted=accept, exceeded=known.exceeded, broken=limit if broken else None,
+        accepted=accept, exceeded=exceeded, broken=limit if broken else None,
     )  # fmt: skip
     return Finding(
         benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=subject.better,
         statistic=subject.statistic, factors=case.factors, base=side_summary(found, "base", design.alpha),
         head=side_summary(found, "head", design.alpha), ratio=ratio_interval(found, design.alpha),
         sessions=session_ratios(found.machines, subject, design.alpha),
-        decided_at=_decided_at(judged, decided, alpha, design), shown=_shown(found, verdict, alpha < design.alpha),
+        decided_at=DecidedAt(
+            confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1,
+            looks=max(len(design.looks), 1),
+        ),
+        shown=shown,
         threshold=subject.threshold, floor=subject.floor, p=judged.p,
         p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
         verdict="accepted" if accept else "regression" if broken else verdict, accepted=accept,
         reason=reasons.finding(facts), warnings=_warnings(judged, verdict, design),
         not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
-        stopped=_stopped(judged, design), detectable=_detectable(found, size, verdict, design),
+        stopped=None if not early else "futility" if judged.futile and not proved else "settled",
+        detectable=None if called_either else size if size is not None else detectable(found, design),
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
         pairing=_pairing(found, design), top=subject.top,
     )  # fmt: skip
-
-
-def _deciding_alpha(judged: Judged, verdict: Verdict, design: Design) -> float:
-    # "unchanged" is decided at the level of its look, without the family
-    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
-    return decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
-
-
-def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:
-    """Name the interval that the verdict rests on; `ratio` has one confidence for all findings, whatever their look."""
-    if found.exact or found.reduced.trouble:
-        return None
-    called = verdict in ("regression", "improvement") or (verdict == "unchanged" and corrected)
-    return "decided_at" if called else "ratio"
-
-
-def _detectable(found: Estimated, size: float | None, verdict: Verdict, design: Design) -> float | None:
-    if verdict not in ("inconclusive", "unchanged", "no-sign"):
-        return None
-    return size if size is not None else detectable(found, design)
-
-
-def _decided_at(judged: Judged, decided: Limits, alpha: float, design: Design) -> DecidedAt:
-    looks = max(len(design.looks), 1)
-    return DecidedAt(confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1, looks=looks)
 
 
 class Ruling(NamedTuple):
@@ -267,13 +276,6 @@ def verdict_of(judged: Judged, design: Design) -> Ruling:
     return Ruling(verdict, size, has_sign, by_floor)
 
 
-def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] | None:
-    if not judged.settled or judged.look + 1 >= len(design.looks):
-        return None
-    shown = judged.regression.rejected or judged.improvement.rejected or judged.position.not_worse
-    return "futility" if judged.futile and not shown else "settled"
-
-
 def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarning]:
     found = judged.estimated
     marked = _beyond_warn(judged) if verdict != "regression" else None
@@ -283,7 +285,13 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
     if verdict in ("regression", "improvement"):
         is_regression = verdict == "regression"
         tested, p = (judged.regression, judged.p) if is_regression else (judged.improvement, judged.p_improvement)
-        told += _normality(found, tested, p)
+        base, head = len(found.base.builds), len(found.head.builds)
+        # a p smaller than any rearrangement of the builds could give rests on normal build effects
+        told += (
+            [warn.NormalTail(base, head)]
+            if p is not None and tested.rejected and p < 1 / comb(base + head, base)
+            else []
+        )
         if judged.look + 1 < len(design.looks):
             told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
@@ -311,14 +319,6 @@ def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
     if near <= edge * (1 + 1e-12) or (subject.floor is not None and change <= subject.floor):
         return None
     return warn.BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
-
-
-def _normality(found: Estimated, tested: Tested, p: float | None) -> list[warn.NormalTail]:
-    """Warn when a p is smaller than any rearrangement of the builds could give: it rests on normal build effects."""
-    base, head = len(found.base.builds), len(found.head.builds)
-    if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
-        return []
-    return [warn.NormalTail(base, head)]
 
 
 # --- what a floor alone decides ---------------------------------------------------------------------------------------
@@ -379,10 +379,12 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     if asks_for_no_sign(found) and (given_up or not beyond):
         return _until_seen(found, design)
     p = _p(found, beyond=beyond)
-    alpha = judged.regression.alpha if beyond else design.alpha
-    least = _least(found, design, beyond=beyond)
     if p is None:
         return None
+    alpha = judged.regression.alpha if beyond else design.alpha
+    # below it the rules would not call it, however clear it were; of each machine, where there are several
+    needed = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
+    least = {"memory": needed if beyond else 2, "builds": needed if beyond else 0}.get(found.hold, 0)
     statistic = t_quantile(df, p / 2)
     for more in range(max(1, least - builds), MOST + 1):
         grown = builds + more
@@ -426,12 +428,3 @@ def _p(found: Estimated, *, beyond: bool) -> float | None:
         return p
     p_floor = ratio.p_difference(subject.floor if subject.lower else -subject.floor, tail)
     return p if p_floor is None else max(p, p_floor) if beyond else min(p, p_floor)
-
-
-def _least(found: Estimated, design: Design, *, beyond: bool) -> int:
-    """Return the builds a side below which the rules would not call it, however clear it were."""
-    # of each machine, where there are several
-    needed = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
-    if found.hold == "memory":
-        return needed if beyond else 2
-    return needed if found.hold == "builds" and beyond else 0

@@ -16,7 +16,7 @@ from gate.config.rules import (
 from gate.config.types import Config
 from gate.decide.views import statistics_of
 from gate.directions import direction
-from gate.model import Evidence, Identical, Same, reasons
+from gate.model import Evidence, Identical, reasons
 from gate.units import to_base
 
 _UNITS = COMMAND_METRICS | {"task-clock": "s"}
@@ -27,12 +27,23 @@ def identical_of(evidence: Evidence, policy: Policy) -> list[Identical]:
     place = {benchmark.name: number for number, benchmark in enumerate(policy.config.benchmark)}
     # the probe takes them in any order
     proofs = sorted(evidence.identical, key=lambda same: place.get(same.benchmark, len(place)))
-    return [
-        _finding(same, metric, statistic, policy)
-        for same in proofs
-        for metric in _metrics(policy.config, same.benchmark)
-        for statistic in statistics_of(policy.config, same.benchmark, metric)
-    ]
+    found = []
+    for same in proofs:
+        for metric in _metrics(policy.config, same.benchmark):
+            rules = metric_rules(policy.config, same.benchmark, metric)
+            unit, _ = to_base(rules.unit if rules.unit is not None else _UNITS.get(metric, ""))
+            better = better_of(policy.config, same.benchmark, metric) or direction(metric, unit)
+            for statistic in statistics_of(policy.config, same.benchmark, metric):
+                names = (policy.config, same.benchmark, metric, statistic)
+                reason = reasons.SameProgram(differ=same.differ_count, read=same.read_count)
+                found.append(
+                    Identical(
+                        benchmark=same.benchmark, metric=metric, unit=unit, better=better, statistic=statistic,
+                        threshold=threshold_of(*names), floor=floor_of(*names, unit), reason=reason,
+                        identical=same.proof,
+                    )
+                )  # fmt: skip
+    return found
 
 
 def _metrics(config: Config, benchmark: str) -> list[str]:
@@ -50,15 +61,3 @@ def _metrics(config: Config, benchmark: str) -> list[str]:
         # another view of the same question, which has one answer
         found = [metric for metric in found if metric != "active"]
     return found or [default]
-
-
-def _finding(same: Same, metric: str, statistic: str, policy: Policy) -> Identical:
-    rules = metric_rules(policy.config, same.benchmark, metric)
-    unit, _ = to_base(rules.unit if rules.unit is not None else _UNITS.get(metric, ""))
-    names = (policy.config, same.benchmark, metric, statistic)
-    return Identical(
-        benchmark=same.benchmark, metric=metric, unit=unit,
-        better=better_of(policy.config, same.benchmark, metric) or direction(metric, unit), statistic=statistic,
-        threshold=threshold_of(*names), floor=floor_of(*names, unit),
-        reason=reasons.SameProgram(differ=same.differ_count, read=same.read_count), identical=same.proof,
-    )  # fmt: skip

@@ -15,13 +15,18 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=_rank)
 
+    def rank(finding: Finding) -> tuple[int, bool, bool, int, float]:
+        # of noise what may be a regression is the worst, and what is shown to be none the best
+        noise = 0 if not finding.is_noise or finding.may_regress else 2 if finding.not_worse else 1
+        estimate, size = finding.ratio.estimate, math.inf
+        if finding.base.value == finding.head.value == 0:
+            size = 0.0
+        elif estimate is not None and math.isfinite(estimate) and estimate > 0:
+            size = abs(math.log(estimate))
+        return _ORDER.index(finding.verdict), finding.is_noise, not finding.is_hidden, noise, -size
 
-def _rank(finding: Finding) -> tuple[int, bool, bool, int, float]:
-    # of noise what may be a regression is the worst, and what is shown to be none the best
-    noise = 0 if not finding.is_noise or finding.may_regress else 2 if finding.not_worse else 1
-    return _ORDER.index(finding.verdict), finding.is_noise, not finding.is_hidden, noise, -_size(finding)
+    return sorted(findings, key=rank)
 
 
 _ORDER: tuple[Verdict, ...] = (
@@ -38,14 +43,6 @@ def plain(finding: Finding) -> bool:
 def is_changed(finding: Finding) -> bool:
     """Return whether a finding comes before those that noise leaves open: it changed, or something else is missing."""
     return not plain(finding) and not finding.is_noise
-
-
-def _size(finding: Finding) -> float:
-    if finding.base.value == finding.head.value == 0:
-        return 0.0
-    estimate = finding.ratio.estimate
-    known = estimate is not None and math.isfinite(estimate) and estimate > 0
-    return abs(math.log(estimate)) if known and estimate is not None else math.inf
 
 
 def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[QuantileCurve]:

@@ -6,14 +6,13 @@ A fixed design is one look at everything. Source: docs/method.md, verdicts, fami
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
 from gate.decide.design import Design, Subject, by_question
-from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
+from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.decide.sides import limits_of_heads
 from gate.model import Accepted
@@ -74,37 +73,28 @@ def walk(subjects: Sequence[Subject], design: Design) -> Walk:
     judged: list[Judged | None] = [None] * len(subjects)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
-        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
+        # what was not measured up to a look keeps the one that it was last measured for
+        measured = [
+            rounds is None
+            or all(any(build + 1 >= rounds for _, build in side.builds) for side in (s.case.base, s.case.head))
+            for s in subjects
+        ]
+        still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and measured[i])]
         if not still_open:
             break
         kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
         now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
         factors = now.factors
-        for i, found in zip(still_open, _tests(now, design, look), strict=True):
-            judged[i] = found
+        for i, found in zip(still_open, now.found, strict=True):
+            judged[i] = _tested(found, design, look)
         judged = [*_families([j for j in judged if j is not None], design)]
-    ended = [_stopped(j, design) for j in judged if j is not None]
+    ended = []
+    for j in (j for j in judged if j is not None):
+        over = j.settled or j.look + 1 >= len(design.reached) or not asks_for_no_sign(j.estimated)
+        # what the run gave up by another family than the one that is asked for now was measured no further
+        stays = over or in_sight(j.estimated, design.alpha) or j.position.promising
+        ended.append(j if stays else msgspec.structs.replace(j, settled=True, futile=True))
     return Walk(ended, factors.rounds)
-
-
-def _stopped(judged: Judged, design: Design) -> Judged:
-    """Mark what the run gave up by another family than the one that is asked for now: it was measured no further."""
-    found = judged.estimated
-    over = judged.settled or judged.look + 1 >= len(design.reached)
-    if over or not asks_for_no_sign(found) or in_sight(found, design.alpha) or judged.position.promising:
-        return judged
-    return msgspec.structs.replace(judged, settled=True, futile=True)
-
-
-def _goes_on(subject: Subject, rounds: int | None) -> bool:
-    """Return whether a subject was measured up to a look; what was not keeps the look it was last measured for."""
-    return rounds is None or all(
-        any(build + 1 >= rounds for _, build in side.builds) for side in (subject.case.base, subject.case.head)
-    )
-
-
-def _tests(now: Estimates, design: Design, look: int) -> list[Judged]:
-    return [_tested(found, design, look) for found in now.found]
 
 
 def _tested(found: Estimated, design: Design, look: int) -> Judged:
@@ -217,19 +207,11 @@ def _is_settled(views: Sequence[Judged], design: Design) -> bool:
     if any(each.settled or each.regression.rejected for each in views):
         return True
     sharp = next(each for each in views if each.subject.sharp)
-    dull = [each for each in views if each is not sharp]
-    return _settles(sharp) and not any(in_sight(each.estimated, design.alpha) for each in dull)
-
-
-def _settles(judged: Judged) -> bool:
-    position = judged.position
+    position, found = sharp.position, sharp.estimated
     # a promising one waits for its verdict: it costs time only where head is faster
-    shown = judged.improvement.rejected or (position.not_worse and not position.promising)
-    return (
-        judged.estimated.exact
-        or (shown and judged.estimated.hold not in ONLY_REPORTS)
-        or (judged.futile and not position.promising)
-    )
+    shown = sharp.improvement.rejected or (position.not_worse and not position.promising)
+    settles = found.exact or (shown and found.hold not in ONLY_REPORTS) or (sharp.futile and not position.promising)
+    return settles and not any(in_sight(each.estimated, design.alpha) for each in views if each is not sharp)
 
 
 def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
@@ -267,12 +249,17 @@ def _position(
     subject, reduced = found.subject, found.reduced
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
         # numbers: what is not beyond is within, the threshold itself included
+        value, edge = found.ratio.y / found.ratio.x, 1 + subject.threshold
+        outside = _beyond(value, edge, "above") or _beyond(value, 1 / edge, "below")
+        found_below = subject.floor is not None and abs(found.ratio.y - found.ratio.x) <= subject.floor
         return Position(
-            not_worse=p > 0, not_better=p_improvement > 0, within_floor=_within_floor(found), promising=False
+            not_worse=p > 0, not_better=p_improvement > 0, within_floor=outside and found_below, promising=False
         )
     if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
         return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
-    if reduced.trouble == "zero-base" and _counts_within_floor(found):
+    floor, most = subject.floor, found.head.values.max()
+    counted = reduced.trouble == "zero-base" and subject.case.exact
+    if counted and floor is not None and found.base.values.max() == 0 < most <= floor:
         return Position(not_worse=True, not_better=True, within_floor=True, promising=False)
     if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold in ONLY_REPORTS:
         return Position(not_worse=False, not_better=False, within_floor=False, promising=False)
@@ -293,39 +280,25 @@ def _position(
     return Position(not_worse, not_better, within_floor, promising)
 
 
-def _within_floor(found: Estimated) -> bool:
-    """Return whether an exact change is beyond the threshold, but no larger than the floor."""
-    ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
-    outside = _beyond(ratio.y / ratio.x, 1 + d, "above") or _beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
-    return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
+def acceptance(judged: Judged, design: Design) -> tuple[Accepted | None, Accepted | None]:
+    """Return what covers a regression, an accept entry or else a label, and an entry that it exceeds.
 
-
-def _counts_within_floor(found: Estimated) -> bool:
-    """Return whether an exact count is 0 in base, and nowhere in head above the floor."""
-    floor, base, head = found.subject.floor, found.base.values, found.head.values
-    return floor is not None and found.subject.case.exact and base.max() == 0 < head.max() <= floor
-
-
-class Acceptance(NamedTuple):
-    """What covers a regression: an accept entry, otherwise a label. exceeded: an entry that it exceeds."""
-
-    covers: Accepted | None
-    exceeded: Accepted | None
-
-
-def acceptance(judged: Judged, design: Design) -> Acceptance:
-    """Look a regression up in the accepts: covered where it is not shown, at the deciding level, to exceed the size."""
+    An entry covers what is not shown, at the deciding level, to exceed its size.
+    """
     found, subject, policy = judged.estimated, judged.subject, design.policy
     exceeded: Accept | None = None
     case = subject.case
     for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
         if accept.until < policy.today or found.reduced.trouble:
             continue
-        if not _exceeds(judged, float(accept.up_to), design):
-            return Acceptance(accepted_by(accept), None)
+        limit = 1 + float(accept.up_to) if subject.lower else 1 / (1 + float(accept.up_to))
+        tail, p = subject.tails[0], None if found.exact else found.ratio.p(limit, subject.tails[0])
+        exceeds = p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
+        if not (_beyond(found.ratio.y / found.ratio.x, limit, tail) if found.exact else exceeds):
+            return accepted_by(accept), None
         if exceeded is None or accept.up_to > exceeded.up_to:
             exceeded = accept
-    return Acceptance(label_of(design), accepted_by(exceeded) if exceeded is not None else None)
+    return label_of(design), accepted_by(exceeded) if exceeded is not None else None
 
 
 def label_of(design: Design) -> Accepted | None:
@@ -337,16 +310,6 @@ def label_of(design: Design) -> Accepted | None:
 def accepted_by(accept: Accept) -> Accepted:
     """Return what an [[accept]] entry accepts."""
     return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
-
-
-def _exceeds(judged: Judged, size: float, design: Design) -> bool:
-    found, subject = judged.estimated, judged.subject
-    limit = 1 + size if subject.lower else 1 / (1 + size)
-    tail = subject.tails[0]
-    if found.exact:
-        return _beyond(found.ratio.y / found.ratio.x, limit, tail)
-    p = found.ratio.p(limit, tail)
-    return p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
 
 
 def decided_alpha(judged: Judged, alpha: float, design: Design) -> float:

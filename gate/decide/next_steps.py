@@ -6,18 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from gate.codes import Exit
 from gate.config.rules import OWN_WORK
 from gate.config.types import Gate
-from gate.decide.detectable import POWER
 from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.decide.futility import POWER
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.controls import Control
-from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
 from gate.model.report import NextPlan
 from gate.model.warnings.hosts import Pressure, Steal
@@ -73,8 +70,13 @@ def next_step(report: Report) -> steps.Step | None:
         )  # fmt: skip
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
-    if report.verdict == "regression" and report.creep is not None:
-        return _find_creep(report, report.creep)
+    crept = [case for case in report.creep.cases if case.verdict == "crept"] if report.creep else []
+    if report.verdict == "regression" and report.creep is not None and crept:
+        worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
+        head = (report.run.head.sha if report.run.head else None) or "HEAD"
+        return steps.find_creep(
+            pin=report.creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects)
+        )
     if report.verdict == "regression":
         return None if any(isinstance(each, TwoPrograms) for each in report.warnings) else _fix_regression(report)
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
@@ -98,7 +100,7 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
         case steps.OnlyAggregates(more=True):
             return steps.import_more(builds=_least(report))
         case steps.NothingMeasured():
-            return steps.measure_first()
+            return steps.PLAIN["measure-first"]
         case steps.OneSideMeasured():
             return steps.name_sides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
         case steps.NothingDecided(undirected=[metric, *_]):
@@ -106,15 +108,6 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
         case steps.NothingDecided(metrics=[metric, *_]):
             return steps.decide_on(metric=metric)
     return None
-
-
-def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
-    crept = [case for case in creep.cases if case.verdict == "crept"]
-    if not crept:
-        return _fix_regression(report)
-    worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
-    head = (report.run.head.sha if report.run.head else None) or "HEAD"
-    return steps.find_creep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
 
 
 def _fix_regression(report: Report) -> steps.Step:
@@ -147,12 +140,7 @@ def _fix_regression(report: Report) -> steps.Step:
     )
 
 
-_OF_ONE_KIND: dict[str, steps.Step] = {
-    "output": steps.fix_output(),
-    "tree": steps.keep_trees(),
-    "outside": steps.build_inside(),
-    "unproved": steps.measure_all(),
-}
+_OF_ONE_KIND = {"output": "fix-output", "tree": "keep-trees", "outside": "build-inside", "unproved": "measure-all"}
 """What a reader does after failures that are all of one kind."""
 
 
@@ -169,15 +157,15 @@ def _after_failures(report: Report) -> steps.Step:
             return steps.import_others(why="repeated" if "repeated" in kinds else "missing")
         return steps.import_others(why="failed")
     if len(kinds) == 1 and (of_kind := _OF_ONE_KIND.get(report.failures[0].kind)) is not None:
-        return of_kind
+        return steps.PLAIN[of_kind]
     if all(failure.kind == "lock" and failure.seconds is not None for failure in report.failures):
-        return steps.run_later()
+        return steps.PLAIN["run-later"]
     if kinds != {"missing"}:
-        return steps.fix_failure()
+        return steps.PLAIN["fix-failure"]
     # a part of several has no benchmark
     gone = [failure.benchmark for failure in report.failures if failure.benchmark is not None]
     if len(gone) < len(report.failures):
-        return steps.repeat_job()
+        return steps.PLAIN["repeat-job"]
     whose, label = report.policy.whose, report.policy.gate.get("accept_label")
     merged = whose is not None and whose.kind in ("base", "target")
     return steps.restore_benchmark(
@@ -222,13 +210,19 @@ def _settle(report: Report) -> steps.Step:
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
         )  # fmt: skip
     if not still_open:
-        return steps.nothing_to_do()
+        return steps.PLAIN["nothing-to-do"]
     declared = [step for f in still_open if (step := not_by_builds(f, report)) is not None]
     if len(declared) == len(still_open):
         return declared[0]
     told = _told(still_open)
     least = _least(report)
-    hopeless = not told and all(_is_hopeless(f) for f in still_open)
+    # no reasonable number of builds would do, as far as is known
+    hopeless = not told and all(
+        f.ratio.df is not None
+        if isinstance(f.reason, reasons.Unbounded)
+        else isinstance(f.reason, (reasons.TooWide, reasons.TooNoisy)) and f.reason.hopeless
+        for f in still_open
+    )
     if report.run.imported and not hopeless:
         # of what is not known to lack some more, twice as many tell more
         most = max(map(_builds, still_open))
@@ -309,13 +303,13 @@ def not_by_builds(finding: Finding, report: Report | None = None) -> steps.Step 
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
     if isinstance(reason, reasons.NegativeValues):
-        return steps.check_values()
+        return steps.PLAIN["check-values"]
     if isinstance(reason, reasons.ZeroValue):
-        return steps.ask_of_all_machines()
+        return steps.PLAIN["ask-of-all-machines"]
     if isinstance(reason, reasons.ZeroQuantile):
         return steps.other_statistic(metric=finding.metric, statistic=finding.statistic)
     if isinstance(reason, reasons.DifferentSessions):
-        return steps.measure_together()
+        return steps.PLAIN["measure-together"]
     if isinstance(reason, (reasons.OneUnit, reasons.FewForBootstrap)) and reason.unit == "session":
         # two leave one degree of freedom, with which hardly any change can be shown
         wanted = reason.needs if isinstance(reason, reasons.FewForBootstrap) else 3
@@ -379,13 +373,6 @@ def _seconds(report: Report, builds: int) -> float | None:
     if seconds is None and report.stopped == "budget":
         seconds = _configured(_plan(report))
     return seconds / done * builds if done and seconds is not None and _sessions(report) == 1 else None
-
-
-def _is_hopeless(finding: Finding) -> bool:
-    """Return whether no reasonable number of builds would do, as far as is known."""
-    if isinstance(finding.reason, reasons.Unbounded):
-        return finding.ratio.df is not None
-    return isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless
 
 
 def _more_machines(still_open: Sequence[Finding]) -> steps.Step | None:
@@ -456,15 +443,6 @@ class _More(NamedTuple):
     iterations: int | None = None
 
 
-class _Quieter(msgspec.Struct, frozen=True):
-    """A metric that was recorded, and that decides so many of the open findings."""
-
-    metric: str
-    findings: int
-    sure: bool
-    """Whether it shows a change, as it was measured."""
-
-
 def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None) -> steps.Step | None:
     """Choose what reduces the noise, where more builds would not within reason; None: they would, or nothing tells.
 
@@ -477,23 +455,19 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
     itself = sum(_varies_itself(f, report) for f in still_open) > len(still_open) / 2
     too_much = loaded or itself if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
-    sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
+    sure = quieter is not None and (quieter[2] or (more is not None and more.budget is not None))
     if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
     return steps.reduce_noise(
         builds=more.builds if more else None, starts=more.executions if more else None,
         settled=more.settled if more else 0, seconds=more.seconds if more else None, too_much=too_much or more is None,
-        metric=quieter.metric if quieter else None,
+        metric=quieter[0] if quieter else None,
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
-        findings=quieter.findings if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
+        findings=quieter[1] if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
         waited=waited,
-        itself=itself, shared=waited is not None and _is_shared(report),
+        # under `nice` root's programs wait too
+        itself=itself, shared=waited is not None and (report.run.host or {}).get("priority") == 0,
     )  # fmt: skip
-
-
-def _is_shared(report: Report) -> bool:
-    # under `nice` root's programs wait too
-    return (report.run.host or {}).get("priority") == 0
 
 
 def _is_too_much(report: Report, more: _More) -> bool:
@@ -511,8 +485,11 @@ def _limit(report: Report, seconds: float) -> float:
     return min(_LONGEST, max(_SHORT, _TIMES * (_configured(_plan(report)) or seconds)))
 
 
-def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
-    """Find a metric that the run recorded of every benchmark, and that decides most of the open findings."""
+def _quieter(report: Report, still_open: Sequence[Finding]) -> tuple[str, int, bool] | None:
+    """Find a metric that the run recorded of every benchmark, and that decides most of the open findings.
+
+    With it: how many, and whether it shows a change, as it was measured.
+    """
     if report.run.imported:
         return None
     every = {f.benchmark for f in report.findings}
@@ -521,7 +498,9 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         found = [r for r in report.recorded if r.metric == name and r.statistic == "mean" and r.better is not None]
         if not every <= {r.benchmark for r in found}:
             continue
-        if any(_is_little(r, report) for r in found):
+        # of a benchmark that mostly waits, a time of its own work is a small part of what is measured
+        times = [(f.benchmark, f.base.value) for f in report.findings if f.unit == "s"]
+        if any(r.benchmark == b and r.unit == "s" and r.base.value < _PART * v for r in found for b, v in times):
             continue
         recorded = {_case(r): r.ratio for r in found}
         # whatever its noise, of too few builds nothing is decided
@@ -530,7 +509,7 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
         decided = [by is not None and _decides(by, f, report, own_work=name in OWN_WORK) for f, by in own]
         if any(decided) and 2 * sum(decided) >= len(still_open):
-            return _Quieter(name, sum(decided), sure=any(beyond))
+            return name, sum(decided), any(beyond)
     return None
 
 
@@ -549,14 +528,6 @@ def _varies_itself(finding: Finding, report: Report) -> bool:
 
 def _width(interval: RatioInterval | Control) -> float:
     return math.log(interval.high / interval.low) if interval.high and interval.low and interval.low > 0 else 0.0
-
-
-def _is_little(own: Recorded, report: Report) -> bool:
-    """Return whether a benchmark mostly waits, so that a time of its own work is a small part of what is measured."""
-    return any(
-        f.benchmark == own.benchmark and f.unit == own.unit == "s" and own.base.value < _PART * f.base.value
-        for f in report.findings
-    )
 
 
 def _decides(by: RatioInterval, finding: Finding, report: Report, *, own_work: bool) -> bool:

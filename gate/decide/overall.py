@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gate.decide.design import Design
+from gate.decide.estimates import METHOD
 from gate.decide.looks import Judged
-from gate.decide.machines import METHOD
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
 from gate.model.case import TYPICAL, pairs
 from gate.stats.estimate import PAIRED
@@ -71,7 +71,14 @@ def _name(of: Case | Failure) -> str:
 
 
 def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequence[str], design: Design) -> Overall:
-    wanted = _wanted([j for j in members if _counts(j)], design)
+    fit = [_units(j) for j in members if _counts(j)]
+    kinds = Counter(fit)
+    # the units that a case must have to count
+    wanted = max(kinds, key=lambda units: (kinds[units], len(units)), default=frozenset())
+    if design.reached:
+        # later rounds are open to what is settled
+        every = frozenset[Unit]().union(*fit)
+        wanted = frozenset(u for u in every if not isinstance(u, tuple) or u[1] < design.reached[0])
     complete = [_counts(j) and wanted <= _units(j) for j in members]
     counted = [j for j, whole in zip(members, complete, strict=True) if whole]
     dropped = [_name(j.subject.case) for j, whole in zip(members, complete, strict=True) if not whole]
@@ -103,17 +110,6 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
 def _units(judged: Judged) -> frozenset[Unit]:
     base, head = (judged.estimated.by_build(side) for side in SIDES)
     return frozenset(base.units) & frozenset(head.units)
-
-
-def _wanted(members: Sequence[Judged], design: Design) -> frozenset[Unit]:
-    """Return the units that a case must have to count."""
-    if design.reached:
-        # later rounds are open to what is settled
-        first = design.reached[0]
-        units = frozenset(u for j in members for u in _units(j))
-        return frozenset(u for u in units if not isinstance(u, tuple) or u[1] < first)
-    kinds = Counter(_units(j) for j in members)
-    return max(kinds, key=lambda units: (kinds[units], len(units)), default=frozenset())
 
 
 def _counts(judged: Judged) -> bool:

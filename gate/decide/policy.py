@@ -39,7 +39,11 @@ def policy_of(run: Run | None, options: RulesOptions) -> Policy:
         source = source or project_source(_text(Path("perfgate.toml")), _text(Path("pyproject.toml")))
         whose = Whose("named", source.name) if source else Whose("defaults")
         config = parse(over(source, sets) if source else sets)
-        config = _with_benchmarks(config, measured) if measured is not None else config
+        if measured is not None:
+            # a file of rules need not repeat the benchmarks: how they were measured comes from the run
+            names = {b.name for b in config.benchmark}
+            more = (b for b in measured.benchmark if b.name not in names)
+            config = msgspec.structs.replace(config, benchmark=[*config.benchmark, *more])
     whose = msgspec.structs.replace(whose, sets=(*whose.sets, *options.sets))
     return Policy(config, str(whose), today(), measured=measured, whose=whose)
 
@@ -57,14 +61,6 @@ def _of_run(run: Run) -> Whose:
 def today() -> datetime.date:
     """Return the day in UTC, by which entries of [[accept]] end."""
     return datetime.datetime.now(tz=datetime.UTC).date()
-
-
-def _with_benchmarks(config: Config, measured: Config) -> Config:
-    # a file of rules need not repeat the benchmarks: how they were measured comes from the run
-    names = {b.name for b in config.benchmark}
-    return msgspec.structs.replace(
-        config, benchmark=[*config.benchmark, *(b for b in measured.benchmark if b.name not in names)]
-    )
 
 
 def read_rules(file: Path, option: str = "rules") -> Source:

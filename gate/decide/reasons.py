@@ -136,7 +136,9 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
     if facts.position.not_worse and beyond[1]:
         return reasons.BetterUncorrected(threshold=facts.threshold)
     if facts.position.not_worse:
-        floor = None if _below_threshold(facts) else facts.floor
+        low, high, e, lower = facts.nominal.low, facts.nominal.high, 1 + facts.threshold, facts.found.subject.lower
+        below = low is not None and high is not None and (high < e if lower else low > 1 / e)
+        floor = None if below else facts.floor
         return reasons.NotWorse(threshold=facts.threshold, floor=floor, unit=facts.case.unit, confidence=_asked(facts))
     if facts.floor is not None and _beyond(facts, facts.decided, worse=True):
         return reasons.FloorOpen(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
@@ -159,7 +161,14 @@ def _unsettled(facts: Facts) -> reasons.Reason:
             detectable=facts.unseen, wanted=facts.found.subject.wanted, unit=facts.case.unit,
             better=facts.found.subject.better, hopeless=_hopeless(facts),
         )  # fmt: skip
-    return _too_wide(facts)
+    found, edge_ = facts.found, 1 + facts.threshold
+    above, below, _ = _reach(facts, facts.nominal)
+    exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
+    return reasons.TooWide(
+        threshold=facts.threshold, exceeds=exceeds,
+        estimate="within" if 1 / edge_ <= found.ratio.y / found.ratio.x <= edge_ else "beyond", unit=found.unit,
+        hopeless=_hopeless(facts), confidence=_asked(facts),
+    )  # fmt: skip
 
 
 def _held(facts: Facts) -> reasons.Reason | None:
@@ -169,17 +178,6 @@ def _held(facts: Facts) -> reasons.Reason | None:
     if facts.found.hold == "bootstrap":
         return reasons.FewForBootstrap(needs=BOOTSTRAP_BUILDS, has=units, unit=unit)
     return reasons.MemoryAlone() if facts.found.hold == "memory" else None
-
-
-def _too_wide(facts: Facts) -> reasons.TooWide:
-    found, edge = facts.found, 1 + facts.threshold
-    above, below, _ = _reach(facts, facts.nominal)
-    exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
-    return reasons.TooWide(
-        threshold=facts.threshold, exceeds=exceeds,
-        estimate="within" if 1 / edge <= found.ratio.y / found.ratio.x <= edge else "beyond", unit=found.unit,
-        hopeless=_hopeless(facts), confidence=_asked(facts),
-    )  # fmt: skip
 
 
 def _asked(facts: Facts) -> float | None:
@@ -199,13 +197,6 @@ def _hopeless(facts: Facts) -> bool:
     found = facts.found
     several = not found.machines and max(len(side.counts[2]) for side in (found.base, found.head)) > 1
     return facts.more_builds is None and found.ratio.df is not None and not several
-
-
-def _below_threshold(facts: Facts) -> bool:
-    low, high, edge = facts.nominal.low, facts.nominal.high, 1 + facts.threshold
-    if low is None or high is None:
-        return False
-    return high < edge if facts.found.subject.lower else low > 1 / edge
 
 
 def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
@@ -339,7 +330,7 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
     if reduced.trouble == "one-unit" or (reduced.trouble == "zero-base" and reduced.y == 0 and few):
         return reasons.OneUnit(unit=subject.top if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
     if reduced.trouble == "few-values" and reduced.shortage is not None:
-        needs, has = reduced.shortage.needs, reduced.shortage.has
+        has, needs = reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has, unit=subject.top)
     return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
@@ -347,12 +338,13 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
 def _on_machine(
     found: Machine, subject: Subject
 ) -> reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread | reasons.FewValues | reasons.FewRoundsThere:
-    if found.trouble == "few-values" and found.shortage is not None:
-        return reasons.FewValues(statistic=subject.statistic, needs=found.shortage.needs, has=found.shortage.has)
-    if found.trouble == "negative":
-        return reasons.NegativeValues()
-    if found.trouble == "zero-value":
-        return reasons.ZeroValue()
-    if found.trouble == "no-spread":
-        return reasons.NoSpread()
-    return reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)
+    if found.trouble == "few-values" and found.reduced is not None and found.reduced.shortage is not None:
+        has, needs = found.reduced.shortage
+        return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has)
+    few = reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)
+    known: dict[str, reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread] = {
+        "negative": reasons.NegativeValues(),
+        "zero-value": reasons.ZeroValue(),
+        "no-spread": reasons.NoSpread(),
+    }
+    return known.get(found.trouble, few)

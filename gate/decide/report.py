@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -27,7 +27,7 @@ from gate.decide.overall import overall_of, without_case
 from gate.decide.sides import side_summary
 from gate.model import outcomes
 from gate.model.case import MEAN
-from gate.model.evidence import Case, Evidence
+from gate.model.evidence import Evidence
 from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
 from gate.model.records import Failure
 from gate.model.report import (
@@ -93,30 +93,23 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else new_benchmarks(evidence)
+    fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
     explanations = explanations_of(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
-        exit_code=_exit_code(verdict, findings, policy),
+        # a finding that is shown not to be worse never fails, even where inconclusive ones do
+        exit_code=_EXITS[verdict] if verdict != "inconclusive" or fails else Exit.PASS,
         summary=summary(why, itself, len(new))
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
-        policy=PolicyFacts(
-            source=policy.source,
-            whose=policy.whose,
-            gate=_rules(policy),
-            override=[to_tables(item) for item in policy.config.override],
-            accept=[to_tables(item) for item in policy.config.accept],
-        ),
+        policy=_policy_facts(policy),
         family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
-        recorded=[
-            *_recorded([case for case in evidence.cases if why is not None or id(case) not in asked], design),
-            *_without_values(evidence, design),
-        ],
+        recorded=[*_recorded(evidence, design, asked if why is None else ())],
         failures=evidence.failures,
         overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
@@ -258,22 +251,16 @@ def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[MatchesNothin
                 yield MatchesNothing(policy.source, table, "benchmark", glob, tuple(names))
 
 
-def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
-    subjects: list[Subject] = [subject_of(case, MEAN, design.policy, {}) for case in cases]
-    found = estimates(subjects, design, design.reached[-1] if design.reached else None).found
-    return [
-        Recorded(
-            benchmark=each.subject.case.benchmark, metric=each.subject.case.metric, unit=each.subject.case.unit,
-            better=each.subject.case.better, factors=each.subject.case.factors,
-            base=side_summary(each, "base", design.alpha), head=side_summary(each, "head", design.alpha),
-            ratio=ratio_interval(each, design.alpha), warnings=[*each.subject.case.warnings, *each.warnings],
-        )
-        for each in found
-    ]  # fmt: skip
-
-
-def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
-    """Give the aggregates that both sides have, whose ratio has no interval."""
+def _recorded(evidence: Evidence, design: Design, decided: Collection[int]) -> Iterator[Recorded]:
+    """Give what is shown and not decided: cases, and the aggregates that both sides have, without an interval."""
+    subjects = [subject_of(case, MEAN, design.policy, {}) for case in evidence.cases if id(case) not in decided]
+    for found in estimates(subjects, design, design.reached[-1] if design.reached else None).found:
+        case = found.subject.case
+        yield Recorded(
+            benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=case.better, factors=case.factors,
+            base=side_summary(found, "base", design.alpha), head=side_summary(found, "head", design.alpha),
+            ratio=ratio_interval(found, design.alpha), warnings=[*case.warnings, *found.warnings],
+        )  # fmt: skip
     for each in evidence.aggregates:
         if each.base is None or each.head is None:
             continue
@@ -295,11 +282,17 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
         )  # fmt: skip
 
 
-def _rules(policy: Policy) -> dict[str, Any]:
-    """Return [gate] as it decided: with the floor in force, and without whether regressions are profiled."""
-    gate = policy.config.gate
-    rules = to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {})
-    return {key: value for key, value in rules.items() if key != "explain"}
+def _policy_facts(policy: Policy) -> PolicyFacts:
+    config = policy.config
+    # [gate] as it decided: with the floor in force, and without whether regressions are profiled
+    gate = to_tables(config.gate) | ({"floor": default_floor(config)} if config.gate.floor is None else {})
+    return PolicyFacts(
+        source=policy.source,
+        whose=policy.whose,
+        gate={key: value for key, value in gate.items() if key != "explain"},
+        override=[to_tables(item) for item in config.override],
+        accept=[to_tables(item) for item in config.accept],
+    )
 
 
 def _report_verdict(
@@ -329,15 +322,6 @@ def _missing_allowed(failures: Sequence[Failure], policy: Policy) -> list[Missin
     return [MissingAllowed(benchmarks, label) for benchmarks, label in allowed if benchmarks]
 
 
-def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Policy) -> int:
-    # a finding that is shown not to be worse never fails, even where inconclusive ones do
-    if verdict == "inconclusive" and not (
-        policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
-    ):
-        return Exit.PASS
-    return _EXITS[verdict]
-
-
 # --- improvements that are too large to be believed -------------------------------------------------------------------
 
 
@@ -347,23 +331,16 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
     The size is that of the estimate, as it is read; the interval must show an improvement of any size, whether or not
     the rules let it be called one.
     """
-    found = [
-        (size, f)
-        for f in findings
-        if (size := _shown(f)) > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0)
-    ]
+    found: list[tuple[float, Improvement]] = []
+    for f in findings:
+        ratio = f.ratio
+        if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
+            continue
+        # by which share head is better: of time what is saved, of a rate what base lacks
+        lower = f.better == "lower"
+        size = 1 - (ratio.estimate if lower else 1 / ratio.estimate)
+        shown = ratio.high < 1 if lower else ratio.low > 1
+        if shown and size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
+            found.append((size, Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, ratio.estimate)))
     several = sorted(found, key=lambda each: -each[0])
-    improvements = tuple(
-        Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, f.ratio.estimate or 0.0) for _, f in several
-    )
-    return [Implausible(improvements)] if improvements else []
-
-
-def _shown(finding: Finding) -> float:
-    """Return by which share head is better: of time what is saved, of a rate what base lacks; 0: not shown to be."""
-    ratio = finding.ratio
-    if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
-        return 0.0
-    if finding.better == "lower":
-        return 1 - ratio.estimate if ratio.high < 1 else 0.0
-    return 1 - 1 / ratio.estimate if ratio.low > 1 else 0.0
+    return [Implausible(tuple(each for _, each in several))] if several else []

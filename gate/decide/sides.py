@@ -50,24 +50,24 @@ def limits_of_heads(found: Sequence[Estimated], looks: Sequence[int], design: De
     """
     limited = sum(each.subject.limit is not None for each in found if not each.exact)
     shared = 1 if design.policy.config.gate.family == "none" else max(1, limited)
-    return [_limit(each, look, design, design.alpha / shared) for each, look in zip(found, looks, strict=True)]
-
-
-def _limit(found: Estimated, look: int, design: Design, alpha: float) -> Limit | None:
-    limit = found.subject.limit
-    if limit is None:
-        return None
-    # one side over its builds: the degrees of freedom of a paired interval
-    level = design.spending.nominal(look, alpha, paired=True)
-    head = side_summary(found, "head", level)
-    low, high = (head.value, head.value) if found.exact else (head.low, head.high)
-    held = found.hold or found.reduced.trouble == "no-spread"
-    if low is None or high is None or (held and not found.exact):
-        return Limit(at=limit, state="open", low=None, high=None, confidence=1 - level)
-    # of numbers written in decimals a hair of rounding is not beyond
-    hair = 1e-12 * abs(limit)
-    over, within = (low > limit + hair, high <= limit + hair) if found.subject.lower else (
-        high < limit - hair, low >= limit - hair,
-    )  # fmt: skip
-    state: Literal["kept", "open", "broken"] = "broken" if over else "kept" if within else "open"
-    return Limit(at=limit, state=state, low=low, high=high, confidence=1 - level)
+    found_limits: list[Limit | None] = []
+    for each, look in zip(found, looks, strict=True):
+        limit = each.subject.limit
+        if limit is None:
+            found_limits.append(None)
+            continue
+        # one side over its builds: the degrees of freedom of a paired interval
+        level = design.spending.nominal(look, design.alpha / shared, paired=True)
+        head = side_summary(each, "head", level)
+        low, high = (head.value, head.value) if each.exact else (head.low, head.high)
+        held = (each.hold or each.reduced.trouble == "no-spread") and not each.exact
+        state: Literal["kept", "open", "broken"] = "open"
+        if held or low is None or high is None:
+            low = high = None
+        else:
+            # of numbers written in decimals a hair of rounding is not beyond; what is worse is above here
+            hair, least, most = 1e-12 * abs(limit), *((low, high) if each.subject.lower else (-high, -low))
+            bound = limit if each.subject.lower else -limit
+            state = "broken" if least > bound + hair else "kept" if most <= bound + hair else "open"
+        found_limits.append(Limit(at=limit, state=state, low=low, high=high, confidence=1 - level))
+    return found_limits

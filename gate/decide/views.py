@@ -93,16 +93,16 @@ def roles_of(questions: Sequence[Sequence[Asked]]) -> list[list[Role | None]]:
 
     An effect never decides here, nor do the rounds that are tested: that would be a second look at them.
     """
-    return [[None] if len(views) == 1 else [*_roles(number, *views)] for number, views in enumerate(questions)]
-
-
-def _roles(number: int, first: Asked, second: Asked) -> tuple[Role, Role]:
-    noises = [first_round_noise(case.base, case.head, center_of(statistic)) for case, statistic in (first, second)]
-    one, other = (math.inf if noise is None else noise for noise in noises)
-    weights = (0.5, 0.5)
-    if math.isfinite(max(one, other)) and max(one, other) > _SHARPER * min(one, other):
-        weights = _WEIGHTS if one < other else _WEIGHTS[::-1]
-    return (
-        Role(question=number, first=True, weight=weights[0], sharp=one <= other, noise=noises[0]),
-        Role(question=number, first=False, weight=weights[1], sharp=one > other, noise=noises[1]),
-    )
+    roles: list[list[Role | None]] = []
+    for number, views in enumerate(questions):
+        if len(views) == 1:
+            roles.append([None])
+            continue
+        noises = [first_round_noise(case.base, case.head, center_of(statistic)) for case, statistic in views]
+        one, other = (math.inf if noise is None else noise for noise in noises)
+        weights = (0.5, 0.5)
+        if math.isfinite(max(one, other)) and max(one, other) > _SHARPER * min(one, other):
+            weights = _WEIGHTS if one < other else _WEIGHTS[::-1]
+        first = Role(question=number, first=True, weight=weights[0], sharp=one <= other, noise=noises[0])
+        roles.append([first, Role(number, first=False, weight=weights[1], sharp=one > other, noise=noises[1])])
+    return roles

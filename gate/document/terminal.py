@@ -271,9 +271,11 @@ class _Text:
         texts = [visible(text) for text in items.texts]
         if items.role == "warning" and texts:
             yield paint("warnings", self.bold)
-            for text in texts[:_WARNINGS]:
+            # where the others stand nowhere else, all are here
+            shown = texts[:_WARNINGS] if self.elsewhere else texts
+            for text in shown:
                 yield from wrap(text, self.width, first="  - ", rest="    ")
-            if more := len(texts) - min(len(texts), _WARNINGS):
+            if more := len(texts) - len(shown):
                 yield from wrap(f"{more_are(more)} {self.elsewhere}.", self.width, first="  ", rest="  ")
             return
         if items.title and texts:

@@ -81,10 +81,20 @@ def with_figures(records: Sequence[Located], figures: Figures) -> list[Located]:
         key = _case(line)
         return figures.get(key) == line.statistic and (key, line.side, line.session, line.build) not in sampled
 
-    return [
-        Located(_as_value(r.record), r.path, r.line) if isinstance(r.record, Unsampled) and is_value(r.record) else r
-        for r in records
-    ]
+    found: list[Located] = []
+    for located in records:
+        line = located.record
+        if isinstance(line, Unsampled) and is_value(line):
+            # a mean is no count, whatever it is of
+            exact = to_base(line.unit)[0] in COUNTS and line.statistic == "value"
+            metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact, step=line.step)
+            execution = Execution(
+                benchmark=line.benchmark, side=line.side, session=line.session, build=line.build,
+                execution=line.execution, factors=line.factors, metrics={line.metric: metric}, labels=line.labels,
+            )  # fmt: skip
+            located = Located(execution, located.path, located.line)
+        found.append(located)
+    return found
 
 
 def figure_warnings(figures: Figures) -> list[FiguresOfTool]:
@@ -97,16 +107,6 @@ def figure_warnings(figures: Figures) -> list[FiguresOfTool]:
 
 def _case(line: Unsampled) -> CaseId:
     return CaseId(line.benchmark, line.metric, canonical(line.factors))
-
-
-def _as_value(line: Unsampled) -> Execution:
-    # a mean is no count, whatever it is of
-    exact = to_base(line.unit)[0] in COUNTS and line.statistic == "value"
-    metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact, step=line.step)
-    return Execution(
-        benchmark=line.benchmark, side=line.side, session=line.session, build=line.build,
-        execution=line.execution, factors=line.factors, metrics={line.metric: metric}, labels=line.labels,
-    )  # fmt: skip
 
 
 # --- the others -------------------------------------------------------------------------------------------------------

@@ -34,13 +34,9 @@ def of_builds(builds: Sequence[Build], config: Config, measured: Config) -> list
     found += [
         _one(build, BENCHMARK, BUILD_TIME, Metric(unit="s", better="lower", values=[build.seconds or 0.0]))
         # where one side's first build was kept, only the other side's time is known
-        for build in full if _both(full, build.session)
+        for build in full if {each.side for each in full if each.session == build.session} == set(SIDES)
     ]  # fmt: skip
     return found
-
-
-def _both(builds: Sequence[Build], session: int) -> bool:
-    return {build.side for build in builds if build.session == session} == set(SIDES)
 
 
 def _one(build: Build, benchmark: str, metric: str, value: Metric) -> Execution:

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import msgspec
-
 from gate.config.rules import FIXED_BUILDS, benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
 from gate.config.types import Builds, Config
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
@@ -22,30 +20,28 @@ from gate.model.warnings.setup import NothingToCompare
 from gate.units import plural
 
 
-class Presence(msgspec.Struct, frozen=True, kw_only=True):
-    """Benchmarks by where they were measured."""
-
-    both: set[str]
-    """On both sides."""
-    new: list[str]
-    """Only head has them."""
-    missing: list[Failure]
-
-
 def presence(
     executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None, select: Sequence[str], *,
     begun: bool = True, identical: Sequence[Same] = (), absent: Mapping[Side, Collection[str]],
-) -> Presence:  # fmt: skip
+) -> tuple[list[str], list[Failure]]:  # fmt: skip
     """Compare what the run expects of each side with what was measured; what failed is not missing too.
 
     Of a benchmark that failed at some settings only, the others are missing where a side lacks it.
 
     begun: false where the budget ended before anything could give values. identical: what needs
     no values. absent: suites that a side does not have.
+
+    Returns the benchmarks that head alone has, and a failure for each that is missing.
     """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
-    expected = _expected(run, measured, suites, select, absent)
+    # a suite stands for what it names, which is known only by what it measured
+    names, known = run.benchmarks if run and run.benchmarks else {}, set(suites.values())
+    expected: dict[Side, dict[str, None]] = {}
+    for side in SIDES:
+        wanted = [n for n in names.get(side, []) if n not in known and n not in absent[side]]
+        selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
+        expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     failed, proved = failed_at(failures), {same.benchmark for same in identical}
     named = {f.benchmark for f in failures}
     build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
@@ -63,11 +59,10 @@ def presence(
         if name in named or suites.get(name) in named:
             every = {canonical(e.factors): e.factors for e in executions if e.benchmark == name}
             at = [own for own in every.values() if not failed(name, own, suites.get(name))]
-        side: Side = "head" if gone else lacking[0]
+        side = "head" if gone else lacking[0]
         status = "base has it, head does not" if gone else "gave no values"
         missing += [Failure(kind="missing", benchmark=name, side=side, factors=own, status=status) for own in at]
-    new = [name for name in expected["head"] if name not in expected["base"]]
-    return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
+    return [name for name in expected["head"] if name not in expected["base"]], missing
 
 
 def without_absent(
@@ -88,21 +83,6 @@ def without_absent(
                 found[f.side].add(f.benchmark)
     left = [f for f in failures if not (f.empty and f.side is not None and f.benchmark in found[f.side])]
     return left, found
-
-
-def _expected(
-    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str],
-    absent: Mapping[Side, Collection[str]],
-) -> dict[Side, dict[str, None]]:  # fmt: skip
-    names = run.benchmarks if run and run.benchmarks else {}
-    # a suite stands for what it names, which is known only by what it measured
-    known = set(suites.values())
-    expected: dict[Side, dict[str, None]] = {}
-    for side in SIDES:
-        wanted = [n for n in names.get(side, []) if n not in known and n not in absent[side]]
-        selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
-        expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
-    return expected
 
 
 _Place = tuple[str, int, int, int]
@@ -283,11 +263,17 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
     named = measured is None or measured.build.artifacts is not None
     for each in builds if named else ():
         treated.setdefault(settings(each.factors), []).append(each)
-    same = tuple(each for at, own in treated.items() for each in _identical(own, at))
+    hashes = {at: {side: _hashes(own, side) for side in SIDES} for at, own in treated.items()}
+    same = tuple(
+        warn.SameBuilds(count, side, at)
+        for at, own in treated.items()
+        for side in SIDES
+        if (count := sum(b.side == side for b in own)) > 1 and len(made := hashes[at][side]) == 1 and () not in made
+    )
     if same:
         warnings.append(warn.IdenticalBuilds(same))
-    hashes = [[_hashes(own, side) for side in SIDES] for own in treated.values()]
-    if treated and all(base == head and len(base) == 1 and () not in base for base, head in hashes):
+    pairs = [(own["base"], own["head"]) for own in hashes.values()]
+    if treated and all(base == head and len(base) == 1 and () not in base for base, head in pairs):
         warnings.append(warn.IdenticalSides())
     build = measured.build if builds and measured is not None else None
     if build is not None and not build.command and build.setup:
@@ -309,17 +295,6 @@ def _hashes(builds: Sequence[Build], side: Side) -> _Hashes:
     # what a benchmark reads is known only after the first build
     known = max(own, key=len, default={}).keys()
     return {tuple(sorted(each.items())) for each in own if each.keys() == known}
-
-
-def _identical(builds: Sequence[Build], at: str) -> list[warn.SameBuilds]:
-    """Name the sides of which all builds, with the same settings, are byte-identical."""
-    return [
-        warn.SameBuilds(count, side, at)
-        for side in SIDES
-        if (count := sum(b.side == side for b in builds)) > 1
-        and len(hashes := _hashes(builds, side)) == 1
-        and () not in hashes
-    ]
 
 
 def slowest_round(records: Sequence[Located]) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import get_args
 
-from gate.model import PARTS, Aside, Build, Cost, Cut, Execution, Failure, HostState, Look, Record
+from gate.model import PARTS, Aside, Build, Cost, Execution, Failure, HostState, Look, Record
 from gate.model.case import canonical
 from gate.model.evidence import Pace
 from gate.model.profile import Profile, Unprofiled
@@ -28,9 +28,13 @@ def cost_of(records: Sequence[Record]) -> Cost:
     again = [b for b in builds if b.relinked]
     ended = [cut.setup + (cut.seconds if cut.phase in ("checkout", "setup") else 0.0) or None for cut in cuts]
     setup = _sum((*(b.setup for b in builds), *ended))
-    compiling = _sum((*(b.seconds for b in full), *_failed(failures, "build"), *_cut(cuts, "build")))
+    # failures, and steps that the budget ended, of which the probe counts its own
+    lost = [f.seconds for f in failures if f.kind == "build"] + [cut.seconds for cut in cuts if cut.phase == "build"]
+    compiling = _sum((*(b.seconds for b in full), *lost))
     link = _sum((*(b.seconds for b in again), *(b.checked for b in builds)))
-    measure = _sum((*(e.seconds for e in executions), *_failed(failures, "execution"), *_cut(cuts, "execution")))
+    lost = [f.seconds for f in failures if f.kind == "execution"]
+    lost += [cut.seconds for cut in cuts if cut.phase in ("execution", "service")]
+    measure = _sum((*(e.seconds for e in executions), *lost))
     decide = _sum(r.seconds for r in records if isinstance(r, Look))
     profile = _sum(r.seconds for r in records if isinstance(r, (Profile, Unprofiled)))
     aside = {what: _sum(end.aside.get(what) for end in ends) for what in get_args(Aside)}
@@ -89,13 +93,3 @@ def spent(cost: Cost) -> float | None:
 def _sum(seconds: Iterable[float | None]) -> float | None:
     known = [each for each in seconds if each is not None]
     return sum(known) if known else None
-
-
-def _failed(failures: Sequence[Failure], kind: str) -> list[float | None]:
-    return [failure.seconds for failure in failures if failure.kind == kind]
-
-
-def _cut(cuts: Sequence[Cut], what: str) -> list[float]:
-    """Return the seconds of the steps that the budget ended; the probe counts its own."""
-    phases = ("build",) if what == "build" else ("execution", "service")
-    return [cut.seconds for cut in cuts if cut.phase in phases]

@@ -65,16 +65,19 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
     away: keys that somebody compares by.
     """
     files = [(file, [r for r in file.records if isinstance(r, (Execution, Unsampled))]) for file in files_of(records)]
-    labels = _labels([record for _, values in files for record in values])
-    found, dates = _nothing(), _nothing()
+    found, dates, labels = _nothing(), _nothing(), _nothing()
     for file, values in files:
         for record in values:
+            # a setting of a benchmark, which is compared with its like, is no fact
+            for key in filter(is_fact, record.labels.keys() - record.factors.keys()):
+                labels[key][record.side][record.labels[key]] = None
             dates["created"][record.side][file.run.created or record.labels.get("date", "")] = None
-        for side in {record.side for record in values}:
-            for key, value in _of_file(file).items():
-                # what each value says, too, is known better from there
-                if key not in labels:
-                    found[_NAMES.get(key, key)][side][value] = None
+    _single_processor([record for _, values in files for record in values], labels)
+    for file, values in files:
+        # what each value says, too, is known better from there
+        for key, value in _of_file(file).items():
+            for side in {record.side for record in values} if key not in labels else ():
+                found[_NAMES.get(key, key)][side][value] = None
     for key, sides in labels.items():
         if key in _OF_GO or all(len(said) == 1 for said in sides.values()):
             found[_NAMES[key] if key in _OF_GO else key] = sides
@@ -100,29 +103,22 @@ def _nothing() -> _Values:
     return defaultdict(lambda: {side: {} for side in SIDES})
 
 
-def _labels(values: Sequence[Execution | Unsampled]) -> _Values:
-    """Collect what the values themselves say; a setting of a benchmark, which is compared with its like, is no fact."""
-    found = _nothing()
-    for record in values:
-        for key, value in record.labels.items():
-            if key not in record.factors and is_fact(key):
-                found[key][record.side][value] = None
+def _single_processor(values: Sequence[Execution | Unsampled], found: _Values) -> None:
+    """Add the GOMAXPROCS of a side whose names end with none, where the other side's do."""
     whole = {record.benchmark for record in values if _PROCESSORS in record.labels}
-
-    def is_single(record: Execution | Unsampled) -> bool:
-        # Go ends no name with a number where it is 1; one that the other side has, too, is a part of the name
-        ends = record.benchmark not in whole and _NUMBERED.search(record.benchmark)
-        return "goarch" in record.labels and _PROCESSORS not in record.labels and not ends
-
     for side in SIDES if _PROCESSORS in found else ():
         own = [record for record in values if record.side == side]
-        if own and all(map(is_single, own)):
+        # Go ends no name with a number where it is 1; one that the other side has, too, is a part of the name
+        if own and all(
+            "goarch" in record.labels
+            and _PROCESSORS not in record.labels
+            and (record.benchmark in whole or not _NUMBERED.search(record.benchmark))
+            for record in own
+        ):
             found[_PROCESSORS][side]["1"] = None
-    return found
 
 
 def _of_file(file: File) -> Mapping[str, str]:
-    """Give what a file says once."""
     found = {key: _text(value) for key, value in (file.run.host or {}).items() if is_fact(key)}
     if not file.run.apart:
         # a machine of perfgate's own runs is named with it
@@ -141,16 +137,11 @@ def _text(value: Any) -> str:
 def _alike(name: str, sides: Mapping[Side, Mapping[str, None]]) -> bool:
     base, head = (list(sides[side]) for side in SIDES)
     if name in _ROUGH:
-        numbers = [[_number(value) for value in side] for side in (base, head)]
-        low, high = ([n for n in side if n is not None] for side in numbers)
+        number = re.compile(r"\d+(?:\.\d+)?")
+        low, high = ([float(found[0]) for value in side if (found := number.match(value))] for side in (base, head))
         if low and high:
             return max(*low, *high) <= min(*low, *high) * (1 + _ROOM)
     return len(base) == 1 and base == head
-
-
-def _number(text: str) -> float | None:
-    match = re.match(r"[\d.]*\d", text)
-    return float(match[0]) if match and match[0].count(".") < 2 else None
 
 
 def _date(text: str) -> datetime.datetime | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -91,8 +91,14 @@ def gather(
     )  # fmt: skip
     if run is not None and run.apart:
         return apart(evidence)
-    if studied:
-        _refuse_one_side(records)
+    treated = [r for r in records if isinstance(r.record, Execution) and r.record.factors]
+    sides = {side for r in records if treated and (side := getattr(r.record, "side", None)) is not None}
+    if studied and len(sides) == 1:
+        # what `perfgate study` measured of one side is no gate whose other side is missing
+        files = " ".join(dict.fromkeys(r.path for r in treated))
+        raise EvidenceError(
+            f"{files}: a study of {sides.pop()} alone has nothing to compare: run `perfgate study analyse {files}`"
+        )
     return evidence
 
 
@@ -110,17 +116,21 @@ def _gathered(
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
-    same = _same(records, config) if separate and not one else None
+    same = alike(everything, config) if separate and not one else None
+    if same and any(fact.base != fact.head for fact in differing(records)):
+        # they are not one measurement where they know of another machine
+        same = None
     known, absent = without_absent(_of(everything, Failure), executions)
     failures = _failures(known, executions, config, measured, one=one or same == "same")
     proofs = [] if one else identical(records, run)
-    found = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
+    lone, missing = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
     # result files of one side alone have nothing that the other lacks
     alone = run is not None and run.apart and (run.base is None or run.head is None)
     gaps = [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
-    failures += [*missing_parts(parts), *gaps, *([] if alone else found.missing)]
-    failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
-    judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
+    failures += [*missing_parts(parts), *gaps, *([] if alone else missing)]
+    failed, named = failed_at(failures), {f.benchmark for f in failures}
+    base, head = ({e.benchmark for e in executions if e.side == side} for side in SIDES)
+    judged = [e for e in executions if e.benchmark in base & head and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
     pairs = _pairs(judged, config, run, turns, bound)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
@@ -130,11 +140,17 @@ def _gathered(
     by_build = _pairs(of_made, decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
+    # what files of head alone hold figures of, without the values behind them
+    of_head = [] if run is None or not run.apart or run.base is not None else _of(everything, Unsampled)
+    figures = dict.fromkeys(each.benchmark for each in of_head if each.benchmark not in lone)
+    # all that head has is in suites without a benchmark in base
+    is_new = bool(absent["base"] and lone and not (cases or proofs or failures))
+    compared = run.base.sha if run and run.base else None
     return Evidence(
         run=run,
         cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
         failures=[*failures, *pairs.failures, *by_build.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*found.new, *pairs.new, *by_build.new, *_new_figures(run, everything, found.new)],
+        new=[*lone, *pairs.new, *by_build.new, *figures],
         rounds=rounds,
         looks=looks,
         layouts=layouts_of(measured if says(run, "build") else None, builds),
@@ -146,7 +162,7 @@ def _gathered(
         turns=turns,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
-            *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
+            *([NothingToCompare(compared, False, "missing", min(absent["base"]), empty=True)] if is_new else []),
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
             *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
@@ -157,39 +173,9 @@ def _gathered(
     )  # fmt: skip
 
 
-def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:
-    """Name what files of head alone hold figures of, without the values behind them."""
-    if run is None or not run.apart or run.base is not None:
-        return []
-    return list(dict.fromkeys(each.benchmark for each in _of(records, Unsampled) if each.benchmark not in known))
-
-
-def _asked(by_side: dict[Side, list[Execution]], run: Run | None, config: Config, turns: Sequence[Turn]) -> int:
-    """Return how many iterations each execution was asked for; what others measured was not asked for any number."""
-    names = {name for e in by_side["base"][:1] for name in (e.benchmark, e.suite)}
-    own = [turn.iterations for turn in turns if turn.benchmark in names]
-    return 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
-
-
-def _only_new(
-    run: Run | None, absent: Collection[str], new: Sequence[str], *, compared: bool
-) -> Iterator[NothingToCompare]:
-    """Say that nothing can be compared, where all that head has is in suites without a benchmark in base."""
-    if absent and new and not compared:
-        base = run.base.sha if run and run.base else None
-        yield NothingToCompare(base=base, itself=False, failed="missing", benchmark=min(absent), empty=True)
-
-
-_Same = Literal["same", "perhaps"] | None
-
-
-def _same(records: Sequence[Located], config: Config) -> _Same:
-    """Return whether base and head are one measurement: they have the same values, and know of no other machine."""
-    found = alike([r.record for r in records], config)
-    return None if found and any(fact.base != fact.head for fact in differing(records)) else found
-
-
-def _of_machines(records: Sequence[Located], same: _Same, *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
+def _of_machines(
+    records: Sequence[Located], same: Literal["same", "perhaps"] | None, *, separate: bool, timed: bool
+) -> Iterator[AnyWarning]:
     """Say what the machines do to the ratios; separate: base and head are of different runs, and compared."""
     if same == "perhaps":
         yield warn.SameValues()
@@ -268,17 +254,6 @@ def _is_selected(record: Record, select: Sequence[str]) -> bool:
     return of_line or _wanted(name, select)
 
 
-def _refuse_one_side(records: Sequence[Located]) -> None:
-    """Refuse what `perfgate study` measured of one side: that is no gate whose other side is missing."""
-    treated = [r for r in records if isinstance(r.record, Execution) and r.record.factors]
-    sides = {side for r in records if treated and (side := getattr(r.record, "side", None)) is not None}
-    if len(sides) == 1:
-        files = " ".join(dict.fromkeys(r.path for r in treated))
-        raise EvidenceError(
-            f"{files}: a study of {sides.pop()} alone has nothing to compare: run `perfgate study analyse {files}`"
-        )
-
-
 def refuse_duplicates(records: Sequence[Located]) -> None:
     """Refuse the same execution of one metric twice, at the same settings.
 
@@ -346,13 +321,18 @@ def _pairs(
             if measured.values:
                 sides[CaseId(e.benchmark, metric, factors)][e.side].append(e)
     found = _Pairs([], [], [], [])
-    sessions = _sessions(executions, bound)
+    # those that measured anything of each benchmark, by the settings bound to sessions and by side
+    sessions: _Sessions = defaultdict(set)
+    for e in executions:
+        sessions[e.benchmark, _bound(e, bound), e.side].add(e.session)
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
         if not by_side["base"]:
             found.new.append(f"{benchmark}: metric {metric}{at(case)}")
             continue
-        better = _better(benchmark, metric, by_side, config)
+        lines = (e.metrics[metric] for side in ("head", "base") for e in by_side[side])
+        told = (told_or_known(each.better, metric, each.unit) for each in lines)
+        better = better_of(config, benchmark, metric) or next(filter(None, told), None)
         lacking = _lacking(case, by_side, sessions, bound)
         # where a view lacks, what it is a view of is decided alone
         sharp = turns and not lacking and _is_sharp(metric, by_side)
@@ -365,8 +345,16 @@ def _pairs(
             found.warnings.extend(
                 warn.MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
-            found.warnings.extend(_units(metric, by_side))
-            asked = _asked(by_side, run, config, short)
+            # units of one's own are nobody's mistake, but no time is measured in one
+            units = {e.metrics[metric].unit: meant(e.metrics[metric].unit) for both in by_side.values() for e in both}
+            found.warnings.extend(
+                warn.UnknownUnit(metric, unit, known)
+                for unit, known in sorted(units.items())
+                if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s")
+            )
+            # what others measured was not asked for any number of iterations
+            own = (turn.iterations for turn in short if turn.benchmark in (benchmark, by_side["base"][0].suite))
+            asked = 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
             made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=turns)
             found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
@@ -387,31 +375,7 @@ def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     return ""
 
 
-def _better(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> Better | None:
-    """Return which direction is better: as the rules say, the lines, or name and unit; None: nothing tells."""
-    own = better_of(config, benchmark, metric)
-    measured = (e.metrics[metric] for side in ("head", "base") for e in by_side[side])
-    return own or next((told for each in measured if (told := told_or_known(each.better, metric, each.unit))), None)
-
-
-def _units(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[warn.UnknownUnit]:
-    """Find units that are misspelt; units of one's own are nobody's mistake, but no time is measured in one."""
-    units = sorted({e.metrics[metric].unit for both in by_side.values() for e in both})
-    for unit in units:
-        known = meant(unit)
-        if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s"):
-            yield warn.UnknownUnit(metric, unit, known)
-
-
 _Sessions = dict[tuple[str, str, Side], set[int]]
-
-
-def _sessions(executions: Sequence[Execution], bound: frozenset[str]) -> _Sessions:
-    """Return the sessions that measured anything of each benchmark, by the settings bound to sessions and by side."""
-    found: _Sessions = defaultdict(set)
-    for e in executions:
-        found[e.benchmark, _bound(e, bound), e.side].add(e.session)
-    return found
 
 
 def _bound(e: Execution, bound: frozenset[str]) -> str:
@@ -452,7 +416,15 @@ def _case(
     unit, _ = to_base(one.unit)
     base, head = (_sample(by_side[side], metric) for side in SIDES)
     steps = _steps(by_side, metric)
-    exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
+
+    def repeats(executions: Sequence[Execution]) -> bool:
+        # a count of a result file, or a share, that came out the same in all of several builds
+        found = [e.metrics[metric] for e in executions]
+        counted = all(each.exact or whole_of(metric, each.unit) is not None for each in found)
+        several = len({(e.session, e.build) for e in executions}) > 1
+        return counted and several and len({v for m in found for v in m.values}) == 1
+
+    exact = is_exact(config, benchmark, metric) or all(repeats(by_side[side]) for side in SIDES)
     return Case(
         benchmark=benchmark, metric=metric, factors=by_side["base"][0].factors, unit=unit, better=better, exact=exact,
         decided=decided, base=msgspec.structs.replace(base, step=steps["base"]),
@@ -479,14 +451,6 @@ def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:
         return None
     middle = min(own[len(own) // 2] for own in shares)
     return middle >= ONE_TASK and not any(e.outlived for of_side in by_side.values() for e in of_side)
-
-
-def _repeats(executions: Sequence[Execution], metric: str) -> bool:
-    """Return whether a count of a result file, or a share, came out the same in all of several builds."""
-    found = [e.metrics[metric] for e in executions]
-    builds = {(e.session, e.build) for e in executions}
-    counted = all(each.exact or whole_of(metric, each.unit) is not None for each in found)
-    return counted and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
 
 
 def _sample(executions: list[Execution], metric: str) -> Sample:

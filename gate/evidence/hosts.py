@@ -39,10 +39,10 @@ SWAPPED = 256
 def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.Event]:
     """Return what happened between two states of a machine that may have touched the values.
 
-    begin, end: as harness.host.state gives them; what is not in both is not spoken of.
+    begin, end: as harness.host.fitness.counters.state gives them; what is not in both is not spoken of.
     """
     between = _Between(begin, end)
-    if between.rebooted:
+    if between.differs("boot_id"):
         # counters and loads began anew
         return between.system()
     grown = between.grown
@@ -65,8 +65,6 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
 
 
 class _Between(NamedTuple):
-    """Two states of a machine, one after the other."""
-
     begin: Mapping[str, Any]
     end: Mapping[str, Any]
 
@@ -79,12 +77,6 @@ class _Between(NamedTuple):
         return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
     @property
-    def rebooted(self) -> bool:
-        # an older perfgate wrote the id itself, a newer one its hash: between them nothing can be said
-        alike = len({"-" in str(state.get("boot_id")) for state in self}) == 1
-        return alike and self.differs("boot_id")
-
-    @property
     def elapsed(self) -> float:
         if up := self.grown("uptime"):
             return up
@@ -95,7 +87,7 @@ class _Between(NamedTuple):
             return 0.0
 
     def system(self) -> list[warn.Event]:
-        events: list[warn.Event] = [warn.Rebooted()] if self.rebooted else []
+        events: list[warn.Event] = [warn.Rebooted()] if self.differs("boot_id") else []
         if self.differs("kernel"):
             events.append(warn.KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
         return events
@@ -158,7 +150,6 @@ def _once(events: Iterable[warn.Event]) -> Iterable[warn.Event]:
 
 
 def _session_hosts(records: Iterable[Located]) -> dict[int, str]:
-    """Name the machine of each session, as far as it is known."""
     found: dict[int, set[warn.Machine | None]] = defaultdict(set)
     for file in files_of(records):
         for session in file.sessions:
@@ -198,10 +189,16 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
     found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)
     for benchmark, sessions in measured.items():
-        for session, sides in _comparable(sessions):
-            difference = _difference(sides["base"], sides["head"], session if len(sessions) > 1 else None)
-            if difference is not None:
-                found[difference].append(benchmark)
+        single = [sides for sides in sessions.values() if not all(sides.values())]
+        together: _Sides = {side: set().union(*(sides[side] for sides in single)) for side in SIDES}
+        for session, sides in [*sessions.items(), (None, together)]:
+            base, head, where = sides["base"], sides["head"], session if len(sessions) > 1 else None
+            if not base or not head:
+                continue
+            if base != head:
+                found[warn.SidesApart((), where, _ordered(base), _ordered(head))].append(benchmark)
+            elif len(base) > 1:
+                found[warn.SidesMixed((), where, _ordered(base))].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
     told = [
         msgspec.structs.replace(each, benchmarks=() if len(names) == len(measured) else names)
@@ -256,21 +253,6 @@ def _host(facts: Mapping[str, Any]) -> warn.Machine | None:
     known = [facts.get(name) for name in warn.Machine.__struct_fields__]
     texts = [None if fact in (None, "", "unknown") else str(fact) for fact in known]
     return warn.Machine(*texts) if any(texts) else None
-
-
-def _comparable(sessions: Mapping[int, _Sides]) -> list[tuple[int | None, _Sides]]:
-    both = [(session, sides) for session, sides in sessions.items() if all(sides.values())]
-    single = [sides for sides in sessions.values() if not all(sides.values())]
-    together: _Sides = {side: set().union(*(sides[side] for sides in single)) for side in SIDES}
-    return [*both, *([(None, together)] if all(together.values()) else [])]
-
-
-def _difference(
-    base: set[warn.Machine | None], head: set[warn.Machine | None], session: int | None
-) -> warn.SidesApart | warn.SidesMixed | None:
-    if base != head:
-        return warn.SidesApart((), session, _ordered(base), _ordered(head))
-    return warn.SidesMixed((), session, _ordered(base)) if len(base) > 1 else None
 
 
 def _ordered(hosts: set[warn.Machine | None]) -> warn.Machines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import re
 import sys
@@ -41,16 +42,16 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     files: list[Path] = []
     results: list[Named] = []
     for path in (part for given in paths for part in parts(given)):
-        if path == "-":
-            name, data = _bytes(path)
-            if not is_ours(data) and (own := _standard_input(data)):
-                results.append(own)
-                continue
-        elif found := _results(path):
+        if path != "-" and (found := _results(path)):
             results += found
             continue
-        else:
-            name, data = _bytes(path)
+        name, data = _bytes(path)
+        if path == "-" and not is_ours(data):
+            from gate.evidence.foreign.arguments import first_unknown, standard_input
+
+            if first_unknown([own := standard_input(data)]) is None:
+                results.append(own)
+                continue
         _refuse_results(name, data)
         reading = read(name, data)
         if reading.torn:
@@ -59,7 +60,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-":
             files.append(Path(name))
     if results:
-        from gate.evidence.foreign.imported import imported
+        from gate.evidence.foreign.records import imported
 
         read_too = imported(results)
         records += read_too.records
@@ -74,8 +75,14 @@ def _results(path: str) -> list[Named]:
         UserError: a file that is neither.
     """
     file = Path(path)
-    if _holds(file) if file.is_dir() else _begins_as_ours(file):
-        return []
+    if file.is_dir():
+        if _holds(file):
+            return []
+    else:
+        with contextlib.suppress(OSError), file.open("rb") as opened:
+            # of a pipe these bytes would be lost: the reader of results refuses it
+            if opened.seekable() and is_ours(opened.read(64)):
+                return []
     if file.is_dir() and not any(file.glob("[!.]*")):
         _require_run(path)
     from gate.evidence.foreign.arguments import first_unknown, is_plain, named, unknown_error
@@ -86,31 +93,13 @@ def _results(path: str) -> list[Named]:
     unknown = first_unknown(found)
     if unknown is None:
         return found
-    if file.exists() and _may_be_ours(unknown.head.text):
+    first, newline, _ = unknown.head.text.lstrip().partition("\n")
+    begins = first.startswith("{") and ('"type"' in first or not (newline or first.endswith("}")))
+    if file.exists() and (not first or begins):
+        # it is empty, or begins with a line of measurements, however damaged
         return []
     _refuse_results(unknown.name, unknown.head.data)
     raise unknown_error(unknown)
-
-
-def _may_be_ours(text: str) -> bool:
-    """Return whether a file is empty, or begins with a line of measurements, however damaged."""
-    first, newline, _ = text.lstrip().partition("\n")
-    return not first or (first.startswith("{") and ('"type"' in first or not (newline or first.endswith("}"))))
-
-
-def _standard_input(data: bytes) -> Named | None:
-    from gate.evidence.foreign.arguments import first_unknown, standard_input
-
-    own = standard_input(data)
-    return own if first_unknown([own]) is None else None
-
-
-def _begins_as_ours(file: Path) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return is_ours(opened.read(64))
-    except OSError:
-        return False
 
 
 def is_ours(data: bytes) -> bool:

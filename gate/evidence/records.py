@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import sys
 import typing
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 
@@ -90,9 +90,9 @@ def read(path: str, data: bytes) -> Reading:
         try:
             record = _DECODER.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise RecordError(path, number, _newer(text) or _why(error, text)) from None
+            raise RecordError(path, number, _why(error, text)) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
-            raise RecordError(path, number, _newer(text))
+            raise RecordError(path, number, _newer(record.schema))
         _refuse_unusable(record, path, number)
         if isinstance(record, Execution) and len(text) > _LONG:
             # keep the values in a quarter of the memory
@@ -129,21 +129,11 @@ def _refuse_unusable(record: Record, path: str, number: int) -> None:
         raise RecordError(path, number, why)
 
 
-def _newer(text: bytes) -> str:
-    """Say that a run line is of a newer schema, whatever else is in it; "" when it is not."""
-    try:
-        head = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""
-    schema = head.get("schema") if isinstance(head, dict) and head.get("type") == "run" else None
-    if not isinstance(schema, int) or schema <= SCHEMA:
-        return ""
+def _newer(schema: int) -> str:
     return f"schema {schema} is newer than this perfgate reads ({SCHEMA}); use a newer perfgate"
 
 
 def _why(error: Exception, text: bytes) -> str:
-    if not isinstance(error, msgspec.ValidationError):
-        return _not_json(text)
     try:
         line = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -155,8 +145,10 @@ def _why(error: Exception, text: bytes) -> str:
     kind = _KINDS.get(line["type"]) if isinstance(line["type"], str) else None
     if kind is None:
         return f"unknown type {shown(line['type'])}: a line of measurements has one of {', '.join(_KINDS)}"
-    found = mismatch_of(kind, line)
-    return str(found) if found else "is not a line of measurements that this perfgate reads"
+    # whatever else is in it
+    if kind is Run and isinstance(schema := line.get("schema"), int) and schema > SCHEMA:
+        return _newer(schema)
+    return _wrong(kind, line) or str(error)
 
 
 def _not_json(text: bytes) -> str:
@@ -243,7 +235,6 @@ class Appender:
             self._flush_error = error
 
     def _flushed(self) -> None:
-        """Wait until the last write is on disk."""
         if self._flush is not None:
             self._flush.wait()
             self._flush = None
@@ -269,9 +260,7 @@ class Appender:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -287,22 +276,17 @@ def cut_incomplete(path: Path) -> bool:
     last = found[-1].record if found else None
     if not isinstance(last, Execution) or last.lines is None:
         return False
-    place = _place(last)
-    count = 0
-    for located in reversed(found):
-        e = located.record
-        if not isinstance(e, Execution) or _place(e) != place:
-            break
-        count += 1
+
+    def is_of_last(e: Record) -> bool:
+        same = ("suite", "side", "session", "build", "execution", "factors")
+        return isinstance(e, Execution) and all(getattr(e, of) == getattr(last, of) for of in same)
+
+    count = sum(1 for _ in itertools.takewhile(is_of_last, (each.record for each in reversed(found))))
     if count >= last.lines:
         return False
     first = found[-count].line
     os.truncate(path, sum(len(line) + 1 for line in data.split(b"\n")[: first - 1]))
     return True
-
-
-def _place(e: Execution) -> tuple[object, ...]:
-    return e.suite, e.side, e.session, e.build, e.execution, e.factors
 
 
 def cut_torn(path: Path) -> bool:
@@ -322,56 +306,28 @@ def cut_torn(path: Path) -> bool:
     return True
 
 
-class Mismatch(NamedTuple):
-    """What is wrong with a value, and where in the object it is: "metrics.time.values[3]"; "" for the whole."""
-
-    where: str
-    why: str
-
-    def __str__(self) -> str:
-        """Write it as people do, such as "build: expected a whole number of 0 or more, got -1"."""
-        return f"{self.where}: {self.why}" if self.where else self.why
-
-
-def mismatch_of(kind: Any, raw: Any, where: str = "") -> Mismatch | None:
-    """Find the first part of a decoded JSON value that is not of its type; None: there is none."""
+def _wrong(kind: Any, raw: Any, where: str = "") -> str:
+    """Say which first part of a decoded JSON value is not of its type, such as "build: expected a whole number"."""
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
     origin, arguments = typing.get_origin(bare), typing.get_args(bare)
-    found = None
+    structs = [member for member in arguments if is_struct(member) and isinstance(raw, dict)]
+    # the parts of the value: the type of each, itself and where it stands
+    parts: Iterable[tuple[Any, Any, str]] = ()
     if is_struct(bare) and isinstance(raw, dict):
-        found = _in_struct(bare, raw, where)
+        hints, fields = typing.get_type_hints(bare, include_extras=True), msgspec.structs.fields(bare)
+        absent = next((f.encode_name for f in fields if f.required and f.encode_name not in raw), None)
+        if absent is not None:
+            return f"{where}: needs the key {absent}".removeprefix(": ")
+        parts = [(hints[f.name], raw[n], f"{where}.{n}") for f in fields if (n := f.encode_name) in raw]
     elif origin is dict and isinstance(raw, dict):
-        parts = (mismatch_of(arguments[1], value, _at(where, key)) for key, value in raw.items())
-        found = next((part for part in parts if part), None)
+        parts = ((arguments[1], value, f"{where}.{key}") for key, value in raw.items())
     elif origin in (list, Sequence) and isinstance(raw, list):
-        items = (mismatch_of(arguments[0], value, f"{where}[{index}]") for index, value in enumerate(raw))
-        found = next((item for item in items if item), None)
-    elif own := [member for member in arguments if is_struct(member) and isinstance(raw, dict)]:
-        found = mismatch_of(own[0], raw, where) if len(own) == 1 else None
-    return found or (None if _is(kind, raw) else Mismatch(where, why_not(kind, raw)))
-
-
-def _in_struct(kind: Any, raw: dict[str, Any], where: str) -> Mismatch | None:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    for field in msgspec.structs.fields(kind):
-        name = field.encode_name
-        if name not in raw:
-            if field.required:
-                return Mismatch(where, f"needs the key {name}")
-            continue
-        found = mismatch_of(hints[field.name], raw[name], _at(where, name))
-        if found is not None:
-            return found
-    return None
-
-
-def _at(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else key
-
-
-def _is(kind: Any, raw: Any) -> bool:
+        parts = ((arguments[0], value, f"{where}[{index}]") for index, value in enumerate(raw))
+    elif len(structs) == 1:
+        parts = [(structs[0], raw, where)]
+    found = next((why for of, value, at in parts if (why := _wrong(of, value, at.removeprefix(".")))), "")
     try:
         msgspec.convert(raw, kind)
     except msgspec.ValidationError:
-        return False
-    return True
+        return found or f"{where}: {why_not(kind, raw)}".removeprefix(": ")
+    return found

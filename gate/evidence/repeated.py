@@ -59,8 +59,6 @@ _TICKS = 2
 
 
 class _Part(NamedTuple):
-    """Of one line."""
-
     values: Sequence[float]
     """In base units."""
     exact: bool
@@ -131,7 +129,19 @@ def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool =
         if again and _by_chance(len(again), benchmark, metric, executions):
             again = []
         again += _grown(own, metric, by_side=by_side)
-        found += [_failure(e, earlier, metric) for e, earlier in again]
+        for e, earlier in again:
+            begin = "are" if earlier.metrics[metric].values == e.metrics[metric].values else "begin with"
+            session = f"session {earlier.session}, " if earlier.session or e.session else ""
+            place = f"{session}build {earlier.build}, start {earlier.execution} of {earlier.side}"
+            found.append(
+                Failure(
+                    kind="repeated", benchmark=e.benchmark, side=e.side, session=e.session, build=e.build,
+                    execution=e.execution, factors=e.factors,
+                    status=f"the same values of {metric} twice: was a file of an earlier run read?",
+                    hint=f"they {begin} the values of {place}: each start must write its own file; a count that is "
+                    f"always the same needs exact = true in [benchmark.metric.{metric}]",
+                )
+            )  # fmt: skip
     return found
 
 
@@ -174,21 +184,3 @@ def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Exe
         # a pair more that is alike: of few different series, one place alone does not tell
         expected += math.log(max(pooled, (alike + 2) / (places + 2)))
     return again * expected - math.lgamma(again + 1) > _CHANCE
-
-
-def _failure(e: Execution, earlier: Execution, metric: str) -> Failure:
-    begin = "are" if earlier.metrics[metric].values == e.metrics[metric].values else "begin with"
-    session = f"session {earlier.session}, " if earlier.session or e.session else ""
-    place = f"{session}build {earlier.build}, start {earlier.execution} of {earlier.side}"
-    return Failure(
-        kind="repeated",
-        benchmark=e.benchmark,
-        side=e.side,
-        session=e.session,
-        build=e.build,
-        execution=e.execution,
-        factors=e.factors,
-        status=f"the same values of {metric} twice: was a file of an earlier run read?",
-        hint=f"they {begin} the values of {place}: each start must write its own file; a count that is always the "
-        f"same needs exact = true in [benchmark.metric.{metric}]",
-    )

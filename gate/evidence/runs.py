@@ -5,8 +5,7 @@ A part is a shard in a session: what one job measured. What stands after a run l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -41,11 +40,36 @@ def run_of(records: Iterable[Located]) -> Run | None:
     run: Run | None = None
     for file in files:
         other = file.run
-        run = other if run is None else _joined(files[0], run, file, other)
+        if run is None:
+            run = other
+            continue
+        if differing := _difference(run, other):
+            raise EvidenceError(
+                f"{files[0].place} and {file.place}: the runs differ in their {differing}; decide runs of one design "
+                "together"
+            )
+        named = [each.benchmarks for each in (run, other) if each.benchmarks is not None]
+        run = msgspec.structs.replace(
+            run,
+            benchmarks={side: list(dict.fromkeys(n for own in named for n in own.get(side, ()))) for side in SIDES}
+            if named
+            else None,
+            commands={**(other.commands or {}), **(run.commands or {})} or None,
+            warnings=list(dict.fromkeys([*run.warnings, *other.warnings])),
+            tools=list(dict.fromkeys([*run.tools, *other.tools])),
+        )
     if run is None:
         return None
     _refuse_wrong_parts(files)
-    return _with_memory(run, files, records)
+    # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
+    measured = {r.record.session for r in records if isinstance(r.record, Execution)}
+    several = (run.sessions or 1) > 1 or len(measured) > 1
+    hosts = {(file.run.host or {}).get("fingerprint") for file in files}
+    alike = len(hosts) == 1 and all(file.run.memory == run.memory for file in files)
+    if (alike and not several) or not any(file.run.memory for file in files):
+        return run
+    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
+    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
 
 
 def config_of(run: Run | None, options: Source | None = None) -> Config | None:
@@ -60,24 +84,8 @@ def config_of(run: Run | None, options: Source | None = None) -> Config | None:
     """
     if run is None or run.config is None:
         return None
-    source = from_tables(_of_today(run.config), "the run's config")
+    source = from_tables(run.config, "the run's config")
     return parse(over(source, options) if options else source, lenient=True)
-
-
-def _of_today(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Say what a run of an earlier perfgate was asked for by the keys that there are."""
-    plan, gate = dict(config.get("plan") or {}), dict(config.get("gate") or {})
-    overrides = [dict(each) for each in config.get("override") or ()]
-    if plan.pop("pairing", None) == "duet":
-        # both sides ran at once, whose wall times tell less
-        plan["metrics"] = plan.get("metrics") or ["cpu"]
-    for table in (gate, *overrides):
-        if table.pop("show", None) == "not-worse":
-            table["detectable"] = "threshold"
-        if table.get("family") == "bh":
-            table["family"] = "holm"
-    tables = {"plan": plan, "gate": gate, "override": overrides}
-    return {**config, **{name: table for name, table in tables.items() if table}}
 
 
 def in_order(records: Sequence[Located]) -> list[Located]:
@@ -91,34 +99,6 @@ def in_order(records: Sequence[Located]) -> list[Located]:
     for file in files_of(records):
         places.setdefault(file.path, (min(file.sessions, default=0), _shard(file.run)))
     return sorted(records, key=lambda located: places[located.path])
-
-
-def _joined(found: File, run: Run, file: File, other: Run) -> Run:
-    differing = _difference(run, other)
-    if differing:
-        raise EvidenceError(
-            f"{found.place} and {file.place}: the runs differ in their {differing}; decide runs of one design together"
-        )
-    return msgspec.structs.replace(
-        run,
-        benchmarks=_union(run.benchmarks, other.benchmarks),
-        commands={**(other.commands or {}), **(run.commands or {})} or None,
-        warnings=list(dict.fromkeys([*run.warnings, *other.warnings])),
-        tools=list(dict.fromkeys([*run.tools, *other.tools])),
-    )
-
-
-def _with_memory(run: Run, files: Sequence[File], records: Sequence[Located]) -> Run:
-    # another machine's noise is not one of this one's, and what builds vary by is not what sessions do
-    if not any(file.run.memory for file in files):
-        return run
-    measured = {r.record.session for r in records if isinstance(r.record, Execution)}
-    several = (run.sessions or 1) > 1 or len(measured) > 1
-    hosts = {(file.run.host or {}).get("fingerprint") for file in files}
-    if not several and len(hosts) == 1 and all(file.run.memory == run.memory for file in files):
-        return run
-    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
-    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
 
 
 def _difference(one: Run, other: Run) -> str:
@@ -148,12 +128,6 @@ def _shard(run: Run) -> int:
     return int(run.shard.partition("/")[0]) if run.shard else 1
 
 
-def _union(one: dict[Side, list[str]] | None, other: dict[Side, list[str]] | None) -> dict[Side, list[str]] | None:
-    if one is None or other is None:
-        return one or other
-    return {side: list(dict.fromkeys([*one.get(side, []), *other.get(side, [])])) for side in SIDES}
-
-
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
@@ -179,18 +153,15 @@ class File(msgspec.Struct):
         """Sessions that it holds something of."""
         if self.run.session is not None:
             return {self.run.session}
-        return {0} if (self.run.sessions or 1) == 1 and self.first is not None else measured_sessions(self.records)
+        if (self.run.sessions or 1) == 1 and self.first is not None:
+            return {0}
+        return {r.session for r in self.records if isinstance(r, (Build, Execution, Failure, Same))}
 
     @property
     def both(self) -> set[str] | None:
         """Benchmarks that both sides are to measure; None: not known."""
         names = self.run.benchmarks
         return {*names.get("base", ())} & {*names.get("head", ())} if names is not None else None
-
-
-def measured_sessions(records: Iterable[Record]) -> set[int]:
-    """Return the sessions that records are of."""
-    return {r.session for r in records if isinstance(r, (Build, Execution, Failure, Same))}
 
 
 def files_of(records: Iterable[Located]) -> list[File]:
@@ -304,29 +275,20 @@ def missing_parts(parts: Sequence[Part]) -> list[Failure]:
         else:
             named[part.name] = part.session
     failures = [Failure(kind="missing", session=at, status=f"{name} is missing") for name, at in named.items()]
-    return [*failures, *(failure for part in held for failure in _without_values(part))]
-
-
-def _without_values(part: Part) -> list[Failure]:
-    """Return what a part that is there lacks: all of it, a side, or a benchmark that another session has."""
-    if (
-        part.failures
-        or not part.compares
-        or (bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files))
-    ):
-        return []
-    lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
-    where = ", ".join(dict.fromkeys(file.path for file in part.files))
-    if len(lacking) == len(SIDES):
-        if not any(file.both for file in part.files):
-            # a run line from elsewhere may stand apart from its values
-            return []
-        status = f"{part.name} gave no values: {where} ends before the first start"
-        return [Failure(kind="missing", session=part.session, status=status)]
-    return [
-        Failure(kind="missing", side=side, session=part.session, status=f"{part.name} has no values of {side}")
-        for side in lacking
-    ]
+    for part in held:
+        is_proved = bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files)
+        if part.failures or not part.compares or is_proved:
+            continue
+        lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
+        for side in lacking if len(lacking) < len(SIDES) else ():
+            status = f"{part.name} has no values of {side}"
+            failures.append(Failure(kind="missing", side=side, session=part.session, status=status))
+        # a run line from elsewhere may stand apart from its values
+        if len(lacking) == len(SIDES) and any(file.both for file in part.files):
+            where = ", ".join(dict.fromkeys(file.path for file in part.files))
+            status = f"{part.name} gave no values: {where} ends before the first start"
+            failures.append(Failure(kind="missing", session=part.session, status=status))
+    return failures
 
 
 def session_gaps(parts: Sequence[Part]) -> list[Failure]:
@@ -350,25 +312,15 @@ def session_gaps(parts: Sequence[Part]) -> list[Failure]:
         for name in part.proved - sides.keys() - {*suites.values()}:
             sides.setdefault(name, set(SIDES))
             of_shard.setdefault(part.shard, set()).add(name)
-    return [failure for part in parts for failure in _gaps(part, of_shard[part.shard] - failed, sides, suites)]
-
-
-def _gaps(
-    part: Part, wanted: Set[str], sides: Mapping[str, Set[Side]], suites: Mapping[str, str | None]
-) -> list[Failure]:
-    """Return a failure for each benchmark of both sides that a part lacks, of the sides that it has."""
-    if any(f.kind in ("build", "tree", "lock") for f in part.failures):
-        return []
-    found = []
-    for side in SIDES:
-        names = {e.benchmark for e in part.executions if e.side == side}
-        lacking = sorted(wanted - names) if names else []
-        found += [
-            Failure(
-                kind="missing", benchmark=name, side=side, session=part.session,
-                status=f"gave no values in session {part.session}",
-            )
-            for name in lacking
-            if len(sides[name]) == len(SIDES) and not part.proved & {name, suites.get(name)}
-        ]  # fmt: skip
+    found: list[Failure] = []
+    for part in parts:
+        lost = any(f.kind in ("build", "tree", "lock") for f in part.failures)
+        for side in () if lost else SIDES:
+            names = {e.benchmark for e in part.executions if e.side == side}
+            status = f"gave no values in session {part.session}"
+            found += [
+                Failure(kind="missing", benchmark=name, side=side, session=part.session, status=status)
+                for name in (sorted(of_shard[part.shard] - failed - names) if names else ())
+                if len(sides[name]) == len(SIDES) and not part.proved & {name, suites.get(name)}
+            ]
     return found

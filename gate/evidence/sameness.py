@@ -26,7 +26,14 @@ def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
     proofs = [located for located in records if isinstance(located.record, Same)]
     if not proofs:
         return []
-    _refuse_both(records)
+    places = {(r.record.benchmark, r.record.session): r for r in records if isinstance(r.record, Same)}
+    executed = [(r, r.record) for r in records if isinstance(r.record, Execution)]
+    for located, name, session in ((r, name, e.session) for r, e in executed for name in (e.benchmark, e.suite)):
+        if proof := places.get((name or "", session)):
+            raise EvidenceError(
+                f"{proof.path}:{proof.line} and {located.path}:{located.line}: {name} is said to be the same "
+                "on both sides, and was measured in the same session"
+            )
     everything = [located.record for located in records]
     tried = tried_names(everything)
     if is_one_commit(run):
@@ -76,20 +83,6 @@ def unproved(records: Iterable[Record]) -> dict[str, Unproved]:
         for name, why in record.unproved.items() if isinstance(record, HostState) else ():
             found.setdefault(name, why)
     return found
-
-
-def _refuse_both(records: Sequence[Located]) -> None:
-    proofs = {(r.record.benchmark, r.record.session): r for r in records if isinstance(r.record, Same)}
-    for located in records:
-        e = located.record
-        if isinstance(e, Execution):
-            for name in (e.benchmark, e.suite):
-                proof = proofs.get((name, e.session)) if name else None
-                if proof is not None:
-                    raise EvidenceError(
-                        f"{proof.path}:{proof.line} and {located.path}:{located.line}: {name} is said to be the same "
-                        "on both sides, and was measured in the same session"
-                    )
 
 
 def layouts_of(measured: Config | None, builds: Sequence[Build]) -> Layouts | None:

@@ -17,11 +17,10 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.json_text import read_json
 from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
-from gate.model import Metric
+from gate.model import Metric, UserError
 from gate.model.bounds import number
 from gate.units import meant, to_base
 
@@ -43,8 +42,6 @@ _LONGEST = 200
 
 
 class _Known(msgspec.Struct):
-    """What benchmarks.json says of a benchmark."""
-
     type: str = ""
     unit: str = ""
     param_names: list[str] = []
@@ -77,12 +74,13 @@ def read(source: Source) -> Iterator[Result]:
         yield _about(file, file.commit_hash)
         yield from _results(file, known, {})
         return
-    files, unread = _files(source)
-    known = _known(*{folder.parent for folder in _machines(source.path)})
+    folders = _machines(source.path)
+    paths = (path for folder in folders for path in sorted(folder.glob("*.json")) if path.name not in _OTHERS)
+    files = [Source(str(path), path).document(_File, f"asv's results {path.name}") for path in paths]
+    files.sort(key=lambda file: file.date or 0.0)
+    known = _known(*{folder.parent for folder in folders})
     if files:
         yield _about(files[-1], None)
-    elif unread:
-        raise unread
     machines = [str(file.params.get("machine", "")) for file in files]
     environments = Counter(zip((file.commit_hash for file in files), machines, strict=True))
     for file, machine in zip(files, machines, strict=True):
@@ -95,31 +93,15 @@ def read(source: Source) -> Iterator[Result]:
 
 def _machines(folder: Path) -> list[Path]:
     """Find the folders of machines: in a folder of results, in those above it, or the folder itself."""
+
+    def has_results(each: Path) -> bool:
+        first = next((path for path in sorted(each.glob("*.json")) if path.name not in _OTHERS), None)
+        return first is not None and first.is_file() and recognises(Source(first.name, first))
+
     all_ = [folder, *(each for pattern in _MACHINES for each in folder.glob(pattern))]
     # the file of a machine may be missing where somebody kept the results only
-    found = [each for each in all_ if (each / "machine.json").is_file()] or [
-        each for each in all_ if _has_results(each)
-    ]
+    found = [each for each in all_ if (each / "machine.json").is_file()] or list(filter(has_results, all_))
     return sorted(set(found))
-
-
-def _has_results(folder: Path) -> bool:
-    first = next((path for path in sorted(folder.glob("*.json")) if path.name not in _OTHERS), None)
-    return first is not None and first.is_file() and recognises(Source(first.name, first))
-
-
-def _files(source: Source) -> tuple[list[_File], OutputError | None]:
-    """Read all files of a folder, the oldest commit first; a file that is cut off does not hide the others."""
-    files, unread = [], None
-    for folder in _machines(source.path or Path()):
-        for path in sorted(folder.glob("*.json")):
-            if path.name in _OTHERS:
-                continue
-            try:
-                files.append(source.inside(path).document(_File, f"asv's results {path.name}"))
-            except OutputError as error:
-                unread = unread or error
-    return sorted(files, key=lambda file: file.date or 0.0), unread
 
 
 def _known(*folders: Path) -> dict[str, _Known]:
@@ -127,8 +109,8 @@ def _known(*folders: Path) -> dict[str, _Known]:
     found: dict[str, _Known] = {}
     for folder in folders:
         try:
-            read = read_json((folder / "benchmarks.json").read_bytes(), dict[str, Any], "benchmarks.json")
-        except (OSError, OutputError):
+            read = Source("", folder / "benchmarks.json").document(dict[str, Any], "benchmarks.json")
+        except (UserError, OutputError):
             continue
         for name, value in read.items():
             try:
@@ -169,8 +151,18 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         params = [
             [str(v) for v in each] for each in (given if isinstance(given, list) else ()) if isinstance(each, list)
         ]
-        names = known.get(name, _Known()).param_names
-        metric, unit, scale = _metric(name, known.get(name))
+        # metric, unit and scale: as benchmarks.json says, otherwise as the name begins
+        of = known.get(name, _Known())
+        begins = (
+            None if of.type else next((m for part in reversed(name.split(".")) if (m := _BY_NAME.match(part))), None)
+        )
+        if of.type in _BY_TYPE:
+            metric, unit, scale = *_BY_TYPE[of.type], 1.0
+        elif begins:
+            metric, unit, scale = *(_TIME if begins["time"] else _MEMORY), 1.0
+        else:
+            own_unit = of.unit if of.unit != "unit" else ""
+            metric, unit, scale = "value", *to_base(meant(own_unit) or own_unit)
         combinations = math.prod(map(len, params))
         # null alone stands for all combinations
         if results != [None] and len(results) != combinations:
@@ -183,7 +175,9 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
             for i, text in enumerate(combination):
                 # without the quotes of its repr(), as asv's tables do
                 plain = _QUOTED.fullmatch(text)
-                own[names[i] if i < len(names) else f"param{i + 1}"] = plain[1] or plain[2] if plain else text
+                own[of.param_names[i] if i < len(of.param_names) else f"param{i + 1}"] = (
+                    plain[1] or plain[2] if plain else text
+                )
             stats = {key.removeprefix("stats_"): _at(each, place) for key, each in row.items() if key != "result"}
             yield from _one(shown, metric, unit, scale, own | labels, _at(results, place), stats)
 
@@ -219,18 +213,6 @@ def _one(
                     count=_number(stats.get("repeat"), 1.0), low=low, high=high, confidence=confidence,
                 )  # fmt: skip
             low = high = confidence = None
-
-
-def _metric(name: str, known: _Known | None) -> tuple[str, str, float]:
-    """Return metric, unit and scale: as benchmarks.json says, otherwise as the name begins."""
-    if known is not None and known.type in _BY_TYPE:
-        return *_BY_TYPE[known.type], 1.0
-    if known is None or not known.type:
-        match = next((m for part in reversed(name.split(".")) if (m := _BY_NAME.match(part))), None)
-        if match:
-            return *(_TIME if match["time"] else _MEMORY), 1.0
-    unit = known.unit if known is not None and known.unit != "unit" else ""
-    return "value", *to_base(meant(unit) or unit)
 
 
 def _at(values: Any, place: int) -> Any:

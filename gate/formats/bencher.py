@@ -51,16 +51,14 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=benchmark, status="no measures")
             continue
         for measure, metric in measures.items():
-            yield _value(benchmark, measure, metric if isinstance(metric, dict) else {})
-
-
-def _value(benchmark: str, measure: str, metric: dict[str, Any]) -> Result:
-    # by its slug or its name: "build-time", "Build Time"
-    slug = measure.strip().lower().replace(" ", "-")
-    unit, scale = _UNITS.get(slug, ("", 1.0))
-    value, low, high = (number(metric.get(key)) for key in ("value", "lower_value", "upper_value"))
-    if value is None or low is None or high is None or not low <= value <= high:
-        # older versions had distances in place of bounds
-        low = high = None
-    better = _BETTER.get(slug)
-    return aggregate(benchmark, measure, "value", value, unit=unit, scale=scale, better=better, low=low, high=high)
+            # by its slug or its name: "build-time", "Build Time"
+            slug = measure.strip().lower().replace(" ", "-")
+            unit, scale = _UNITS.get(slug, ("", 1.0))
+            given = metric if isinstance(metric, dict) else {}
+            value, low, high = (number(given.get(key)) for key in ("value", "lower_value", "upper_value"))
+            if value is None or low is None or high is None or not low <= value <= high:
+                # older versions had distances in place of bounds
+                low = high = None
+            yield aggregate(
+                benchmark, measure, "value", value, unit=unit, scale=scale, better=_BETTER.get(slug), low=low, high=high
+            )

@@ -6,7 +6,7 @@ Format: toStringBench of benchmark.js 2.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gate.formats.libtest import parts
@@ -55,7 +55,15 @@ def read(source: Source) -> Iterator[Result]:
         document = source.document(object, "the JSON of benchmark.js")
         for place, each in enumerate(_benchmarks(document) if isinstance(document, (dict, list)) else ()):
             benchmark = entry(each, dict[str, Any], f"benchmark {place}")
-            yield benchmark if isinstance(benchmark, Failed) else _of_json(benchmark)
+            if isinstance(benchmark, Failed):
+                yield benchmark
+                continue
+            name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
+            if "error" in benchmark or not _has_sample(benchmark):
+                why = "it threw an error" if "error" in benchmark else "no sample in the file"
+                yield Failed(benchmark=name, status=why)
+            else:
+                yield sampled(name, benchmark["stats"]["sample"], 1.0)
         return
     yield from (result for result, _ in _printed(source.lines()))
 
@@ -71,15 +79,6 @@ def _rate(name: str, found: re.Match[str]) -> Aggregate | Failed:
         name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
         high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(found["count"][:15]),
     )  # fmt: skip
-
-
-def _of_json(benchmark: Mapping[str, Any]) -> Result:
-    name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
-    if "error" in benchmark:
-        return Failed(benchmark=name, status="it threw an error")
-    if not _has_sample(benchmark):
-        return Failed(benchmark=name, status="no sample in the file")
-    return sampled(name, benchmark["stats"]["sample"], 1.0)
 
 
 def _printed(lines: Iterable[str]) -> Iterator[tuple[Aggregate | Failed, bool]]:

@@ -49,10 +49,6 @@ class _Metric(msgspec.Struct):
     Descriptor: _Descriptor = msgspec.field(default_factory=_Descriptor)
 
 
-class _Memory(msgspec.Struct):
-    BytesAllocatedPerOperation: float | None = None
-
-
 class _Benchmark(msgspec.Struct):
     DisplayInfo: str = ""
     Namespace: str | None = None
@@ -61,7 +57,7 @@ class _Benchmark(msgspec.Struct):
     Parameters: str | None = None
     FullName: str | None = None
     Statistics: dict[str, Any] | None = None
-    Memory: _Memory | None = None
+    Memory: dict[str, Any] | None = None
     Measurements: list[_Measurement] | None = None
     Metrics: list[_Metric] | None = None
 
@@ -86,7 +82,15 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each launch, and statistics where the measurements are left out."""
     report = source.document(_Report, "BenchmarkDotNet's JSON")
-    yield _about(report.HostEnvironmentInfo)
+    found = report.HostEnvironmentInfo if isinstance(report.HostEnvironmentInfo, dict) else {}
+    host = dict[str, Any]()
+    for key, name in _HOST.items():
+        value = found.get(key)
+        if isinstance(value, (str, int, float)) and value != "":
+            # where a file holds NaN, all of its numbers are read as fractions
+            host[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+    version = found.get("BenchmarkDotNetVersion")
+    yield About(host=host, tool=f"BenchmarkDotNet {version}" if isinstance(version, str) else "BenchmarkDotNet")
     before: Counter[str] = Counter()
     for place, each in enumerate(report.Benchmarks):
         benchmark = entry(each, _Benchmark, f"Benchmarks[{place}]", "FullName", "Method", "DisplayInfo")
@@ -100,18 +104,6 @@ def read(source: Source) -> Iterator[Result]:
         yield from own
 
 
-def _about(environment: Any) -> About:
-    found = environment if isinstance(environment, dict) else {}
-    host = dict[str, Any]()
-    for key, name in _HOST.items():
-        value = found.get(key)
-        if isinstance(value, (str, int, float)) and value != "":
-            # where a file holds NaN, all of its numbers are read as fractions
-            host[name] = int(value) if isinstance(value, float) and value.is_integer() else value
-    version = found.get("BenchmarkDotNetVersion")
-    return About(host=host, tool=f"BenchmarkDotNet {version}" if isinstance(version, str) else "BenchmarkDotNet")
-
-
 def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
     name = ".".join(part for part in (benchmark.Namespace, benchmark.Type, benchmark.Method) if part)
     name = name or (benchmark.FullName or "").partition("(")[0] or benchmark.DisplayInfo
@@ -123,7 +115,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
         own = job["id"].strip()
         labels["job"] = job["rest"] if job["rest"] and own.startswith("Job-") else own
     labels = {key: value for key, value in labels.items() if value or key != "job"}
-    memory = benchmark.Memory.BytesAllocatedPerOperation if benchmark.Memory else None
+    memory = number((benchmark.Memory or {}).get("BytesAllocatedPerOperation"))
     # a process that crashed leaves actual times behind, and no statistics
     launches = _launches(benchmark, "result") or (benchmark.Statistics and _launches(benchmark, "actual"))
     for execution, (_, values) in enumerate(sorted(launches.items()) if launches else ()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 import msgspec
 
@@ -30,9 +31,16 @@ class Process(msgspec.Struct):
     command: str = ""
     events: list[str] = []
     """In the order of their counts."""
-    counts: dict[str, int] = {}
-    ended: bool = True
-    """Its last part has its counts."""
+    parts: list[list[int]] = []
+    """The counts of each part of it; empty: they are cut off."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts of all parts by event; empty where those of a part are cut off."""
+        # trailing zeros are left out
+        whole = [dict(zip_longest(self.events, part, fillvalue=0)) for part in self.parts if part]
+        complete = len(whole) == len(self.parts) > 0
+        return {event: sum(part[event] for part in whole) for event in self.events} if complete else {}
 
 
 def recognises(source: Source) -> bool:
@@ -52,12 +60,13 @@ def read(source: Source) -> Iterator[Result]:
         # wherever the program was built
         program, blank, arguments = process.command.partition(" ")
         name = f"{program.rpartition('/')[2]}{blank}{arguments}" or source.name
-        if not process.ended or not process.counts:
+        counts = process.counts
+        if not counts:
             yield Failed(benchmark=name, status="no totals: the file is cut off")
             continue
         metrics = {
             _NAMES.get(event, event): Metric(unit="", better="lower", values=[float(count)], exact=True)
-            for event, count in process.counts.items()
+            for event, count in counts.items()
         }
         yield Measured(benchmark=name, metrics=metrics)
 
@@ -72,30 +81,25 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
         OutputError: a count is none.
     """
     found: dict[bytes, Process] = {}
-    process = Process()
-    creator, summary = "", None
+    process, creator = Process(), ""
     for place, line in enumerate(source.bytes_lines(), 1):
         if not line.startswith(_KEYS) or source.unended:
             # of a number that is cut off the beginning is a number, too
             continue
         key, _, value = line.partition(b":")
-        value = value.strip()
+        text = value.decode("utf-8", "replace").strip()
         if key == b"creator":
-            creator = value.decode("utf-8", "replace")
+            creator = text
         elif key == b"pid":
-            _end(process, summary)
-            summary, process = None, found.setdefault(value, Process())
+            process = found.setdefault(value.strip(), Process())
         elif key == b"cmd":
-            process.command = value.decode("utf-8", "replace")
+            process.command = text
         elif key == b"events":
-            _end(process, summary)
-            summary, process.events, process.ended = None, value.decode("utf-8", "replace").split(), False
-        elif key == b"summary":
-            summary = _numbers(value.decode("ascii", "replace"), place)
-        elif process.events:
-            summary = None
-            _add(process, _numbers(value.decode("ascii", "replace"), place))
-    _end(process, summary)
+            process.events = text.split()
+            process.parts.append([])
+        elif process.parts:
+            # the totals behind the costs are the summary before them, which cachegrind writes at the end
+            process.parts[-1] = _numbers(text, place)
     return creator, list(found.values()) or [process]
 
 
@@ -112,30 +116,17 @@ def _printed(source: Source) -> tuple[str, list[Process]]:
             # a number that another process of this log had before
             by_pid.pop(pid, None)
         elif kind == "Command: ":
-            by_pid[pid] = Process(value, ended=False)
+            by_pid[pid] = Process(value)
             processes.append(by_pid[pid])
         elif pid not in by_pid and not processes:
-            by_pid[pid] = Process(ended=False)
+            by_pid[pid] = Process()
             processes.append(by_pid[pid])
         process = by_pid.get(pid) or processes[-1] if processes else Process()
         if kind == "Events    : ":
             process.events = value.split()
         elif kind == "Collected : ":
-            _add(process, _numbers(value, place))
+            process.parts.append(_numbers(value, place))
     return "callgrind", processes
-
-
-def _end(process: Process, summary: list[int] | None) -> None:
-    if summary is not None and not process.ended:
-        _add(process, summary)
-
-
-def _add(process: Process, numbers: list[int]) -> None:
-    # trailing zeros are left out
-    padded = [*numbers, *([0] * (len(process.events) - len(numbers)))]
-    for event, number in zip(process.events, padded, strict=False):
-        process.counts = {**process.counts, event: process.counts.get(event, 0) + number}
-    process.ended = True
 
 
 def _numbers(text: str, place: int) -> list[int]:

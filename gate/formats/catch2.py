@@ -53,9 +53,10 @@ def read(source: Source) -> Iterator[Result]:
     broken: set[str] = set()
     for result in _xml(source) if is_xml else _table(source):
         if isinstance(result, str):
-            # a benchmark that failed lets its test case fail, and is there already
-            if result.partition("/")[0] not in broken:
+            # a benchmark that failed lets its test case fail, and is there already; several assertions may fail
+            if result not in broken:
                 yield Failed(benchmark=result or None, status="the test case failed")
+            broken.add(result)
             continue
         if isinstance(result, Failed):
             broken.add((result.benchmark or "").partition("/")[0])
@@ -123,8 +124,6 @@ def _nanoseconds(element: Element | None, key: str) -> float | None:
 
 
 class _Table:
-    """What was read of the tables so far."""
-
     def __init__(self) -> None:
         self.place: Literal["outside", "path", "heading", "rows"] = "outside"
         self.path: list[str] = []
@@ -138,15 +137,6 @@ class _Table:
         self.begun: tuple[str, int, int] | None = None
         """A benchmark whose mean comes next, with its samples and line."""
         self.mean: list[float] = []
-        self.failed: str | None = None
-        """The test case that failed last."""
-
-    def asserted(self) -> Iterator[Failed | str]:
-        """Take an assertion that failed, of which a test case may have several."""
-        yield from self.unread()
-        before, self.failed = self.failed, self.above[0] if self.above else ""
-        if self.failed != before:
-            yield self.failed
 
     def unread(self) -> Iterator[Failed]:
         """Give up the benchmark whose mean was to come, which what it prints may hide."""
@@ -160,9 +150,8 @@ class _Table:
             self.place = "rows"
         elif self.place == "path":
             # name the test case and its sections, which stand indented below it
-            block = self.path
             names: list[str] = []
-            for line in block:
+            for line in self.path:
                 if line.startswith("  ") or not names:
                     names.append(line.strip())
                 else:
@@ -197,7 +186,8 @@ def _table(source: Source) -> Iterator[_Found]:
         elif table.place == "path":
             table.path.append(line)
         elif _ASSERTED.fullmatch(line):
-            yield from table.asserted()
+            yield from table.unread()
+            yield table.above[0] if table.above else ""
         elif table.place == "rows":
             # where a file is cut off "m" may be the beginning of "ms"
             if not (source.unended and line.endswith(" m")):

@@ -39,21 +39,9 @@ def recognises(source: Source) -> bool:
     return isinstance(first, dict) and (_ESTIMATES in first or _BENCHMARK in first)
 
 
-def _document(source: Source) -> tuple[_Export, bool]:
-    """Read it; where it is cut off, the benchmarks before the last, of which some may be missing."""
-    try:
-        return source.document(_Export, "critcmp's JSON"), False
-    except OutputError:
-        export = source.beginning(_Export)
-        if export is None or not export.benchmarks:
-            raise
-        export.benchmarks.popitem()
-        return export, True
-
-
 def read(source: Source) -> Iterator[Result]:
     """Yield the estimates of each benchmark, labelled by the baseline."""
-    export, cut = _document(source)
+    export = source.document(_Export, "critcmp's JSON")
     labels = {"baseline": export.name} if export.name else {}
     for key, value in export.benchmarks.items():
         try:
@@ -64,5 +52,3 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=key, status=str(error).replace("`", ""), labels=labels)
             continue
         yield from aggregates(found.estimates, found.info.full_id or key, labels, amount(found.info.throughput))
-    if cut:
-        yield Failed(benchmark=None, status="the file is cut off", labels=labels)

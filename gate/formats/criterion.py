@@ -9,20 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from gate.formats.parts.json_text import read_json
 from gate.formats.parts.live import sorted_by_name
 from gate.formats.parts.output import NAME, OutputError, Suite, shown
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
-from gate.formats.parts.source import Source
+from gate.formats.parts.source import GZIP, Source
 from gate.formats.parts.written_units import written
 from gate.model import Better, Metric
 from gate.model.bounds import number
 from gate.model.digits import Digits
-from gate.units import to_base
 from gate.walking import walk
 from gate.writing.plain import visible
 
@@ -36,6 +34,7 @@ _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 MOST = 20_000
 """Folders that are looked at."""
 _NANOSECOND = 1e-9
+T = TypeVar("T")
 _VALUE = r"(\d[\d.]*(?:e[+-]?\d+)?) +([^\s\d\]][^\s\]]*(?: [^\s\d\]][^\s\]]*)*)"
 _LINE = re.compile(rf"(?P<name>{NAME})?\s++(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
 # the lines below "change:" hold shares
@@ -44,8 +43,6 @@ _BEGUN = re.compile(r"Benchmarking (?P<name>\S.*?)(?:: (?:Warming up|Collecting|
 _NOT_A_NAME = ("Benchmarking ", "Found ", "Warning:", "Running ", "Gnuplot ", "test ")
 _RATE = re.compile(r"(?P<prefix>[KMGT]?)(?P<binary>i?)(?P<unit>B|elem(?:ent)?s?|bit|b)/s", re.ASCII)
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-# what a custom measurement takes for a byte or an element, of which less is better
-_COST = re.compile(r"cp[be]|.+/.+")
 _PANIC = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at ")
 
 
@@ -79,8 +76,6 @@ class _Amount(NamedTuple):
 
 
 class _Baseline(NamedTuple):
-    """A baseline of a benchmark."""
-
     folder: Path
     data: bytes
     """Of its sample, or where there is none of its estimates."""
@@ -133,7 +128,15 @@ def read(source: Source) -> Iterator[Result]:
         labels = {"baseline": each.folder.name}
         if times[each.name, each.folder.name] > 1:
             labels["folder"] = str(each.folder.parent.relative_to(source.path))
-        yield from _one(each, labels)
+        try:
+            if each.why is not None:
+                raise OutputError(each.why)
+            if (each.folder / _SAMPLE).is_file():
+                yield from _measured(each.name, _sample(each.data), _unit(each.folder), each.worked, labels)
+            else:
+                yield from aggregates(_json(each.data, Estimates, _ESTIMATES), each.name, labels, each.worked)
+        except (OSError, OutputError) as error:
+            yield Failed(benchmark=each.name, status=str(error), labels=labels)
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -169,24 +172,12 @@ def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
     """Name a benchmark, with what it works through, and why that could not be read."""
     own = folder.parent.relative_to(root) if folder != root else Path(folder.parent.name)
     try:
-        found = read_json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
+        found = _json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
     except FileNotFoundError:
         return own.as_posix(), None, None
     except (OSError, OutputError) as error:
         return own.as_posix(), None, str(error)
     return found.full_id, amount(found.throughput), None
-
-
-def _one(found: _Baseline, labels: dict[str, str]) -> Iterator[Result]:
-    try:
-        if found.why is not None:
-            raise OutputError(found.why)
-        if (found.folder / _SAMPLE).is_file():
-            yield from _measured(found.name, _sample(found.data), _unit(found.folder), found.worked, labels)
-        else:
-            yield from aggregates(read_json(found.data, Estimates, _ESTIMATES), found.name, labels, found.worked)
-    except (OSError, OutputError) as error:
-        yield Failed(benchmark=found.name, status=str(error), labels=labels)
 
 
 def _single(source: Source) -> Iterator[Result]:
@@ -199,7 +190,7 @@ def _single(source: Source) -> Iterator[Result]:
     if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
         yield from _measured(name, _sample(data), "ns", worked, labels)
     else:
-        yield from aggregates(read_json(data, Estimates, _ESTIMATES), name, labels, worked)
+        yield from aggregates(_json(data, Estimates, _ESTIMATES), name, labels, worked)
 
 
 def _measured(
@@ -230,26 +221,32 @@ def suite(found: Mapping[str, Files]) -> Suite:
     Args:
         found: by directory, for the messages.
     """
-    return sorted_by_name([_of_files(directory, files) for directory, files in found.items()], "")
+    results: list[Result] = []
+    for name, files in found.items():
+        try:
+            if files.benchmark is None:
+                raise OutputError(f"{_BENCHMARK} is missing: a write failed")
+            name = _json(files.benchmark, _Id, _BENCHMARK).full_id
+            if files.sample is None:
+                raise OutputError(f"{_SAMPLE} is missing: a write failed")
+            if files.again:
+                why = "measured twice into one directory: do two bench targets have a benchmark of this name?"
+                raise OutputError(why)
+            results.append(next(_measured(name, _sample(files.sample), "ns", None, {})))
+        except OutputError as error:
+            results.append(Failed(benchmark=name, status=str(error)))
+    return sorted_by_name(results, "")
 
 
-def _of_files(directory: str, files: Files) -> Result:
-    name = directory
-    try:
-        if files.benchmark is None:
-            raise OutputError(f"{_BENCHMARK} is missing: a write failed")
-        name = read_json(files.benchmark, _Id, _BENCHMARK).full_id
-        if files.sample is None:
-            raise OutputError(f"{_SAMPLE} is missing: a write failed")
-        if files.again:
-            raise OutputError("measured twice into one directory: do two bench targets have a benchmark of this name?")
-        return next(_measured(name, _sample(files.sample), "ns", None, {}))
-    except OutputError as error:
-        return Failed(benchmark=name, status=str(error))
+def _json(data: bytes, shape: type[T], what: str) -> T:
+    # a program's output is not trusted: it may unpack to more than there is memory
+    if data.startswith(GZIP):
+        raise OutputError(f"{what} is packed: write it as it is")
+    return Source(what, None, data).document(shape, what)
 
 
 def _sample(data: bytes) -> list[float]:
-    sample = read_json(data, _Sample, _SAMPLE)
+    sample = _json(data, _Sample, _SAMPLE)
     if len(sample.iters) != len(sample.times) or not all(count > 0 for count in sample.iters):
         raise OutputError(f"the times in {_SAMPLE} have not one number of iterations each")
     return [time / count for time, count in zip(sample.times, sample.iters, strict=True)]
@@ -315,7 +312,7 @@ def _printed(source: Source) -> Iterator[Result]:
     """Yield the estimate of each benchmark, and of its throughput; other lines are passed over."""
     seen: dict[str, int] = {}
     begun: dict[str, int] = {}
-    name, above, measured = "", "", ""
+    name, above = "", ""
     for place, line in enumerate(source.lines(), 1):
         found = _LINE.fullmatch(line) or _UNREAD.match(line)
         if found:
@@ -323,8 +320,7 @@ def _printed(source: Source) -> Iterator[Result]:
                 # a name that is too long for the column stands on a line of its own
                 name, above = (found["name"] or above).strip(), ""
                 seen[name] = seen.get(name, -1) + 1
-                measured = found[4] if found.re is _LINE else ""
-            yield _estimate(found, name, seen.get(name, 0), place, measured)
+            yield _estimate(found, name, seen.get(name, 0), place)
         elif _PANIC.match(line):
             yield Failed(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
         elif begins := _BEGUN.fullmatch(line):
@@ -337,21 +333,17 @@ def _printed(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=name, status=f"line {place}: it began, and no estimate of it is there")
 
 
-def _estimate(found: re.Match[str], name: str, execution: int, place: int, measured: str) -> Result:
-    """Make an aggregate of a line, or a failure of one that is not whole; measured: the unit of the first line."""
+def _estimate(found: re.Match[str], name: str, execution: int, place: int) -> Result:
+    """Make an aggregate of a line, or a failure of one that is not whole."""
     if found.re is not _LINE or not name:
         what = f"its {found['what']} cannot be read" if name else "an estimate without a name"
         why = f"line {place}: {what}: {shown(found.string.strip().encode())}"
         return Failed(benchmark=name or None, status=why, execution=execution)
     values = [_base(found[number], found[number + 1], place) for number in (3, 5, 7)]
     (low, unit), (value, _), (high, _) = values
-    metric = "time" if unit == "s" else unit
-    better: Better = "lower"
-    if found["what"] == "thrpt":
-        is_rate = written(unit).metric == "throughput"
-        is_cost = not is_rate and (unit == to_base(measured)[0] or _COST.fullmatch(unit) is not None)
-        better = "lower" if is_cost else "higher"
-        metric = unit if is_cost and unit != to_base(measured)[0] else "throughput"
+    metric = "throughput" if found["what"] == "thrpt" else "time" if unit == "s" else unit
+    # a custom measurement may have what a byte or an element takes in its place, such as cycles/byte
+    better: Better = "higher" if metric == "throughput" and written(unit).metric == "throughput" else "lower"
     return Aggregate(
             benchmark=name, metric=metric, statistic="value", value=value, unit=unit, better=better,
             low=min(low, high), high=max(low, high), execution=execution,

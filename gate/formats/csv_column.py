@@ -7,15 +7,18 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from gate.config.types import Columns
 from gate.formats import k6
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
-from gate.formats.parts.requests import Rows, succeeded
+from gate.formats.parts.requests import succeeded
 from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 _SUFFIXES = {
     **dict.fromkeys(("ns", "nanos", "nanoseconds"), "ns"),
@@ -31,8 +34,6 @@ _LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What is known of a header line."""
-
     names: frozenset[str] = frozenset()
     """The columns by which it is recognised."""
     beside: frozenset[str] = frozenset()
@@ -81,17 +82,6 @@ _HEADERS = (
 _OTHER = _Header(success=("success",), unit=("unit",), metric=("metric", "metric_name"))
 
 
-class _Places(NamedTuple):
-    """Where a row has what; None: nowhere."""
-
-    names: Sequence[str]
-    """Of the header line."""
-    value: int
-    success: int | None
-    unit: int | None
-    metric: int | None
-
-
 @dataclass(slots=True)
 class _Found:
     """The cells of one metric, in order."""
@@ -122,7 +112,6 @@ def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dic
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise OutputError("the CSV is UTF-16: write it as UTF-8")
-    column = columns.value
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
@@ -130,145 +119,20 @@ def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dic
         names = next(([name.strip() for name in row] for row in reader if not _is_blank(row)), None)
         if names is None:
             return {}
-        given = set(names)
-        known = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
-        header = next(known, _OTHER)
-        places = _places(names, column, columns, header)
-        wanted = {name: unit for name, unit in units.items() if places.success is None or name != SUCCESS}
-        mixed = header.kind if places.metric is None and header.kind in names and columns.metric is None else ""
-        found = _collected(_rows(reader, names, column, mixed), places, column, wanted, header)
+        table = _Table(names, columns, units)
+        found = table.collected(reader)
     except csv.Error as error:
         raise OutputError(f"line {reader.line_num} of the CSV: {error}") from None
     # \r alone ends the lines of old spreadsheets
     if not data.endswith(b"\r"):
         refuse_cut_off(data, "the CSV")
-    alone = not found or (not wanted and len(found) == 1)
-    if places.metric is not None and not alone and not wanted.keys() & found.keys():
+    alone = not found or (not table.wanted and len(found) == 1)
+    if table.metric is not None and not alone and not table.wanted.keys() & found.keys():
         raise OutputError(
-            f"the column {column!r} holds {len(found)} metrics, which {names[places.metric]!r} names "
+            f"the column {columns.value!r} holds {len(found)} metrics, which {names[table.metric]!r} names "
             f"({_listed(found)}): declare those to measure, as [benchmark.metric.NAME]"
         )
-    return _series(found, column)
-
-
-_Row = tuple[int, list[str]]
-"""The line where it ends, and its cells."""
-
-
-def _is_blank(row: Sequence[str]) -> bool:
-    return not row or (len(row) == 1 and not row[0].strip())
-
-
-def _rows(reader: Rows, names: Sequence[str], column: str, mixed: str) -> Iterator[_Row]:
-    """Yield the rows, each as wide as the header; mixed: a column that must have one value in all of them, or ""."""
-    width, kinds = len(names), dict[str, None]()
-    for cells in reader:
-        if cells and cells[-1].strip() == names[-1] and [cell.strip() for cell in cells] == names:
-            raise OutputError(
-                f"line {reader.line_num} of the CSV is the header line again: a second run was appended to the file; "
-                "let each execution write a file of its own"
-            )
-        if len(cells) == width and not (width == 1 and _is_blank(cells)):
-            if mixed:
-                kinds.setdefault(cells[names.index(mixed)])
-            if len(kinds) <= _LISTED:
-                yield reader.line_num, cells
-        elif not _is_blank(cells):
-            has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
-            raise OutputError(f"line {reader.line_num} of the CSV has {has}, and the header line has {width}")
-    if len(kinds) > 1:
-        raise OutputError(
-            f"the column {column!r} mixes {len(kinds)} kinds of requests by {mixed!r} ({_listed(kinds)}): write "
-            f'column = {{value = "{column}", metric = "{mixed}"}} and declare those to measure, or write metric = ""'
-        )
-
-
-def _places(names: Sequence[str], column: str, columns: Columns, header: _Header) -> _Places:
-    def at(name: str) -> int:
-        if name not in names:
-            listed = shown(", ".join(names).encode()) if any(names) else "none"
-            raise OutputError(f"the CSV has no column {name!r}: there are {listed}")
-        if names.count(name) > 1:
-            raise OutputError(f"the CSV has {names.count(name)} columns {name!r}")
-        return names.index(name)
-
-    def place(configured: str | None, known: Sequence[str]) -> int | None:
-        if configured is not None:
-            return at(configured) if configured else None
-        # the values themselves say nothing of what they are
-        return next((names.index(name) for name in known if name in names and name != column), None)
-
-    return _Places(
-        names, at(column), place(columns.success, header.success), place(columns.unit, header.unit),
-        place(columns.metric, header.metric),
-    )  # fmt: skip
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = ", ..." if len(every) > _LISTED else ""
-    return ", ".join(shown(name.encode("utf-8", "replace")) for name in every[:_LISTED]) + more
-
-
-def _collected(
-    rows: Iterable[_Row], places: _Places, column: str, wanted: Mapping[str, str | None], header: _Header
-) -> dict[str, _Found]:
-    """Sort the cells by metric; with those of failed requests left out."""
-    # what rows are of that do not name their metric
-    stem, _, suffix = column.rpartition("_")
-    of_column = stem if stem and suffix.lower() in _SUFFIXES else "time"
-    alone = plain_metric(wanted) if len(wanted) == 1 else of_column
-    found: dict[str, _Found] = {}
-    units: dict[tuple[str, str], tuple[str, float]] = {}
-    for line, cells in rows:
-        name = alone if places.metric is None else cells[places.metric].strip()
-        each = found.get(name)
-        if each is None:
-            each = found[name] = _Found(name)
-        if wanted and name not in wanted and places.metric is not None:
-            continue
-        unit = "" if places.unit is None else cells[places.unit].strip()
-        known = units.get((name, unit))
-        if known is None:
-            known = units[name, unit] = _unit(name, unit, wanted, column, header)
-        if each.base not in (None, known[0]):
-            raise OutputError(
-                f"line {line} of the CSV: {name!r} is in {known[0] or 'counts'!r} here and in "
-                f"{each.base or 'counts'!r} elsewhere"
-            )
-        each.base = known[0]
-        # what is no time, such as k6's http_req_failed, may count the failures
-        counts = places.metric is not None and known[0] != "s"
-        if places.success is None or counts or not _failed(cells[places.success], line, places, each):
-            each.cells.append(cells[places.value])
-            each.lines.append(line)
-            each.scales.append(known[1])
-    return found
-
-
-def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
-    try:
-        success = succeeded(cell)
-        # where rows name their metric, not all are of requests
-        if success is None and places.metric is None:
-            raise OutputError("a blank cell does not tell whether the request succeeded")
-    except OutputError as error:
-        name = places.names[places.success or 0]
-        why = f'line {line} of the CSV, column {name!r}: {error}; success = "" in column ignores it'
-        raise OutputError(why) from None
-    if success is not None:
-        each.successes.append(success)
-    return success is False
-
-
-def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, header: _Header) -> tuple[str, float]:
-    """Return the base unit of a metric's cell and the factor that takes it there."""
-    if told:
-        return to_base(_SUFFIXES.get(told.lower(), told))
-    unit = wanted.get(name)
-    if unit is None:
-        unit = header.units.get(name, header.units.get(column, _SUFFIXES.get(column.rpartition("_")[2].lower())))
-    return to_base(unit if unit is not None else "s" if name == "time" else "")
+    return _series(found, columns.value)
 
 
 def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:
@@ -284,6 +148,125 @@ def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:
             raise OutputError(f"the metric {SUCCESS!r} is the share of requests that succeed: name the other one anew")
         series[SUCCESS] = Series("", [sum(successes) / len(successes)], "higher", whole=True)
     return series
+
+
+def _is_blank(row: Sequence[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = ", ..." if len(every) > _LISTED else ""
+    return ", ".join(shown(name.encode("utf-8", "replace")) for name in every[:_LISTED]) + more
+
+
+class _Table:
+    """A header line, and where a row has what by it; None: nowhere."""
+
+    def __init__(self, names: list[str], columns: Columns, units: Mapping[str, str | None]) -> None:
+        given = set(names)
+        known = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
+        self.names, self.column, self.header = names, columns.value, next(known, _OTHER)
+        self.value = self._at(columns.value)
+        self.success = self._place(columns.success, self.header.success)
+        self.unit = self._place(columns.unit, self.header.unit)
+        self.metric = self._place(columns.metric, self.header.metric)
+        self.wanted = {name: unit for name, unit in units.items() if self.success is None or name != SUCCESS}
+        # a column that must have one value in all rows
+        is_mixed = self.metric is None and self.header.kind in names and columns.metric is None
+        self.mixed = names.index(self.header.kind) if is_mixed else None
+
+    def _at(self, name: str) -> int:
+        if name not in self.names:
+            listed = shown(", ".join(self.names).encode()) if any(self.names) else "none"
+            raise OutputError(f"the CSV has no column {name!r}: there are {listed}")
+        if self.names.count(name) > 1:
+            raise OutputError(f"the CSV has {self.names.count(name)} columns {name!r}")
+        return self.names.index(name)
+
+    def _place(self, configured: str | None, known: Sequence[str]) -> int | None:
+        if configured is not None:
+            return self._at(configured) if configured else None
+        # the values themselves say nothing of what they are
+        return next((self.names.index(name) for name in known if name in self.names and name != self.column), None)
+
+    def _rows(self, reader: Reader) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows, each as wide as the header, with the line where it ends."""
+        names, width, kinds = self.names, len(self.names), dict[str, None]()
+        for cells in reader:
+            if cells and cells[-1].strip() == names[-1] and [cell.strip() for cell in cells] == names:
+                raise OutputError(
+                    f"line {reader.line_num} of the CSV is the header line again: a second run was appended to the "
+                    "file; let each execution write a file of its own"
+                )
+            if len(cells) == width and not (width == 1 and _is_blank(cells)):
+                if self.mixed is not None:
+                    kinds.setdefault(cells[self.mixed])
+                if len(kinds) <= _LISTED:
+                    yield reader.line_num, cells
+            elif not _is_blank(cells):
+                has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+                raise OutputError(f"line {reader.line_num} of the CSV has {has}, and the header line has {width}")
+        if len(kinds) > 1:
+            kind, column = self.header.kind, self.column
+            raise OutputError(
+                f"the column {column!r} mixes {len(kinds)} kinds of requests by {kind!r} ({_listed(kinds)}): write "
+                f'column = {{value = "{column}", metric = "{kind}"}} and declare those to measure, or write metric = ""'
+            )
+
+    def collected(self, reader: Reader) -> dict[str, _Found]:
+        """Sort the cells by metric; with those of failed requests left out."""
+        # what rows are of that do not name their metric
+        stem, _, suffix = self.column.rpartition("_")
+        of_column = stem if stem and suffix.lower() in _SUFFIXES else "time"
+        alone = plain_metric(self.wanted) if len(self.wanted) == 1 else of_column
+        found: dict[str, _Found] = {}
+        units: dict[tuple[str, str], tuple[str, float]] = {}
+        for line, cells in self._rows(reader):
+            name = alone if self.metric is None else cells[self.metric].strip()
+            each = found.get(name)
+            if each is None:
+                each = found[name] = _Found(name)
+            if self.wanted and name not in self.wanted and self.metric is not None:
+                continue
+            told = "" if self.unit is None else cells[self.unit].strip()
+            known = units.get((name, told))
+            if known is None:
+                known = units[name, told] = self._known_unit(name, told)
+            base, scale = known
+            if each.base not in (None, base):
+                elsewhere = f"in {base or 'counts'!r} here and in {each.base or 'counts'!r} elsewhere"
+                raise OutputError(f"line {line} of the CSV: {name!r} is {elsewhere}")
+            each.base = base
+            # what is no time, such as k6's http_req_failed, may count the failures
+            counts = self.metric is not None and base != "s"
+            if self.success is None or counts or not self._failed(cells[self.success], line, each):
+                each.cells.append(cells[self.value])
+                each.lines.append(line)
+                each.scales.append(scale)
+        return found
+
+    def _failed(self, cell: str, line: int, each: _Found) -> bool:
+        try:
+            success = succeeded(cell)
+            # where rows name their metric, not all are of requests
+            if success is None and self.metric is None:
+                raise OutputError("a blank cell does not tell whether the request succeeded")
+        except OutputError as error:
+            name = self.names[self.success or 0]
+            why = f'line {line} of the CSV, column {name!r}: {error}; success = "" in column ignores it'
+            raise OutputError(why) from None
+        if success is not None:
+            each.successes.append(success)
+        return success is False
+
+    def _known_unit(self, name: str, told: str) -> tuple[str, float]:
+        if told:
+            return to_base(_SUFFIXES.get(told.lower(), told))
+        unit, of, column = self.wanted.get(name), self.header.units, self.column
+        if unit is None:
+            unit = of.get(name, of.get(column, _SUFFIXES.get(column.rpartition("_")[2].lower())))
+        return to_base(unit if unit is not None else "s" if name == "time" else "")
 
 
 def _values(found: _Found, column: str) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import number
@@ -22,45 +22,26 @@ _INDENT = 3
 _COLUMNS = ("min", "max", "median", "mean")
 
 
-_Row = tuple[str, dict[str, float], int | None, str]
-"""A benchmark of the tree: its path ("sort::100"), its times of an iteration by statistic in seconds, its samples, and
-why they cannot be read, with the line."""
-
-
 def recognises(source: Source) -> bool:
     """Return whether it holds the header of a tree."""
-    return any(_is_header(line) for line in source.head.lines)
-
-
-def _is_header(line: str) -> bool:
-    columns = [column.strip() for column in line.split("│")]
-    return len(columns) >= 6 and columns[0].endswith("fastest") and columns[1:4] == ["slowest", "median", "mean"]
+    headers = ([column.strip() for column in line.split("│")] for line in source.head.lines)
+    return any(
+        len(columns) >= 6 and columns[0].endswith("fastest") and columns[1:4] == ["slowest", "median", "mean"]
+        for columns in headers
+    )
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield the mean, the median and the minimum of each benchmark."""
-    for name, seconds, samples, problem in _rows(source.lines()):
-        if problem:
-            yield Failed(benchmark=name, status=problem)
-        for statistic in () if problem else ("mean", "median", "min"):
-            if statistic in seconds:
-                yield Aggregate(
-                    benchmark=name, metric="time", statistic=statistic, value=seconds[statistic], unit="s",
-                    count=samples,
-                )  # fmt: skip
-
-
-def _rows(lines: Iterable[str]) -> Iterator[_Row]:
-    """Read the benchmarks of all trees, and those whose times cannot be read; other lines are passed over."""
+    """Yield the mean, the median and the minimum of each benchmark, named by its path ("sort::100")."""
     above: list[str] = []
-    begun: _Row | None = None
-    for place, line in enumerate(lines, 1):
+    begun: Failed | None = None
+    for place, line in enumerate(source.lines(), 1):
         branch = _BRANCH.match(line)
         if branch is None:
             # behind what the benchmark printed
-            row = _row(begun[0], line.split("│"), place) if begun else None
-            if row is not None and not row[-1]:
-                yield row
+            found = _times(begun.benchmark or "", line.split("│"), place) if begun else []
+            if found and not isinstance(found[0], Failed):
+                yield from found
                 begun = None
             continue
         first, *columns = branch["rest"].split("│")
@@ -69,29 +50,34 @@ def _rows(lines: Iterable[str]) -> Iterator[_Row]:
         if begun is not None and depth < len(above):
             yield begun
         above[depth:] = [name.strip()]
-        row = _row("::".join(above), ["".join(fastest), *columns], place)
-        if row is not None and columns:
-            yield row
+        path = "::".join(above)
         # a group has columns, too, but for that of old versions, which has branches below it
-        begun = None if columns else ("::".join(above), {}, None, f"line {place}: it began, and has no times")
+        begun = None if columns else Failed(benchmark=path, status=f"line {place}: it began, and has no times")
+        if columns:
+            yield from _times(path, ["".join(fastest), *columns], place)
     if begun is not None:
         yield begun
 
 
-def _row(name: str, columns: list[str], place: int) -> _Row | None:
-    """Read the columns of a benchmark; None: they are those of a group, or of what was ignored."""
+def _times(name: str, columns: list[str], place: int) -> list[Aggregate | Failed]:
+    """Read the columns of a benchmark; empty: they are those of a group, or of what was ignored."""
     cells = [cell.strip() for cell in columns]
     times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
     seconds = dict[str, float]()
     for key, time in times.items():
         seconds[key] = number(time[1].encode()) * (_DAY if time[2] == "d" else to_base(time[2])[1])
     if not any(cells) or (not seconds and cells[0] == "(ignored)"):
-        return None
-    samples = cells[len(_COLUMNS)] if len(cells) > len(_COLUMNS) else ""
-    count = int(samples) if samples.isdecimal() and len(samples) < 10 else None
+        return []
     # samples come behind the mean: without them a unit may be cut off, "m" of "ms"
-    whole = "mean" in seconds and len(cells) > len(_COLUMNS)
-    return name, seconds, count, "" if whole else f"line {place}: its times cannot be read"
+    if "mean" not in seconds or len(cells) <= len(_COLUMNS):
+        return [Failed(benchmark=name, status=f"line {place}: its times cannot be read")]
+    samples = cells[len(_COLUMNS)]
+    count = int(samples) if samples.isdecimal() and len(samples) < 10 else None
+    return [
+        Aggregate(benchmark=name, metric="time", statistic=own, value=seconds[own], unit="s", count=count)
+        for own in ("mean", "median", "min")
+        if own in seconds
+    ]
 
 
 LIVE = printed(read, "the tree that divan prints is expected")

@@ -6,6 +6,7 @@ errs. A range is what the tool gave: of benchmark.js an interval of 95%, of othe
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
@@ -15,8 +16,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Result, aggregate
+from gate.formats.parts.result import About, Format, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.formats.parts.written_units import Written, written
 from gate.model import Better
@@ -36,25 +36,10 @@ _MEAN = re.compile(r"^mean: (\S+) (nsec|usec|msec|sec)$", re.MULTILINE)
 _STDDEV = re.compile(r"stddev: (\S+)")
 _SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
 _SHORT = 8
-_COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
-_GLOBAL = r"(?:window|self|globalThis)\s*+"
-_SET = (
-    rf"(?:(?:(?:export\s++)?(?:{_GLOBAL}\.\s*+|(?:var|let|const)\s++)?BENCHMARK_DATA|"
-    rf"{_GLOBAL}\[\s*+[\"']BENCHMARK_DATA[\"']\s*+\])\s*+=\s*+)"
-)
-_EXPORTED = (
-    r"(?:export\s++default\s++|module\s*+\.\s*+exports\s*+=\s*+)(?=\{\s*+[\"']?(?:lastUpdate|repoUrl|entries)\b)"
-)
-_BEGINS = re.compile(rf"(?:\s|{_COMMENT}|[\"']use strict[\"']\s*+;?)*+(?:{_SET}|{_EXPORTED})")
-_OF_JAVASCRIPT = re.compile(
-    rf""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|{_COMMENT}|[A-Za-z_$][\w$]*+(?=\s*+:)""", re.DOTALL
-)
-_LAST_COMMA = re.compile(r""""(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])""", re.DOTALL)
+_BEGINS = re.compile(r"\s*window\.BENCHMARK_DATA\s*=\s*")
 
 
 class _Bench(msgspec.Struct):
-    """An element of "benches"."""
-
     name: Any = ""
     value: Any = None
     """A number, or its text."""
@@ -91,57 +76,26 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the value of each benchmark of each commit, oldest first."""
     yield About(tool="github-action-benchmark")
-    data, cut = _data(source)
+    text = source.text()
+    begins = _BEGINS.match(text)
+    plain = text[begins.end() if begins else 0 :].strip().removesuffix(";")
+    data = Source(source.name, None, plain.encode()).document(_Data, "the data, which the action writes as JSON,")
     found = [(suite, entry) for suite, entries in data.entries.items() for entry in entries]
     # suites have their own lists, so one commit stands at several places
     found.sort(key=lambda each: each[1].date or 0.0)
     seen: Counter[tuple[str, str]] = Counter()
-    labels: dict[str, str] = {}
     for suite, entry in found:
         commit = (entry.commit.id or "")[:_SHORT]
-        labels = {"suite": suite, "commit": commit, "date": _date(entry.date)}
+        date = ""
+        if entry.date is not None:
+            with contextlib.suppress(ValueError, OverflowError, OSError):
+                date = datetime.fromtimestamp(entry.date / 1000, UTC).isoformat(timespec="seconds")
+        labels = {"suite": suite, "commit": commit, "date": date}
         execution = seen[suite, commit]
         seen[suite, commit] += 1
         names = {str(bench.name) for bench in entry.benches}
         for bench in entry.benches:
             yield from _of_bench(bench, entry.tool, names, labels, execution)
-    if cut:
-        yield Failed(benchmark=None, status="the file is cut off: copy it again", labels=labels)
-
-
-def _date(date: float | None) -> str:
-    try:
-        return "" if date is None else datetime.fromtimestamp(date / 1000, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return ""
-
-
-def _data(source: Source) -> tuple[_Data, bool]:
-    """Read the object that the file sets, however it is formatted; where it is cut off, as far as it goes."""
-    text = source.text()
-    begins = _BEGINS.match(text)
-    text = text[begins.end() if begins else 0 :].strip().removesuffix(";")
-    inside = Source(source.name, None, text.encode())
-    try:
-        return inside.document(_Data, "the data"), False
-    except OutputError as error:
-        # a formatter of JavaScript takes the quotes off keys, and leaves commas at the ends
-        plain = _LAST_COMMA.sub(lambda found: found[0].removeprefix(","), _OF_JAVASCRIPT.sub(_as_json, text))
-        inside = Source(source.name, None, plain.encode())
-        try:
-            return inside.document(_Data, "the data"), False
-        except OutputError:
-            found = inside.beginning(_Data)
-            if found is None:
-                raise error from None
-            return found, True
-
-
-def _as_json(found: re.Match[str]) -> str:
-    shown = found[0]
-    if shown.startswith("'"):
-        return '"' + shown[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
-    return shown if shown.startswith('"') else "" if shown.startswith("/") else f'"{shown}"'
 
 
 def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:
@@ -154,7 +108,17 @@ def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, st
     name, unit, extra = str(bench.name), str(bench.unit or ""), str(bench.extra or "")
     made = partial(aggregate, labels=labels, execution=execution)
     if tool == "go":
-        for metric, own, value in _of_go(bench, name, unit, names):
+        # before 1.18 of the action all units after the first are in one text
+        units, values = [unit], [_number(bench.value)]
+        words = unit.split()
+        if len(words) > 1 and f"{name} - {words[0]}" in names:
+            # it is there for older versions: each unit has an element of its own
+            return
+        if len(words) > 1:
+            units, values = words[::2], [values[0], *map(_number, words[1::2])]
+        for metric, value in zip(units, values, strict=False):
+            # as go's adapter: MB of 10**6 B, and the unit is kept
+            own = Written(metric) if metric == "MB/s" else written(metric)
             called, kind = name.removesuffix(f" - {metric}"), "time" if metric == "ns/op" else metric or "value"
             yield made(called, kind, "mean", value, unit=own.unit, scale=own.scale)
         return
@@ -162,7 +126,16 @@ def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, st
     # a custom tool is named by the direction that it takes for better
     better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
     value, count = _number(bench.value), _COUNT.search(extra)
-    low, high, sd, confidence = _spread(bench, tool, value)
+    low = high = sd = confidence = None
+    match = _RANGE.fullmatch(str(bench.range)) if bench.range is not None else None
+    half = _number(match[1].replace(",", "")) if match else None
+    # the deviation of Catch2 is in a unit of its own, which is left out; that of pytest is of the time
+    if match and half is not None and value is not None and tool not in ("catch2", "pytest"):
+        if tool == "benchmarkdotnet":
+            sd = half
+        else:
+            half = abs(value) * half / 100 if match[2] else half
+            low, high, confidence = value - half, value + half, 0.95 if tool == "benchmarkjs" else None
     number = int(count[1] or count[2]) if count else None
     yield made(
         name, own.metric, "mean" if tool in _MEANS else "value", value, unit=own.unit, scale=own.scale, better=better,
@@ -173,37 +146,6 @@ def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, st
         stddev = _STDDEV.fullmatch(str(bench.range or ""))
         sd = _number(stddev[1]) if stddev else None
         yield made(name, "time", "mean", seconds * _SECONDS[mean[2]], unit="s", sd=sd, count=number)
-
-
-def _spread(
-    bench: _Bench, tool: str, value: float | None
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """Return the interval, the standard deviation and the confidence that a range means."""
-    match = _RANGE.fullmatch(str(bench.range)) if bench.range is not None else None
-    half = _number(match[1].replace(",", "")) if match else None
-    # the deviation of Catch2 is in a unit of its own, which is left out; that of pytest is of the time
-    if match is None or half is None or value is None or tool in ("catch2", "pytest"):
-        return None, None, None, None
-    if tool == "benchmarkdotnet":
-        return None, None, half, None
-    half = abs(value) * half / 100 if match[2] else half
-    return value - half, value + half, None, 0.95 if tool == "benchmarkjs" else None
-
-
-def _of_go(
-    bench: _Bench, name: str, unit: str, names: Set[str]
-) -> Iterator[tuple[str, Written, float | None]]:  # fmt: skip
-    """Yield what a line of go bench holds: before 1.18 of the action all units after the first are in one text."""
-    units, values = [unit], [_number(bench.value)]
-    words = unit.split()
-    if len(words) > 1:
-        if f"{name} - {words[0]}" in names:
-            # it is there for older versions: each unit has an element of its own
-            return
-        units, values = words[::2], [values[0], *map(_number, words[1::2])]
-    for own, value in zip(units, values, strict=False):
-        # as go's adapter: MB of 10**6 B, and the unit is kept
-        yield own, Written(own) if own == "MB/s" else written(own), value
 
 
 def _number(value: Any) -> float | None:

@@ -54,9 +54,9 @@ _BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|
 _NEXT = re.compile(
     rf"((?<![ \t])[ \t]++(?:(?!{_NAME})\S)*+)(?={_CALLED.pattern[:-1]}{{0,500}}[ \t]+\d+[ \t]+[-+.\d]+ \S)", re.ASCII
 )
-# the same without tabs, anywhere on a line, or without a name at its beginning
+# results whose tabs are lost, anywhere on a line, or without a name at its beginning
 _SPACED = re.compile(
-    rf"(?:\b({_CALLED.pattern[:-1]}{{1,500}}) +|^ +)\d+ +(\d+(?:\.\d+)?) (ns/op|MB/s|B/op|allocs/op)(?!\S)", re.ASCII
+    rf"(?:\b({_CALLED.pattern[:-1]}{{1,500}}) +|^ +)\d+ +\d+(?:\.\d+)? (?:ns/op|MB/s|B/op|allocs/op)(?!\S)", re.ASCII
 )
 _PROCS = re.compile(r"-\d+$", re.ASCII)
 _FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
@@ -156,8 +156,6 @@ class _Stream:
     """A line of this process ends with PASS, behind what a benchmark may have printed."""
     named: bool = False
     """A failure that names its benchmark was there in this process."""
-    behind: list[tuple[int, _Found]] = field(default_factory=list)
-    """Results in this process whose name stands behind something else, with their lines."""
 
     def end_pending(self) -> None:
         """Keep that the results of a name did not come, if one began."""
@@ -166,17 +164,9 @@ class _Stream:
             self.unread.setdefault(self.pending, f"line {self.began}: what it prints hides its results")
         self.pending = ""
 
-    def new_process(self) -> None:
-        """Begin another process with the next result."""
-        self.ended, self.lines, self.named, self.passed, self.crash = True, None, False, False, ""
-        self.announced = self.pending = ""
-        self.unread, self.torn, self.behind = {}, {}, []
-
 
 @dataclass(slots=True)
 class _File:
-    """All that was read."""
-
     groups: dict[_Process, dict[bytes, _Lines]] = field(default_factory=dict)
     failed: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
     partly: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
@@ -224,11 +214,6 @@ class _File:
         """Keep something that is left out or read in part; wrong: a strict reader refuses it."""
         self.left_out.append(why)
         self.wrong = self.wrong or (why if wrong else "")
-
-    def read_partly(self, stream: _Stream, name: str, why: str) -> None:
-        """Keep what cannot be read of a benchmark that has results."""
-        self.left_out.append(f"{name}: {why}")
-        self.partly.setdefault((name, *self.lines_of(stream)), why)
 
 
 def recognises(source: Source) -> bool:
@@ -286,18 +271,16 @@ def suite(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     if file.wrong:
         raise OutputError(file.wrong)
     refuse_cut_off(data, "the output")
-    return sorted_by_name(_by_package(file, several=several or len(file.packages) > 1), "")
-
-
-def _by_package(file: _File, *, several: bool) -> Iterator[Measured | Failed]:
-    """Yield the results of a strict reading, named with their package, in their order."""
+    several = several or len(file.packages) > 1
     seen: Counter[str] = Counter()
+    named: list[Measured | Failed] = []
     for each in _results(file, strict=True):
         package = each.labels.get("pkg", "")
         name = f"{package}.{each.benchmark}" if package and several and each.benchmark else each.benchmark or package
         status = {"status": each.status.removeprefix(f"{package}: ")} if isinstance(each, Failed) else {}
-        yield msgspec.structs.replace(each, benchmark=name, execution=seen[name], **status)
+        named.append(msgspec.structs.replace(each, benchmark=name, execution=seen[name], **status))
         seen[name] += 1
+    return sorted_by_name(named, "")
 
 
 def _file(source: Source) -> _File:
@@ -312,7 +295,7 @@ def _file(source: Source) -> _File:
         words = line.split() if source.unended and line.startswith(b"Benchmark") else []
         known = (of.by_unit for lines in file.groups.values() for of in lines.values())
         if len(words) >= 4 and len(words) % 2 == 0 and not any(words[-1] in units for units in (_OF_TESTING, *known)):
-            # the last line may end within a unit
+            # the last line may end within a unit, and another unit has another metric
             why = f"line {stream.place}: the file is cut off within its results"
             stream.unread.setdefault(words[0].decode("utf-8", "replace"), why)
         else:
@@ -486,20 +469,31 @@ def _announce(stream: _Stream, line: str) -> None:
 
 def _read_behind(file: _File, stream: _Stream, line: str) -> None:
     """Read a name, or results, behind something else on their line."""
-    found = _behind(line)
-    if found is None:
+    parts = line.split("\t")
+    # four spaces: what b.Log wrote
+    if line.startswith("    B"):
         return
-    place, of_testing = stream.place, not stream.labels.keys().isdisjoint(_OF_HEADER)
-    # where results end that have lost their tabs is not certain
-    if "\t" not in line or (found.values and not (found.name and of_testing)):
-        # what somebody may have written into the file
-        stream.behind.append((place, found))
-    elif found.values:
-        file.keep(stream, found)
-        file.leave_out(f"line {place}: a result of {found.name} read without what stands before it")
-    elif of_testing:
-        # its results come behind what the benchmark prints
-        stream.pending, stream.began = found.name, place
+    where, of_testing = f"line {stream.place}", not stream.labels.keys().isdisjoint(_OF_HEADER)
+    lost = _SPACED.search(line) if len(parts) == 1 else None
+    names = [
+        (name, at) for at, part in enumerate(parts[:-1]) if _CALLED.fullmatch(name := _last_name(part.rstrip(" ")))
+    ]
+    if lost and lost[1]:
+        stream.unread.setdefault(lost[1], f"{where}: its results cannot be read: their tabs are lost")
+    elif names:
+        name, at = names[-1]
+        found = _Found(name, _values(parts[at + 1 :], anything_before=True))
+        if not of_testing and found.values:
+            # what somebody may have written into the file
+            file.leave_out(f"{where}: a result of {name} is left out: something stands before its name")
+        elif found.values:
+            file.keep(stream, found)
+            file.leave_out(f"{where}: a result of {name} read without what stands before it")
+        elif of_testing:
+            # its results come behind what the benchmark prints
+            stream.pending, stream.began = name, stream.place
+    elif lost or _values(parts):
+        file.leave_out(f"{where}: results without a name", wrong=True)
 
 
 def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
@@ -513,29 +507,19 @@ def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
         file.fail(stream, stream.pending or stream.announced or None, visible(stream.crash))
         stream.pending = ""
     stream.end_pending()
-    if stream.unread or stream.torn or stream.behind:
+    if stream.unread or stream.torn:
         names = {raw.decode("utf-8", "replace") for raw in file.groups[file.lines_of(stream)]}
-        for place, result in stream.behind:
-            _end_behind(file, stream, place, result, known=result.name in names)
         for name, why in (stream.torn | stream.unread).items():
             if not any(_is_of(each, name) for each in names):
                 file.fail(stream, name, why)
             elif name in stream.unread:
-                file.read_partly(stream, name, why)
-    stream.new_process()
-
-
-def _end_behind(file: _File, stream: _Stream, place: int, result: _Found, *, known: bool) -> None:
-    """Keep a result behind something else, which somebody may have written, where no line of its own has its name."""
-    if not result.name:
-        file.leave_out(f"line {place}: results without a name", wrong=True)
-    elif result.values or known:
-        how = "is left out: something stands before its name" if known else "read without what stands before it"
-        file.leave_out(f"line {place}: a result of {result.name} {how}")
-        if not known:
-            file.keep(stream, result)
-    else:
-        file.fail(stream, result.name, f"line {place}: its results cannot be read: their tabs are lost")
+                # it has results, and others that cannot be read
+                file.left_out.append(f"{name}: {why}")
+                file.partly.setdefault((name, *file.lines_of(stream)), why)
+    # another process begins with the next result
+    stream.ended, stream.lines, stream.named, stream.passed, stream.crash = True, None, False, False, ""
+    stream.announced = stream.pending = ""
+    stream.unread, stream.torn = {}, {}
 
 
 def _apart(line: str, pending: str) -> list[str]:
@@ -571,26 +555,6 @@ def _named_on(stream: _Stream, line: str) -> _Found | None:
     return _Found(name, values, printed) if values or is_own or not announced else None
 
 
-def _behind(line: str) -> _Found | None:
-    """Find a name behind something else on its line, with the results on it ("": they have none); None: no such."""
-    parts = line.split("\t")
-    # four spaces: what b.Log wrote
-    if line.startswith("    B"):
-        return None
-    if len(parts) == 1:
-        # find a name or results on a line whose tabs are lost; a name has no values: where they end is not certain
-        found = _SPACED.search(line)
-        if found is None:
-            return None
-        return _Found(found[1] or "", {} if found[1] else {found[3]: Digits(found[2])})
-    for place in range(len(parts) - 2, -1, -1):
-        name = _last_name(parts[place].rstrip(" "))
-        if _CALLED.fullmatch(name):
-            return _Found(name, _values(parts[place + 1 :], anything_before=True))
-    values = _values(parts)
-    return _Found("", values) if values else None
-
-
 def _values(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
     """Read what stands between tabs as a count and pairs of value and unit, after anything; empty where it is not."""
     ends = len(parts)
@@ -607,16 +571,10 @@ def _values(parts: list[str], *, anything_before: bool = False) -> dict[str, Dig
     wide = len(count) - len(before.rstrip(" "))
     if len(before) == len(count) or wide < _COUNT or (before.strip(" ") and not anything_before):
         return {}
-    return _by_unit(found[::-1])
-
-
-def _by_unit(pairs: list[tuple[str, Digits]]) -> dict[str, Digits]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        units = [unit for unit, _ in pairs]
-        twice = next(unit for unit in units if units.count(unit) > 1)
+    units = Counter(unit for unit, _ in found)
+    if twice := next((unit for unit in reversed(units) if units[unit] > 1), None):
         raise OutputError(f"a line of results has the unit {_quoted(twice)} twice")
-    return found
+    return dict(found[::-1])
 
 
 def _last_name(text: str) -> str:
@@ -629,7 +587,6 @@ def _last_name(text: str) -> str:
 
 
 def _is_of(name: str, announced: str) -> bool:
-    """Return whether a name is the announced one, with or without GOMAX_PROCS."""
     return bool(announced) and (name == announced or _PROCS.sub("", name) == announced)
 
 
@@ -669,7 +626,16 @@ def _metric_of(raw: bytes) -> tuple[str, str, float]:
 
 
 def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed]:
-    suffixes = _suffixes(file)
+    # the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does, or each
+    # its own where processes of several machines are in a file
+    names = {
+        key: {(name.decode("utf-8", "replace"), of.announced) for name, of in lines.items()}
+        for key, lines in file.groups.items()
+        if lines
+    }
+    common = _suffix_of(set().union(*names.values()))
+    ends = {key: common or _suffix_of(each) for key, each in names.items()}
+    suffixes = {key: ends.get(key, common) if all(ends.values()) else "" for key in file.groups}
     # number the processes of each configuration: what a key tells apart are no repetitions
     counts: Counter[tuple[_Labels, str]] = Counter()
     executions: dict[_Process, int] = {}
@@ -706,22 +672,6 @@ def _named(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[s
     certain = announced or not suffix or not raw.endswith(suffix)
     otherwise = None if certain else Otherwise(visible(raw), labelled(visible(raw), ""))
     return {"benchmark": name, "labels": labelled(name, suffix), "otherwise": otherwise}
-
-
-def _suffixes(file: _File) -> dict[_Process, str]:
-    """Find the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does.
-
-    Where processes of several machines are in a file, each has its own.
-    """
-    names = {
-        key: {(name.decode("utf-8", "replace"), of.announced) for name, of in lines.items()}
-        for key, lines in file.groups.items()
-        if lines
-    }
-    common = _suffix_of(set().union(*names.values()))
-    own = {key: common or _suffix_of(each) for key, each in names.items()}
-    usable = all(own.values())
-    return {key: own.get(key, common) if usable else "" for key in file.groups}
 
 
 def _metrics(file: _File, of: _Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:

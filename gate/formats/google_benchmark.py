@@ -12,7 +12,6 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from gate.formats.parts.json_text import parse_json
 from gate.formats.parts.output import NAME, OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
@@ -79,9 +78,9 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
     if isinstance(source.head.json, dict):
         context = source.head.json.get("context")
-        rows, is_cut = _document(source)
+        rows = source.document(_File, "Google Benchmark's JSON").benchmarks
     else:
-        context, is_cut = _printed_context(source.head.lines[:20]), False
+        context = _printed_context(source.head.lines[:20])
         is_csv = any(_is_header(line) for line in source.head.lines[:2000])
         rows = list(_csv_rows(source) if is_csv else _printed_rows(source))
     yield _about(context if isinstance(context, dict) else {})
@@ -104,22 +103,6 @@ def read(source: Source) -> Iterator[Result]:
     for owner, statistics in _by_owner(summaries).items():
         if owner not in measured:
             yield from _aggregates(owner, statistics)
-    if is_cut:
-        yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
-
-
-def _document(source: Source) -> tuple[list[Any], bool]:
-    """Read the rows of the JSON, and whether it is cut off; where a crash did that, the rows before it."""
-    try:
-        return source.document(_File, "Google Benchmark's JSON").benchmarks, False
-    except OutputError as error:
-        # a row is an object without others in it
-        text = source.text()
-        try:
-            found = parse_json(f"{text[: text.rfind('}') + 1]}]}}")
-            return msgspec.convert(found["benchmarks"], list[_Row]), True
-        except (KeyError, TypeError, ValueError, RecursionError):
-            raise error from None
 
 
 def _one(name: str, rows: list[_Row], labels: dict[str, str]) -> Measured | Failed:

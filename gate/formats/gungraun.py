@@ -57,8 +57,6 @@ class _Summary(msgspec.Struct):
 
 
 class _Side(NamedTuple):
-    """The counts of one run of a benchmark."""
-
     benchmark: str
     package: str
     """Of cargo; "": not known."""
@@ -92,11 +90,10 @@ def read(source: Source) -> Iterator[Result]:
             except OutputError as error:
                 yield Failed(benchmark=_by_folder(file.parent, source.path), status=str(error))
     elif '"module_path"' in source.head.text:
-        for summary in _summaries(source):
-            found = _of_summary(summary)
-            sides += found
-            if not found:
-                yield Failed(benchmark=_name(summary), status="no counts that perfgate can read in its summary")
+        summaries = [(summary, _of_summary(summary)) for summary in _summaries(source)]
+        sides += [side for _, found in summaries for side in found]
+        why = "no counts that perfgate can read in its summary"
+        yield from (Failed(benchmark=_name(summary), status=why) for summary, found in summaries if not found)
     else:
         failed = _printed(source, sides)
     packages: dict[str, set[str]] = {}
@@ -107,17 +104,15 @@ def read(source: Source) -> Iterator[Result]:
         if len(packages[side.benchmark]) > 1:
             labels["package"] = side.package
         # the file's order is that of the letters
-        ordered = sorted(side.metrics.items(), key=lambda item: item[0] != "Ir")
-        metrics = {name: _metric(name, value) for name, value in ordered}
+        metrics: dict[str, Metric] = {}
+        for name, value in sorted(side.metrics.items(), key=lambda item: item[0] != "Ir"):
+            # all it counts are costs, and what hits the memory missed the caches
+            better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
+            unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
+            exact = not name.startswith(_OF_CLOCK)
+            metrics[name] = Metric(unit=unit, better=better, values=[value], exact=exact)
         yield Measured(benchmark=side.benchmark, metrics=metrics, labels=labels)
     yield from failed
-
-
-def _metric(name: str, value: float) -> Metric:
-    # all it counts are costs, and what hits the memory missed the caches
-    better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
-    unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-    return Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -136,14 +131,14 @@ def _files(root: Path) -> Iterator[Path]:
 
 def _of_file(file: Path, source: Source) -> list[_Side]:
     if file.name == _SUMMARY:
-        sides = [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
+        sides = [side for each in _summaries(Source(str(file), file)) for side in _of_summary(each)]
         if not sides:
             raise OutputError(f"no counts that perfgate can read in {_SUMMARY}")
         return sides
     matched = _PROFILE.fullmatch(file.name)
     baseline = (matched["name"] or matched["old"] or "new") if matched else "new"
     counts: dict[str, float] = {}
-    for process in callgrind.profiles(source.inside(file))[1]:
+    for process in callgrind.profiles(Source(str(file), file))[1]:
         for event, count in process.counts.items():
             counts[event] = counts.get(event, 0.0) + count
     if not counts:
@@ -203,7 +198,11 @@ def _of_summary(summary: _Summary) -> list[_Side]:
         for key, value in table.items():
             # what two tools count under one name
             event = f"{tool} {key}" if key in new or key in old or tool == _OF_CLOCK.strip() else key
-            for side, found in zip((new, old), _new_and_old(value), strict=True):
+            both = value.get("values", value.get("metrics")) if isinstance(value, dict) else None
+            if isinstance(both, dict) and isinstance(pair := both.get("Both"), list) and len(pair) == 2:
+                both = {"new": pair[0], "old": pair[1]}
+            for side, keys in ((new, ("new", "Left")), (old, ("old", "Right"))):
+                found = _number(both.get(keys[0], both.get(keys[1]))) if isinstance(both, dict) else None
                 if found is not None:
                     side[event] = found
     called = [*summary.baselines, None, None]
@@ -228,15 +227,6 @@ def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
             table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table
         if isinstance(table, dict):
             yield str(profile.get("tool", "")), table
-
-
-def _new_and_old(value: Any) -> tuple[float | None, float | None]:
-    found = value.get("values", value.get("metrics")) if isinstance(value, dict) else None
-    if not isinstance(found, dict):
-        return None, None
-    if isinstance(both := found.get("Both"), list) and len(both) == 2:
-        return _number(both[0]), _number(both[1])
-    return _number(found.get("new", found.get("Left"))), _number(found.get("old", found.get("Right")))
 
 
 def _number(value: Any) -> float | None:

@@ -16,19 +16,17 @@ import re
 import struct
 import zlib
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from gate.formats.parts.output import OutputError, Series, plain_metric, refuse_cut_off, shown
-from gate.formats.parts.requests import aggregates, float_of
-from gate.formats.parts.result import Format, LeftOut, Measured, Result
+from gate.formats.parts.requests import float_of
+from gate.formats.parts.result import Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
 
 FORMAT = Format(title="HdrHistogram interval log (.hlog)")
 _NAME = "histogram"
-_QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
 MOST = 10_000_000
 """Values of one log; it is the counts that are large, not the file."""
 _MAX_ENCODED = 1 << 26
@@ -54,54 +52,44 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each tag; one without a tag is called "histogram"."""
     values: dict[str | None, array[float]] = {}
-    counted: dict[str | None, Counter[int]] = {}
     largest, power = 0.0, 9
-    total, torn = 0, ""
-    for number, line in enumerate(source.bytes_lines(), 1):
-        if torn:
-            raise OutputError(torn)
-        try:
-            found = _interval(line.strip())
-            if found is None:
-                continue
-            tag, highest, buckets = found
-            counts = list(buckets)
-        except OutputError as error:
-            # the last line may be cut off
-            torn = f"line {number}: {error}"
-            continue
-        own = counted.setdefault(tag, Counter())
-        for value, count in counts:
-            own[value] += count
-            total += count
-        if total <= MOST:
-            values.setdefault(tag, array("d")).extend(array("d", _shuffled(counts, number, 1)))
+    for number, tag, highest, counts in _intervals(source.bytes_lines(), ""):
+        values.setdefault(tag, array("d")).extend(array("d", _shuffled(counts, number, 1)))
         # by which power of ten the largest value is made smaller where it is shown
-        shown, most = float_of(highest.decode("ascii", "replace")), counts[-1][0] if counts else 0
+        shown, most = float_of(highest.decode("ascii", "replace")), counts[-1][0]
         if shown is not None and largest < shown < math.inf and most > 0:
             largest, power = shown, round(math.log10(most / shown))
-    if torn:
-        yield LeftOut(f"{torn}: the file may be cut off there")
-    for tag, own in counted.items():
-        yield from _results(tag or _NAME, own, values[tag] if total <= MOST else None, power)
-
-
-def _results(name: str, counts: Counter[int], values: array[float] | None, power: int) -> Iterator[Result]:
-    """Yield the values of a tag, or without them what is known by the counts; power: of ten, from what is shown."""
     scale = {6: 1e-9, 9: 1e-9, 3: 1e-6}.get(power, 1.0)
     metric, unit = ("value", "") if scale == 1.0 else ("time", "s")
-    if counts and values is not None:
-        metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in values)))}
-        yield Measured(benchmark=name, metrics=metrics)
-    elif counts:
-        total, below = counts.total(), 0
-        found = {"mean": sum(value * count for value, count in counts.items()) / total * scale}
-        for value in sorted(counts):
-            below += counts[value]
-            for statistic, share in _QUANTILES.items():
-                if below >= share * total:
-                    found.setdefault(statistic, value * scale)
-        yield from aggregates(name, metric, found, unit=unit, count=total)
+    for tag, own in values.items():
+        metrics = {metric: Metric(unit=unit, values=array("d", (value * scale for value in own)))}
+        yield Measured(benchmark=tag or _NAME, metrics=metrics)
+
+
+def _intervals(lines: Iterable[bytes], of: str) -> Iterator[tuple[int, str | None, bytes, list[Bucket]]]:
+    """Yield of each interval with values its line from 1, its tag, the largest value as it is shown, and its buckets.
+
+    Raises:
+        OutputError: a line that cannot be read, or more than MOST values in all.
+    """
+    left = MOST
+    for place, line in enumerate(map(bytes.strip, lines), 1):
+        if not line or line.startswith((b"#", _LEGEND)):
+            continue
+        counts: list[Bucket] = []
+        try:
+            match = _LINE.fullmatch(line)
+            if match is None:
+                raise OutputError(f"{shown(line)} is not an interval")
+            for bucket in decode(match[3]):
+                left -= bucket[1]
+                if left < 0:
+                    raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
+                counts.append(bucket)
+        except OutputError as error:
+            raise OutputError(f"line {place}{of}: {error}") from None
+        if counts:
+            yield place, match[1].decode("utf-8", "replace") if match[1] else None, match[2], counts
 
 
 def _shuffled(counts: Iterable[Bucket], seed: int, scale: float) -> list[float]:
@@ -137,46 +125,20 @@ def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
             MOST values; a last line without a newline.
     """
     found: dict[str, Series] = {}
-    left = MOST
-    for place, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        try:
-            interval = _interval(line.strip())
-            if interval is None:
-                continue
-            tag, _, buckets = interval
-            name = plain_metric(units) if tag is None else tag
-            unit = units.get(name)
-            if unit is None:
-                key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
-                raise OutputError(
-                    f'its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{key}] unit = "ns"'
-                )
-            base, scale = to_base(unit)
-            counts: list[Bucket] = []
-            for bucket in buckets:
-                left -= bucket[1]
-                if left < 0:
-                    raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
-                counts.append(bucket)
-            found.setdefault(name, Series(base, [])).values.extend(_shuffled(counts, place, scale))
-        except OutputError as error:
-            raise OutputError(f"line {place} of the HdrHistogram log: {error}") from None
+    of = " of the HdrHistogram log"
+    for place, tag, _, counts in _intervals(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), of):
+        name = plain_metric(units) if tag is None else tag
+        unit = units.get(name)
+        if unit is None:
+            key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
+            raise OutputError(
+                f"line {place}{of}: its integers have no unit: declare one, usually nanoseconds: "
+                f'[benchmark.metric.{key}] unit = "ns"'
+            )
+        base, scale = to_base(unit)
+        found.setdefault(name, Series(base, [])).values.extend(_shuffled(counts, place, scale))
     refuse_cut_off(data, "the HdrHistogram log")
-    return {name: series for name, series in found.items() if series.values}
-
-
-def _interval(line: bytes) -> tuple[str | None, bytes, Iterator[Bucket]] | None:
-    """Read the tag, the largest value as it is shown and the buckets of a line; None: a comment, the legend or blank.
-
-    Raises:
-        OutputError: it is something else, or a histogram that cannot be decoded.
-    """
-    if not line or line.startswith((b"#", _LEGEND)):
-        return None
-    match = _LINE.fullmatch(line)
-    if match is None:
-        raise OutputError(f"{shown(line)} is not an interval")
-    return match[1].decode("utf-8", "replace") if match[1] else None, match[2], decode(match[3])
+    return found
 
 
 def decode(encoded: bytes) -> Iterator[Bucket]:
@@ -199,7 +161,22 @@ def decode(encoded: bytes) -> Iterator[Bucket]:
     payload = data[_HEADER.size : _HEADER.size + length]
     if len(payload) != length or not (0 <= digits <= 5 and lowest > 0):
         raise OutputError("a damaged histogram: it is cut off, or its header makes no sense")
-    return _buckets(_counts(payload), digits, lowest)
+    half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
+    unit = lowest.bit_length() - 1
+
+    def buckets() -> Iterator[Bucket]:
+        index = 0
+        for count in _counts(payload):
+            if count > 0:
+                # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
+                bucket = max((index >> half) - 1, 0)
+                sub = index - (bucket << half)
+                yield (sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count
+            index += max(1, -count)
+            if (index >> half) + unit > _BITS:
+                raise OutputError("a damaged histogram: its counts do not end")
+
+    return buckets()
 
 
 def _counts(payload: bytes) -> Iterator[int]:
@@ -217,21 +194,6 @@ def _counts(payload: bytes) -> Iterator[int]:
             number = shift = 0
     if shift:
         raise OutputError("a damaged histogram: it ends in the middle of a count")
-
-
-def _buckets(counts: Iterator[int], digits: int, lowest: int) -> Iterator[Bucket]:
-    half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
-    unit = lowest.bit_length() - 1
-    index = 0
-    for count in counts:
-        if count > 0:
-            # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
-            bucket = max((index >> half) - 1, 0)
-            sub = index - (bucket << half)
-            yield (sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count
-        index += max(1, -count)
-        if (index >> half) + unit > _BITS:
-            raise OutputError("a damaged histogram: its counts do not end")
 
 
 LIVE = _parse

@@ -34,8 +34,6 @@ class _Quantity(msgspec.Struct):
 
 
 class _Run(msgspec.Struct):
-    """A run of 2.0."""
-
     time_wall_clock: _Quantity | None = None
     time_user: _Quantity | None = None
     time_system: _Quantity | None = None
@@ -80,7 +78,14 @@ def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
             does not name the version.
     """
     if source.head.text.startswith(_HEADER):
-        yield from _rows(source)
+        for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
+            found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
+            if found["mean"] is None:
+                raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
+            command, known = row.get("command") or "", ((k, v) for k, v in row.items() if isinstance(k, str) and v)
+            labels = {key.removeprefix(_PARAMETER): value for key, value in known if key.startswith(_PARAMETER)}
+            made = msgspec.convert({"command": command, **found}, _Result)
+            yield from _aggregates(made, command, labels, without_times=True)
         return
     export = source.document(_Export, "hyperfine's JSON")
     if export.schema_version > _NEWEST_SCHEMA:
@@ -105,7 +110,12 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     try:
         if failed:
             raise OutputError(failed)
-        metrics = _version_2(runs) if runs is not None else _version_1(result, memory_by_run)
+        metrics = _version_2(runs or [])
+        if result.times and runs is None:
+            metrics["time"] = Metric(unit="s", values=result.times)
+            memory = [value for value in result.memory_usage_byte or [] if value is not None]
+            if memory_by_run and len(memory) == len(result.times):
+                metrics["memory"] = Metric(unit="B", values=memory)
         if not metrics and result.mean is None:
             raise OutputError("neither times nor a mean in the file")
     except OutputError as error:
@@ -116,33 +126,8 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     yield from _aggregates(result, name, labels, without_times=not metrics)
 
 
-def _rows(source: Source) -> Iterator[Result]:
-    for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
-        found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
-        if found["mean"] is None:
-            raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
-        labels = {
-            key.removeprefix(_PARAMETER): value
-            for key, value in row.items()
-            if isinstance(key, str) and key.startswith(_PARAMETER) and value
-        }
-        command = row.get("command") or ""
-        result = msgspec.convert({"command": command, **found}, _Result)
-        yield from _aggregates(result, command, labels, without_times=True)
-
-
-def _version_1(result: _Result, memory_by_run: bool) -> dict[str, Metric]:
-    if not result.times:
-        return {}
-    metrics = {"time": Metric(unit="s", values=result.times)}
-    memory = [value for value in result.memory_usage_byte or [] if value is not None]
-    if memory_by_run and len(memory) == len(result.times):
-        metrics["memory"] = Metric(unit="B", values=memory)
-    return metrics
-
-
 def _version_2(runs: list[_Run]) -> dict[str, Metric]:
-    metrics = {}
+    metrics: dict[str, Metric] = {}
     for key, name in _METRICS.items():
         found: list[_Quantity] = [each for run in runs if (each := getattr(run, key)) and each.value is not None]
         values, base = list[float](), "B" if name == "memory" else "s"

@@ -12,7 +12,7 @@ from operator import itemgetter
 from xml.parsers import expat
 
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import Table, but_last, measured, succeeded
+from gate.formats.parts.requests import Table, measured, succeeded
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source
 
@@ -65,15 +65,12 @@ def _csv(source: Source) -> Iterator[Result]:
     others = tuple(own for attribute, (own, _) in _OTHERS.items() if attribute in known)
     reader = csv.reader(source.raw_lines(), delimiter=delimiter)
 
-    def whole(row: list[str]) -> list[str] | None:
-        if len(row) == len(names):
-            return row
-        if any(map(str.strip, row)):
-            raise OutputError(f"line {reader.line_num}: {len(row)} cells instead of {len(names)}")
-        return None
-
     table, execution = _Table(others, tells=not known.keys().isdisjoint(("s", "rc"))), 0
-    for row in but_last(reader, whole):
+    for row in reader:
+        if len(row) != len(names):
+            if any(map(str.strip, row)):
+                raise OutputError(f"line {reader.line_num}: {len(row)} cells instead of {len(names)}")
+            continue
         sample = dict(zip(attributes, cells(row), strict=False))
         if sample["t"].strip() == "elapsed":
             if table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,6 @@ from gate.formats.parts.result import (
 )
 from gate.formats.parts.source import Source
 from gate.model import Metric
-from gate.units import plural
 from gate.writing.plain import visible
 
 FORMAT = Format(title="JMH (`-rf json`, `csv` or `scsv`)", again="process")
@@ -41,12 +41,9 @@ _FAILURE = re.compile(r"^# Benchmark: (?P<name>.*)|<failure>$", re.MULTILINE)
 
 # JMH writes NaN and infinities as strings
 _Number = float | str
-_ByFork = dict[str, list[list[float]]]
 
 
 class _Scores(msgspec.Struct):
-    """A metric of a benchmark."""
-
     scoreUnit: str  # noqa: N815  # JMH's name
     score: _Number | None = None
     scoreConfidence: list[_Number] = []  # noqa: N815  # JMH's name
@@ -82,10 +79,9 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each fork, and means where the values are not there."""
     separator = _CSV.match(source.head.text.lstrip())
-    yield from _read_json(source) if separator is None else numbered(_read_csv(source, separator[1]))
-
-
-def _read_json(source: Source) -> Iterator[Result]:
+    if separator is not None:
+        yield from numbered(_read_csv(source, separator[1]))
+        return
     about: About | None = None
     for place, each in enumerate(source.document(list[Any], "JMH's JSON"), 1):
         result = entry(each, _Result, f"result {place}", "benchmark")
@@ -109,21 +105,26 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
     metric = _PRIMARY.get(unit, "score")
     try:
         by_fork = [values for values in _forks(result.primaryMetric) if values]
-        secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
     except OutputError as error:
         yield Failed(benchmark=name, status=str(error), labels=labels)
         return
-    for fork, values in enumerate(by_fork):
-        metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
-        for key, own in secondaries.items():
-            # in every iteration, or its values would not belong to those of the others
-            if fork < len(own) and len(own[fork]) == len(values):
-                base, factor = _known_unit(result.secondaryMetrics[key].scoreUnit)
-                view_of = "time" if (key.rpartition("·")[2] == "p0.50") and metric == "time" else None
-                metrics[_secondary(key)] = Metric(
-                    unit=base, values=[v * factor for v in own[fork]], view_of=view_of, sharp=view_of is not None
-                )
-        yield Measured(benchmark=name, metrics=metrics, execution=fork, labels=labels)
+    processes = [{metric: Metric(unit=unit, values=[value * scale for value in values])} for values in by_fork]
+    for key, scores in result.secondaryMetrics.items():
+        base, factor = _known_unit(scores.scoreUnit)
+        forks: list[list[float]] = []
+        with contextlib.suppress(OutputError):
+            forks = [[value * factor for value in fork] for fork in _forks(scores) if fork]
+        if not forks and _number(scores.score) is not None:
+            yield _mean(name, _secondary(key), scores, labels)
+        elif list(map(len, forks)) == list(map(len, by_fork)) and all(usable(fork, base) for fork in forks):
+            view_of = "time" if key.rpartition("·")[2] == "p0.50" and metric == "time" else None
+            for metrics, fork in zip(processes, forks, strict=True):
+                metrics[_secondary(key)] = Metric(unit=base, values=fork, view_of=view_of, sharp=view_of is not None)
+        else:
+            # its values would not belong to those of the others
+            yield LeftOut(f"{place}: {key} of {name} has no value that can be used in some iterations")
+    for execution, metrics in enumerate(processes):
+        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
     lost = int(result.forks or 0) - len(by_fork)
     if by_fork and lost > 0:
         # JMH goes on without a fork that failed, unless -foe says otherwise
@@ -131,37 +132,6 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
         yield Failed(benchmark=name, status=status, labels=labels, execution=len(by_fork))
     elif not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
-    yield from _not_whole(result, name, labels, place, secondaries, list(map(len, by_fork)))
-
-
-def _not_whole(
-    result: _Result, name: str, labels: dict[str, str], place: str, found: _ByFork, wanted: list[int]
-) -> Iterator[Result]:
-    """Yield the means of secondary metrics without values, and what of others cannot be used.
-
-    Args:
-        found: values by metric and fork.
-        wanted: iterations of each fork.
-    """
-    for key, own in found.items():
-        counts = list(map(len, own))
-        if not own and _number(result.secondaryMetrics[key].score) is not None:
-            yield _mean(name, _secondary(key), result.secondaryMetrics[key], labels)
-        elif not own:
-            yield LeftOut(f"{place}: {key} of {name} has neither values nor a mean")
-        elif counts != wanted:
-            has = f"{plural(sum(counts), 'value')} in {plural(sum(wanted), 'iteration')}"
-            yield LeftOut(f"{place}: {key} of {name} has {has}, and is left out of forks that lack some")
-
-
-def _usable(scores: _Scores) -> list[list[float]]:
-    """Return the values of a secondary metric by fork; none where some cannot be used."""
-    unit, scale = _known_unit(scores.scoreUnit)
-    try:
-        found = [fork for fork in _forks(scores) if fork]
-    except OutputError:
-        return []
-    return found if all(usable([value * scale for value in fork], unit) for fork in found) else []
 
 
 def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Aggregate | Failed:
@@ -201,24 +171,20 @@ def _read_csv(source: Source, separator: str) -> Iterator[Result]:
         if len(row) < len(titles):
             yield Failed(benchmark=row[0], status="its row is cut off")
             continue
-        labels = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
-        yield _row(row, labels, row[error], row[unit])
-
-
-def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggregate | Failed:
-    name, mode, threads, count, score = row[:5]
-    base, scale = _known_unit(unit)
-    own, _, key = name.partition(":")
-    # "sampled·p0.50" before 1.36
-    quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
-    value, half = _decimal(score), _decimal(error)
-    low, high = (None, None) if half is None or value is None else (value - half, value + half)
-    return aggregate(
-        _named(own, params, mode), _PRIMARY.get(base, "score") if not key or quantile else _secondary(key),
-        f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
-        low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
-        count=None if quantile else _decimal(count),
-    )  # fmt: skip
+        params = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
+        name, mode, threads, count, score = row[:5]
+        base, scale = _known_unit(row[unit])
+        own, _, key = name.partition(":")
+        # "sampled·p0.50" before 1.36
+        quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
+        value, half = _decimal(score), _decimal(row[error])
+        low, high = (None, None) if half is None or value is None else (value - half, value + half)
+        yield aggregate(
+            _named(own, params, mode), _PRIMARY.get(base, "score") if not key or quantile else _secondary(key),
+            f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
+            low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
+            count=None if quantile else _decimal(count),
+        )  # fmt: skip
 
 
 def _decimal(text: str) -> float | None:
@@ -253,14 +219,14 @@ def _forks(metric: _Scores) -> list[list[float]]:
     """
     if not metric.rawDataHistogram:
         return [[_number_of(value) for value in fork] for fork in metric.rawData]
-    return [[_mean_of(iteration) for iteration in fork] for fork in metric.rawDataHistogram]
-
-
-def _mean_of(histogram: list[tuple[_Number, float]]) -> float:
-    counts = sum(count for _, count in histogram)
-    if not counts > 0:
-        raise OutputError("an iteration has no samples: make iterations longer (-r)")
-    return sum(_number_of(value) * count for value, count in histogram) / counts
+    found: list[list[float]] = []
+    for fork in metric.rawDataHistogram:
+        counts = [sum(count for _, count in iteration) for iteration in fork]
+        if not all(count > 0 for count in counts):
+            raise OutputError("an iteration has no samples: make iterations longer (-r)")
+        totals = (sum(_number_of(value) * count for value, count in iteration) for iteration in fork)
+        found.append([total / count for total, count in zip(totals, counts, strict=True)])
+    return found
 
 
 def _number_of(value: _Number) -> float:
@@ -275,7 +241,6 @@ def _number_of(value: _Number) -> float:
 
 
 def _known_unit(unit: str) -> tuple[str, float]:
-    """Return the base unit of one of JMH, and the factor that takes a value there."""
     above, _, below = unit.partition("/")
     if above == "ops" and below in _SECONDS:
         return "1/s", 1 / _SECONDS[below]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,8 +47,6 @@ _KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "coun
 
 
 class _Kind(NamedTuple):
-    """What a metric of k6 is."""
-
     kind: str = "trend"
     """trend, rate, counter or gauge."""
     time: bool = False
@@ -97,22 +96,19 @@ class _Line(msgspec.Struct):
 
 
 _NO_TAGS = _Tags()
+_NO_LINE = _Line("", "", _Data())
 _DECODER = msgspec.json.Decoder(_Line)
 _Key = tuple[str, str, str, str]
 
 
 @dataclass(slots=True)
 class _Own:
-    """Values of a metric that is not of HTTP requests."""
-
     values: array[float] = field(default_factory=lambda: array("d"))
     first: str = ""
     last: str = ""
 
 
 class _Points:
-    """What a file holds, sorted."""
-
     def __init__(self) -> None:
         self.kinds: dict[str, _Kind] = {}
         self.requests: load.Table[_Key] = load.Table(tuple(_PARTS.values()))
@@ -120,7 +116,7 @@ class _Points:
         """Failed requests by http_req_failed, for scripts that leave out the tags."""
         self.stamps: dict[_Key, tuple[str, float, str]] = {}
         """When the first request ended and how long it took, and when the last one ended."""
-        self.own: dict[_Key, _Own] = {}
+        self.own: defaultdict[_Key, _Own] = defaultdict(_Own)
 
     def take(self, metric: str, value: float, when: str, tags: _Tags) -> None:
         """Sort in a value."""
@@ -142,19 +138,8 @@ class _Points:
             self.told[key] = self.told.get(key, 0) + bool(value)
         elif metric not in _LEFT_OUT:
             # a check by its own name; requests of other protocols by that of the request
-            self._other((metric, tags.check or key[0], tags.group, tags.scenario), value, when)
-
-    def _other(self, key: _Key, value: float, when: str) -> None:
-        own = self.own.get(key)
-        if own is None:
-            own = self.own[key] = _Own(first=when)
-        kind = self.kinds.get(key[0]) or self.kinds.setdefault(key[0], _kind_of(key[0]))
-        own.last = when
-        if kind.kind == "counter" and own.values:
-            own.values[0] += value
-        elif kind.kind == "gauge" and own.values:
-            own.values[0] = value
-        else:
+            own = self.own[metric, tags.check or key[0], tags.group, tags.scenario]
+            own.first, own.last = own.first or when, when
             own.values.append(value)
 
     def results(self) -> Iterator[Measured | Failed]:
@@ -185,7 +170,8 @@ def _metrics(metric: str, kind: _Kind, own: _Own) -> dict[str, Metric]:
         return {"rate": Metric(unit="share", better=kind.better, values=[share])}
     if kind.kind in ("counter", "gauge"):
         name = "count" if kind.kind == "counter" else "value"
-        return {name: Metric(better=kind.better, values=[own.values[0]])}
+        value = sum(own.values) if kind.kind == "counter" else own.values[-1]
+        return {name: Metric(better=kind.better, values=[value])}
     if not kind.time:
         return {"value": Metric(better=kind.better, values=own.values)}
     metrics = {"time": Metric(unit="s", values=array("d", (value * 1e-3 for value in own.values)))}
@@ -216,82 +202,8 @@ def recognises(source: Source) -> bool:
     if _has_points(source):
         return True
     found = source.head.json
-    return _is_summary(found) if isinstance(found, dict) else set(source.head.first.split(",")) >= set(_COLUMNS[:3])
-
-
-def _has_points(source: Source) -> bool:
-    # with --out json=- the script's own words are among them
-    first = next((line for line in source.head.lines[:100] if line.startswith("{")), "")
-    try:
-        return _DECODER.decode(first).type in ("Metric", "Point")
-    except (msgspec.DecodeError, RecursionError):
-        return False
-
-
-def read(source: Source) -> Iterator[Result]:
-    """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
-    if _has_points(source):
-        points = _Points()
-        for found in load.but_last(enumerate(source.bytes_lines(), 1), _line):
-            data = found.data
-            if found.type == "Metric":
-                better = _better_of(found.metric, data.thresholds)
-                points.kinds[found.metric] = _Kind(data.type or "trend", data.contains == "time", better)
-            elif data.value is not None:
-                points.take(found.metric, data.value, data.time, data.tags or _NO_TAGS)
-        yield from points.results()
-    elif source.head.text.lstrip().startswith("{"):
-        yield from _summary(source.document(dict[str, Any], "k6's summary"))
-    else:
-        yield from _csv(source)
-
-
-def _line(numbered: tuple[int, bytes]) -> _Line | None:
-    number, line = numbered
-    if line[:1] != b"{":
-        return None
-    try:
-        found = _DECODER.decode(line)
-        if found.type != "Point" or found.data.value is not None:
-            return found
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    raise OutputError(f"line {number}: {shown(line)} is no point of k6")
-
-
-_COLUMNS = (
-    "metric_name", "metric_value", "timestamp", "name", "url", "method", "group", "scenario", "expected_response",
-    "status", "check",
-)  # fmt: skip
-"""Of CSV: those of the point, and the tags in the order of `_Tags`."""
-
-
-def _csv(source: Source) -> Iterator[Result]:
-    points, reader = _Points(), csv.reader(source.raw_lines())
-    names = load.header(reader)
-    places = [names.index(name) if name in names else None for name in _COLUMNS]
-
-    def point(row: list[str]) -> list[str] | None:
-        if len(row) == len(names) and load.float_of(row[places[1] or 0]) is not None:
-            return ["" if at is None else row[at] for at in places]
-        if row:
-            raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
-        return None
-
-    for metric, value, when, *tags in load.but_last(reader, point):
-        points.take(metric, load.float_of(value) or 0.0, when, _Tags(*tags))
-    yield from points.results()
-
-
-_HTTP = "http_reqs"
-"""What requests are called together, which is all that a summary knows of them."""
-_GOOD = "{expected_response:true}"
-_STATISTIC = re.compile(r"p\(?([\d.]+)\)?")
-_MEANT = {"avg": "mean", "med": "median", "min": "min", "max": "max"}
-_TREND = _MEANT.keys() | {"p(90)", "p(95)", "p90", "p95", "p99"}
-
-
-def _is_summary(found: dict[str, Any]) -> bool:
+    if not isinstance(found, dict):
+        return set(source.head.first.split(",")) >= set(_COLUMNS[:3])
     metrics = _metrics_of(found)
     is_k6 = any(
         (name.startswith(("http_req", "iteration", "vus", "data_")) or "values" in each) and _numbers(each)
@@ -301,8 +213,73 @@ def _is_summary(found: dict[str, Any]) -> bool:
     return is_k6 and bool({"root_group", "state", "results"} & found.keys() or bare)
 
 
+def _has_points(source: Source) -> bool:
+    first = next((line for line in source.head.lines[:100] if line.startswith("{")), "")
+    try:
+        return _DECODER.decode(first).type in ("Metric", "Point")
+    except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
+    if not _has_points(source) and source.head.text.lstrip().startswith("{"):
+        yield from _summary(source.document(dict[str, Any], "k6's summary"))
+        return
+    points = _Points()
+    if _has_points(source):
+        _read_lines(source, points)
+    else:
+        _read_csv(source, points)
+    yield from points.results()
+
+
+def _read_lines(source: Source, points: _Points) -> None:
+    for number, line in enumerate(source.bytes_lines(), 1):
+        # with --out json=- the script's own words are among them
+        if line[:1] != b"{":
+            continue
+        try:
+            found = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = _NO_LINE
+        data = found.data
+        if found.type == "Metric":
+            better = _better_of(found.metric, data.thresholds)
+            points.kinds[found.metric] = _Kind(data.type or "trend", data.contains == "time", better)
+        elif data.value is not None:
+            points.take(found.metric, data.value, data.time, data.tags or _NO_TAGS)
+        elif found.type in ("", "Point"):
+            raise OutputError(f"line {number}: {shown(line)} is no point of k6")
+
+
+def _read_csv(source: Source, points: _Points) -> None:
+    reader = csv.reader(source.raw_lines())
+    names = load.header(reader)
+    places = [names.index(name) if name in names else None for name in _COLUMNS]
+    for row in filter(None, reader):
+        value = load.float_of(row[places[1] or 0]) if len(row) == len(names) else None
+        if value is None:
+            raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
+        metric, _, when, *tags = ("" if at is None else row[at] for at in places)
+        points.take(metric, value, when, _Tags(*tags))
+
+
+_COLUMNS = (
+    "metric_name", "metric_value", "timestamp", "name", "url", "method", "group", "scenario", "expected_response",
+    "status", "check",
+)  # fmt: skip
+"""Of CSV: those of the point, and the tags in the order of `_Tags`."""
+
+
+_HTTP = "http_reqs"
+"""What requests are called together, which is all that a summary knows of them."""
+_GOOD = "{expected_response:true}"
+_STATISTIC = re.compile(r"p\(?([\d.]+)\)?")
+_MEANT = {"avg": "mean", "med": "median", "min": "min", "max": "max"}
+
+
 def _metrics_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what a document says of each metric, by its name, with tags in braces."""
     results = found.get("results")
     if isinstance(results, dict) and isinstance(results.get("metrics"), list):
         listed = [each for each in results["metrics"] if isinstance(each, dict)]
@@ -347,7 +324,7 @@ def _share(numbers: dict[str, float]) -> float | None:
 def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Iterator[Aggregate]:
     name, _, tags = full.partition("{")
     labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
-    share = _share(numbers)
+    better, share = _better_of(name, each.get("thresholds")), _share(numbers)
     if name == _FAILED:
         yield from load.error_rate(_HTTP, share or 0.0, 1 if share is not None else 0, labels)
     elif name == _HTTP or (name == "iterations" and not _is_trend(each, numbers)):
@@ -355,17 +332,9 @@ def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Itera
         yield from load.aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif name == _DURATION or name in _PARTS:
         yield from _trend(_HTTP, _PARTS.get(name, "time"), numbers, labels, time=True, better=None)
-    elif name not in _LEFT_OUT:
-        yield from _own(name, each, numbers, labels)
-
-
-def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
-    return numbers.keys() >= _TREND or bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
-
-
-def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dict[str, str]) -> Iterator[Aggregate]:
-    better, share = _better_of(name, each.get("thresholds")), _share(numbers)
-    if _is_trend(each, numbers):
+    elif name in _LEFT_OUT:
+        return
+    elif _is_trend(each, numbers):
         time = each.get("contains") == "time" or ("contains" not in each and _kind_of(name).time)
         yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
     elif name.startswith("checks"):
@@ -377,6 +346,10 @@ def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dic
         is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
         metric, unit = ("rate", "share") if is_rate else ("value", "")
         yield from load.aggregates(name, metric, {"value": share}, unit=unit, better=better, labels=labels)
+
+
+def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
+    return bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
 
 
 def _trend(

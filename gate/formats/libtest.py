@@ -57,27 +57,7 @@ def _is_event(line: str) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the median of each benchmark; other lines are passed over."""
     yield from _printed(source.lines())
-    if any(map(_is_event, source.head.lines)):
-        yield from _events(source)
-
-
-def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[Aggregate]:
-    """Yield what is given of a benchmark: a value in a unit as printed, and megabytes a second."""
-    own = written(printed)
-    # a unit of one's own is a metric of its own
-    metric = own.unit if own.metric == "value" else own.metric
-    better: Better = "higher" if own.metric == "throughput" else "lower"
-    yield Aggregate(
-        benchmark=name, metric=metric, statistic="median", value=value * own.scale, unit=own.unit, better=better
-    )
-    if rate:
-        yield Aggregate(
-            benchmark=name, metric="throughput", statistic="median", value=rate * 1e6, unit="B/s", better="higher"
-        )
-
-
-def _events(source: Source) -> Iterator[Aggregate | Failed | LeftOut]:
-    for place, line in enumerate(source.lines(), 1):
+    for place, line in enumerate(source.lines(), 1) if any(map(_is_event, source.head.lines)) else ():
         if not _is_event(line) and '"failed"' not in line:
             continue
         try:
@@ -93,6 +73,21 @@ def _events(source: Source) -> Iterator[Aggregate | Failed | LeftOut]:
             yield from _median(event.name, Digits.shortest(event.median), "ns", event.mib_per_second)
         elif event.type == "bench" or (event.type == "test" and event.event == "failed"):
             yield Failed(benchmark=event.name, status="it failed")
+
+
+def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[Aggregate]:
+    """Yield what is given of a benchmark: a value in a unit as printed, and megabytes a second."""
+    own = written(printed)
+    # a unit of one's own is a metric of its own
+    metric = own.unit if own.metric == "value" else own.metric
+    better: Better = "higher" if own.metric == "throughput" else "lower"
+    yield Aggregate(
+        benchmark=name, metric=metric, statistic="median", value=value * own.scale, unit=own.unit, better=better
+    )
+    if rate:
+        yield Aggregate(
+            benchmark=name, metric="throughput", statistic="median", value=rate * 1e6, unit="B/s", better="higher"
+        )
 
 
 def _printed(lines: Iterable[str]) -> Iterator[Aggregate | Failed | LeftOut]:

@@ -1,4 +1,4 @@
-"""mitata's JSON (format: "json" of 1.x, json: true of 0.1)."""
+"""mitata's JSON (format: "json" of 1.x)."""
 
 from __future__ import annotations
 
@@ -21,53 +21,44 @@ _STATISTICS = {
 class _Report(msgspec.Struct):
     benchmarks: list[Any]
     layout: Any = None
-    context: Any = None
-    cpu: Any = None
-    runtime: Any = None
+    context: dict[str, Any] = {}
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is an object with benchmarks that have runs, or stats of a kind."""
+    """Return whether it is an object with benchmarks that have an alias, a kind and runs."""
     first = source.head.element("benchmarks")
-    if "runs" in first:
-        return {"alias", "kind"} <= first.keys() and isinstance(first["runs"], list)
-    return {"name", "group", "baseline", "async"} <= first.keys() and ("stats" in first or "error" in first)
+    return {"alias", "kind", "runs"} <= first.keys() and isinstance(first["runs"], list)
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each run with samples, and statistics for the others."""
     report = source.document(_Report, "mitata's JSON")
-    context = report.context
-    if not isinstance(context, dict):
-        context = {"cpu": {"name": report.cpu}, "runtime": report.runtime}
-    cpu = context.get("cpu")
-    host = {key: context.get(key) for key in ("arch", "runtime", "version")}
+    cpu = report.context.get("cpu")
+    host = {key: report.context.get(key) for key in ("arch", "runtime", "version")}
     host = {"cpu": cpu.get("name") if isinstance(cpu, dict) else None, **host}
     yield About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
+    layout = report.layout if isinstance(report.layout, list) else []
+    names = [each.get("name") for each in layout if isinstance(each, dict)]
     for place, each in enumerate(report.benchmarks):
         benchmark = entry(each, dict[str, Any], f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
             yield benchmark
             continue
-        labels = _group(benchmark.get("group"), report.layout)
+        # the place of its group in the layout
+        at = benchmark.get("group")
+        group = names[at] if isinstance(at, int) and 0 <= at < len(names) else None
+        labels = {"group": group} if isinstance(group, str) and group else {}
         runs = benchmark.get("runs")
         for at, own in enumerate(runs if isinstance(runs, list) and runs else [benchmark]):
             run = entry(own, dict[str, Any], f"benchmarks[{place}].runs[{at}]")
             if isinstance(run, Failed):
                 yield run
                 continue
-            name = str(run.get("name") or benchmark.get("alias") or benchmark.get("name") or f"benchmarks[{place}]")
+            name = str(run.get("name") or benchmark.get("alias") or f"benchmarks[{place}]")
             given = run.get("args")
             args = given if isinstance(given, dict) else {}
             args = {str(key): f"{value:g}" if isinstance(value, float) else str(value) for key, value in args.items()}
             yield from _run(name, run, {**labels, **args})
-
-
-def _group(group: Any, layout: Any) -> dict[str, str]:
-    """Name a group: 1.x has its place in the layout, 0.1 its name."""
-    names = [each.get("name") for each in layout if isinstance(each, dict)] if isinstance(layout, list) else []
-    name = names[group] if isinstance(group, int) and 0 <= group < len(names) else group
-    return {"group": name} if isinstance(name, str) and name else {}
 
 
 def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:

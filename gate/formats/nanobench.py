@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from gate.formats.parts.json_text import parsed
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
@@ -25,9 +26,8 @@ FORMAT = Format(title="nanobench (`templates::json()`, `templates::csv()`, stand
 _COUNTERS = ("instructions", "cpucycles", "branchinstructions", "branchmisses", "pagefaults", "contextswitches")
 _CSV = '"title";"name";"unit";"batch";"elapsed"'
 _CSV_ROW = re.compile(r'"(?P<title>.*?)";"(?P<name>.*)";"(?P<unit>[^"]*)";(?P<batch>[^;]*);(?P<elapsed>[^;]*);.*')
-# the templates do not escape names, and write numbers as C++ does
+# the templates do not escape names
 _NAME = re.compile(r'("(?:title|name|unit)": *")([^\n]*?)"(?=, *"|,? *\n|[,} ]*$)')
-_NO_NUMBER = re.compile(r":\s*-?(nan|inf)\b")
 _MEDIAN = "median(elapsed)"
 # a mark, ":hand:" or ":wavy_dash:" of what is unstable, ":boom:" of what was not measured, and why
 _TABLE_ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::\w+: ?(?P<why>[^`]*))?`(?P<name>.*?)`(?: \((?P<after>.*)\))?")
@@ -52,17 +52,13 @@ def recognises(source: Source) -> bool:
     found = source.head.json
     if isinstance(found, (dict, list)):
         first = source.head.element(*(["results"] if isinstance(found, dict) else []))
-        return "name" in first and (_MEDIAN in first or _is_epochs(first))
+        epochs = first.get("measurements")
+        epoch = epochs[0] if isinstance(epochs, list) and epochs else None
+        return "name" in first and (_MEDIAN in first or (isinstance(epoch, dict) and "elapsed" in epoch))
     text = source.head.text
     if text.lstrip().startswith(("{", "[")) and f'"{_MEDIAN}":' in text:
         return True
     return any(line.startswith(_CSV) or _is_header(line) for line in source.head.lines)
-
-
-def _is_epochs(first: dict[str, Any]) -> bool:
-    measurements = first.get("measurements")
-    one = measurements[0] if isinstance(measurements, list) and measurements else None
-    return isinstance(one, dict) and "elapsed" in one
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -72,7 +68,24 @@ def read(source: Source) -> Iterator[Result]:
         labels = {"unit": found.unit} if found.unit not in ("op", "") else {}
         if found.complexity > 0:
             labels["complexityN"] = f"{found.complexity:.12g}"
-        yield _one(found, name, labels)
+        batch = found.batch if found.batch > 0 else 1.0
+        epochs = found.measurements
+        if found.problem:
+            yield Failed(benchmark=name, status=found.problem, labels=labels)
+        elif not epochs and found.median is not None:
+            # a division would lose which digits were printed
+            value = found.median if batch == 1 else found.median / batch
+            yield Aggregate(benchmark=name, metric="time", statistic="median", value=value, unit="s", labels=labels)
+        elif (times := _values(epochs, "elapsed", batch)) is None:
+            yield Failed(benchmark=name, status="an epoch has no time", labels=labels)
+        else:
+            metrics = {"time": Metric(unit="s", values=times)}
+            for counter in _COUNTERS:
+                # all 0: not counted on that machine
+                counts = _values(epochs, counter, batch)
+                if counts and any(counts):
+                    metrics[counter] = Metric(unit="", better="lower", values=counts)
+            yield Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _results(source: Source) -> Iterator[_Result]:
@@ -80,58 +93,26 @@ def _results(source: Source) -> Iterator[_Result]:
     if text.lstrip().startswith(("{", "[")):
         try:
             found = source.document(object, "nanobench's JSON")
-        except OutputError as error:
-            repaired = _NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])[1:]}", source.text())
-            try:
-                found = json.loads(_NO_NUMBER.sub(": null", repaired), strict=False)
-            except (ValueError, RecursionError):
-                # without the last one, of which some may be missing
-                found = source.beginning(object)
-                cut = found.get("results") if isinstance(found, dict) else found
-                if not isinstance(cut, list) or len(cut) < 2:
-                    raise error from None
-                cut.pop()
+        except OutputError:
+            found = parsed(_NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])[1:]}", source.text()))
+            if found is None:
+                raise
         results = found.get("results") if isinstance(found, dict) else found
         yield from msgspec.convert(results, list[_Result], strict=False)
     elif any(_is_header(line) for line in source.head.lines):
         yield from _rows(source.lines())
     else:
-        yield from _csv(source)
-
-
-def _csv(source: Source) -> Iterator[_Result]:
-    in_table = False
-    for place, line in enumerate(source.lines(), 1):
-        row = _CSV_ROW.fullmatch(line)
-        if line.startswith(_CSV):
-            in_table = True
-        elif in_table and row:
-            try:
-                batch, elapsed = float(row["batch"]), float(row["elapsed"])
-            except ValueError:
-                raise OutputError(f"line {place}: the time or the batch is not a number") from None
-            yield _Result(name=row["name"], title=row["title"], unit=row["unit"], batch=batch, median=elapsed)
-
-
-def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
-    batch = found.batch if found.batch > 0 else 1.0
-    epochs = found.measurements
-    if found.problem:
-        return Failed(benchmark=name, status=found.problem, labels=labels)
-    if not epochs and found.median is not None:
-        # a division would lose which digits were printed
-        value = found.median if batch == 1 else found.median / batch
-        return Aggregate(benchmark=name, metric="time", statistic="median", value=value, unit="s", labels=labels)
-    times = _values(epochs, "elapsed", batch)
-    if times is None:
-        return Failed(benchmark=name, status="an epoch has no time", labels=labels)
-    metrics = {"time": Metric(unit="s", values=times)}
-    for counter in _COUNTERS:
-        # all 0: not counted on that machine
-        counts = _values(epochs, counter, batch)
-        if counts and any(counts):
-            metrics[counter] = Metric(unit="", better="lower", values=counts)
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
+        in_table = False
+        for place, line in enumerate(source.lines(), 1):
+            row = _CSV_ROW.fullmatch(line)
+            if line.startswith(_CSV):
+                in_table = True
+            elif in_table and row:
+                try:
+                    batch, elapsed = float(row["batch"]), float(row["elapsed"])
+                except ValueError:
+                    raise OutputError(f"line {place}: the time or the batch is not a number") from None
+                yield _Result(name=row["name"], title=row["title"], unit=row["unit"], batch=batch, median=elapsed)
 
 
 def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float] | None:
@@ -141,7 +122,6 @@ def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float]
 
 
 def _full_name(title: str, name: str) -> str:
-    """Name a benchmark by its title, where it has one."""
     return name if title in ("", _DEFAULT_TITLE) else f"{title}/{name}"
 
 
@@ -168,28 +148,22 @@ def _rows(lines: Iterable[str]) -> Iterator[_Result]:
         if row and columns:
             # a tick in a name is doubled, and one at its end is not told from the mark
             name = _full_name(title, row["name"].replace("``", "`"))
-            unit, seconds = _median(
-                dict(zip(columns, map(str.strip, row["cells"].removesuffix("|").split("|")), strict=False))
-            )
+            cells = dict(zip(columns, map(str.strip, row["cells"].removesuffix("|").split("|")), strict=False))
+            # what one time is of ("op"), and the time by the column with more digits: its own, or operations a second
+            rate_name = next((name for name in cells if name.endswith("/s")), "")
+            unit = rate_name.removesuffix("/s")
+            times = (name for name in cells if name.endswith(f"/{unit}") and to_base(name.split("/")[0])[0] == "s")
+            time_name = next(times, "")
+            rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
+            digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
+            per_second = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
+            seconds = 1 / per_second if per_second else 0.0
+            if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
+                seconds = Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
             why = f"line {place}: it has no time: {row['why'] or row['after'] or shown(line.strip().encode())}"
             yield _Result(name, unit=unit, median=seconds) if seconds else _Result(name, unit="", problem=why.strip())
         elif header[0]:
             columns, title = header
-
-
-def _median(cells: dict[str, str]) -> tuple[str, float]:
-    """Read what one time is of ("op"), and the time by the column with more digits: its own, or operations a second."""
-    rate_name = next((name for name in cells if name.endswith("/s")), "")
-    unit = rate_name.removesuffix("/s")
-    time_name = next(
-        (name for name in cells if name.endswith(f"/{unit}") and to_base(name.split("/")[0])[0] == "s"), ""
-    )
-    rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
-    digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
-    if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
-        return unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
-    number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
-    return unit, 1 / number if number else 0.0
 
 
 LIVE = printed(read, "the tables that nanobench prints are expected")

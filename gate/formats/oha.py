@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -76,8 +76,22 @@ def read(source: Source) -> Iterator[Result]:
     elif set(_HEADER) <= set(source.head.first.split(",")):
         yield from _rows(source)
     else:
-        for each in _summaries(source.lines()):
-            yield from _printed(each)
+        # each run of a text begins with the line "Summary:"
+        runs, title = list[_Summary](), ""
+        for line in map(str.strip, source.lines()):
+            title = line if _TITLE.fullmatch(line) else title
+            if line == "Summary:":
+                runs.append(_Summary())
+            elif runs and line != title:
+                runs[-1].take(title, line)
+        for each in runs:
+            printed = {_MEANT[name]: load.seconds(text) for name, text in each.figures.items() if name in _MEANT}
+            times = printed | each.percentiles
+            rate = load.float_of(each.figures.get("Requests/sec", ""))
+            said = {"mean": None, "Requests/sec": rate, **times}
+            unread = ", ".join(name for name, value in said.items() if value is None)
+            why = f"{unread} cannot be read: was its output cut off?" if unread else ""
+            yield from _all(each.statuses, each.errors, times, rate, why)
 
 
 def _rows(source: Source) -> Iterator[Result]:
@@ -88,12 +102,10 @@ def _rows(source: Source) -> Iterator[Result]:
     others = {name: column for name, column in _OTHERS.items() if column in names}
     requests = load.Table[str](tuple(others))[""]
 
-    def cells(row: list[str]) -> dict[str, str] | None:
-        if row and len(row) != len(names):
-            raise OutputError(f"line {reader.line_num}: {len(row)} cells instead of {len(names)}")
-        return dict(zip(names, row, strict=True)) if row else None
-
-    for row in load.but_last(reader, cells):
+    for cells in filter(None, reader):
+        if len(cells) != len(names):
+            raise OutputError(f"line {reader.line_num}: {len(cells)} cells instead of {len(names)}")
+        row = dict(zip(names, cells, strict=True))
         try:
             took, began = float(row["request-duration"]), float(row["request-start"])
             requests.lasted(began, began + took)
@@ -107,60 +119,30 @@ def _rows(source: Source) -> Iterator[Result]:
         except OutputError as error:
             raise OutputError(f"line {reader.line_num}: {error}") from None
         except ValueError:
-            shown_row = shown(",".join(row.values()).encode())
-            raise OutputError(f"line {reader.line_num}: {shown_row} is no row of times") from None
+            said = shown(",".join(cells).encode())
+            raise OutputError(f"line {reader.line_num}: {said} is no row of times") from None
     if requests.times or requests.failed:
         yield load.measured(load.UNNAMED, requests)
 
 
 @dataclass(slots=True)
 class _Summary:
-    """What one run printed."""
-
     figures: dict[str, str] = field(default_factory=dict)
     """By their names, such as "Requests/sec"; the first of each name."""
     percentiles: dict[str, float | None] = field(default_factory=dict)
     statuses: dict[str, int] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
 
-
-def _summaries(lines: Iterable[str]) -> Iterator[_Summary]:
-    """Yield each run of a text, which begins with the line "Summary:"."""
-    found: _Summary | None = None
-    title = ""
-    for line in map(str.strip, lines):
-        if _TITLE.fullmatch(line):
-            title = line
-            if title == "Summary:":
-                if found is not None:
-                    yield found
-                found = _Summary()
-        elif found is not None:
-            _take(found, title, line)
-    if found is not None:
-        yield found
-
-
-def _take(found: _Summary, title: str, line: str) -> None:
-    if match := _PERCENTILE.fullmatch(line):
-        found.percentiles[load.percentile(match[1])] = load.seconds(match[2])
-    elif match := _STATUS.fullmatch(line):
-        found.statuses[match[1]] = int(match[2])
-    elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):
-        found.errors[match[2]] = int(match[1])
-    elif title == "Summary:" and (match := _FIGURE.fullmatch(line)):
-        found.figures.setdefault(match[1], match[2])
-
-
-def _printed(each: _Summary) -> Iterator[Result]:
-    times = {
-        _MEANT[name]: load.seconds(text) for name, text in each.figures.items() if name in _MEANT
-    } | each.percentiles
-    rate = load.float_of(each.figures.get("Requests/sec", ""))
-    said = {"mean": None, "Requests/sec": rate, **times}
-    unread = ", ".join(name for name, value in said.items() if value is None)
-    why = f"{unread} cannot be read: was its output cut off?" if unread else ""
-    yield from _all(each.statuses, each.errors, times, rate, why)
+    def take(self, title: str, line: str) -> None:
+        """Take in a line below some title."""
+        if match := _PERCENTILE.fullmatch(line):
+            self.percentiles[load.percentile(match[1])] = load.seconds(match[2])
+        elif match := _STATUS.fullmatch(line):
+            self.statuses[match[1]] = int(match[2])
+        elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):
+            self.errors[match[2]] = int(match[1])
+        elif title == "Summary:" and (match := _FIGURE.fullmatch(line)):
+            self.figures.setdefault(match[1], match[2])
 
 
 def _all(

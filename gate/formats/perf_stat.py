@@ -58,7 +58,11 @@ def parse(text: str) -> Counted:
         if cells[_VALUE].startswith("<"):
             absent[metric] = cells[_VALUE].strip("<>")
             continue
-        rows.setdefault(metric, []).append((_value(cells, line), _number(cells[_SHARE], line) / 100))
+        value, nanoseconds = _number(cells[_VALUE], line), _number(cells[_RAN], line)
+        # a clock is shown in ms with two digits; how long its counter ran is the same in full
+        is_rounded = cells[_UNIT] == "msec" and abs(nanoseconds / 1e6 - value) < _SHOWN_MS
+        value = nanoseconds * 1e-9 if is_rounded else value * _SCALES.get(cells[_UNIT], 1.0)
+        rows.setdefault(metric, []).append((value, _number(cells[_SHARE], line) / 100))
         if "u" in modifier:
             user_only.add(metric)
     refuse_cut_off(text.encode(), "perf stat's output")
@@ -73,15 +77,6 @@ def parse(text: str) -> Counted:
         user_only=frozenset(user_only),
         shared={metric: each[0][1] for metric, each in rows.items() if len(each) == 1 and each[0][1] < 1},
     )
-
-
-def _value(cells: list[str], line: str) -> float:
-    value = _number(cells[_VALUE], line)
-    nanoseconds = _number(cells[_RAN], line)
-    # a clock is shown in ms with two digits; how long its counter ran is the same in full
-    if cells[_UNIT] == "msec" and abs(nanoseconds / 1e6 - value) < _SHOWN_MS:
-        return nanoseconds * 1e-9
-    return value * _SCALES.get(cells[_UNIT], 1.0)
 
 
 def _number(cell: str, line: str) -> float:

@@ -61,7 +61,10 @@ def read(source: Source) -> Iterator[Result]:
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
-            yield _named(benchmark, each)
+            # its name stands in its metadata
+            metadata = each.get("metadata") if isinstance(each, dict) else None
+            name = metadata.get("name") if isinstance(metadata, dict) else None
+            yield msgspec.structs.replace(benchmark, benchmark=name if isinstance(name, str) else None)
             continue
         # what is common to all runs stands once, in the benchmark or in the file
         first = benchmark.runs[0].metadata if benchmark.runs else {}
@@ -78,33 +81,19 @@ def read(source: Source) -> Iterator[Result]:
                 tool=f"pyperf {metadata.get('perf_version', '')}".rstrip(),
             )
             yield about
-        yield from _results(benchmark, metadata)
-
-
-def _named(failed: Failed, found: Any) -> Failed:
-    """Name a benchmark that cannot be read by its metadata, or by that of its first run."""
-    runs = found.get("runs") if isinstance(found, dict) else None
-    for part in (found, *(runs[:1] if isinstance(runs, list) else ())):
-        metadata = part.get("metadata") if isinstance(part, dict) else None
-        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-            return msgspec.structs.replace(failed, benchmark=metadata["name"])
-    return failed
-
-
-def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result]:
-    # pyperf's own reader calls it so, too
-    name = str(metadata.get("name", "<no name>"))
-    unit = str(metadata.get("unit", "second"))
-    if unit not in _METRICS:
-        yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
-        return
-    metric, base = _METRICS[unit]
-    # a run without values found the number of loops
-    runs = [run for run in benchmark.runs if run.values]
-    if not runs:
-        yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
-    tags = metadata.get("tags")
-    labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
-    for execution, run in enumerate(runs):
-        metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
-        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+        # pyperf's own reader calls it so, too
+        name = str(metadata.get("name", "<no name>"))
+        unit = str(metadata.get("unit", "second"))
+        if unit not in _METRICS:
+            yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
+            continue
+        metric, base = _METRICS[unit]
+        # a run without values found the number of loops
+        runs = [run for run in benchmark.runs if run.values]
+        if not runs:
+            yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
+        tags = metadata.get("tags")
+        labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
+        for execution, run in enumerate(runs):
+            metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
+            yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)

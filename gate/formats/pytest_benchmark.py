@@ -12,7 +12,7 @@ from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
-FORMAT = Format(title="pytest-benchmark (`--benchmark-json`, `--benchmark-save`)", again="rounds")
+FORMAT = Format(title="pytest-benchmark (`--benchmark-json`, `--benchmark-save`)", again="process")
 _ONE_TASK = 0.95
 """The share of the CPU time from which one thread did the work."""
 _CPU_TIMERS = ("process_time", "thread_time")
@@ -91,10 +91,8 @@ def read(source: Source) -> Iterator[Result]:
         # files of 2.x have no options
         metric = "cpu_time" if (each.options or {}).get("timer") in _CPU_TIMERS else "time"
         labels = {key: _text(value) for key, value in (each.params or {}).items()}
-        if each.group is not None:
-            labels["group"] = each.group
-        if each.param is not None:
-            labels["param"] = _text(each.param)
+        labels |= {"group": each.group} if each.group is not None else {}
+        labels |= {"param": _text(each.param)} if each.param is not None else {}
         stats = each.stats
         if stats is None:
             yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
@@ -110,23 +108,18 @@ def read(source: Source) -> Iterator[Result]:
             yield Measured(benchmark=name, metrics=metrics, labels=labels)
         else:
             # the rounds were left out, or some of them are gone
-            yield from _aggregates(name, metric, labels, stats)
+            values = {key: getattr(stats, key) for key in _AGGREGATES if getattr(stats, key) is not None}
+            if not values:
+                yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
+            for statistic, value in values.items():
+                yield Aggregate(
+                    benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
+                    sd=stats.stddev if statistic == "mean" else None, count=stats.rounds,
+                )  # fmt: skip
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _aggregates(name: str, metric: str, labels: dict[str, str], stats: _Stats) -> Iterator[Result]:
-    values = {key: value for key in _AGGREGATES if (value := getattr(stats, key)) is not None}
-    if not values:
-        yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
-        return
-    for statistic, value in values.items():
-        yield Aggregate(
-            benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
-            sd=stats.stddev if statistic == "mean" else None, count=stats.rounds,
-        )  # fmt: skip
 
 
 def _about(report: _Report) -> About:

@@ -16,7 +16,6 @@ FORMAT = Format(title="tinybench (`bench.tasks`, `bench.results` or `bench.table
 _LISTS = ("tasks", "results", "benchmarks")
 _CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
 _NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)
-_OLD = {"ops/sec", "Average Time (ns)"}
 _CONFIDENCE = 0.95
 """Of the margin of error."""
 _MS = 1e-3
@@ -30,19 +29,13 @@ def recognises(source: Source) -> bool:
     """Return whether it is a list, or an object, of tinybench's results or the rows of its table."""
     found = source.head.json
     # Google Benchmark and mitata have "benchmarks" too, and hyperfine "results", of another shape
-    own = list(_entries(found))[:20] if isinstance(found, (dict, list)) else []
-    return any(_is_result(_result(each)) or _is_row(each) for _, each in own if isinstance(each, dict))
+    own = _entries(found)[:20] if isinstance(found, (dict, list)) else []
+    return any(_is_result(_result(each)) or _is_row(each) for each in own if isinstance(each, dict))
 
 
-def _entries(found: Any) -> Iterator[tuple[str, Any]]:
-    """Yield results with the names that are theirs by what they stand in; "" where they are in a list."""
-    if isinstance(found, dict):
-        inside = next((found[key] for key in _LISTS if isinstance(found.get(key), list)), None)
-        if inside is None:
-            yield from ((name, entry) for name, entry in found.items() if isinstance(entry, dict))
-            return
-        found = inside
-    yield from (("", each) for each in found)
+def _entries(found: Any) -> list[Any]:
+    own = found if isinstance(found, list) else next((found[key] for key in _LISTS if key in found), None)
+    return own if isinstance(own, list) else []
 
 
 def _result(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -59,16 +52,14 @@ def _is_result(result: Mapping[str, Any]) -> bool:
 
 def _is_row(entry: Mapping[str, Any]) -> bool:
     keys = {str(key) for key in entry}
-    return bool(keys & {"Task name", "Task Name"}) and (
-        keys >= _OLD or any(_CELL.fullmatch(key) for key in keys) or "Error" in keys
-    )
+    return "Task name" in keys and ("Error" in keys or any(map(_CELL.fullmatch, keys)))
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each task with samples, and statistics for the others."""
     about = About(tool="tinybench")
     yield about
-    for place, (key, each) in enumerate(_entries(source.document(object, "tinybench's JSON")), 1):
+    for place, each in enumerate(_entries(source.document(object, "tinybench's JSON")), 1):
         own = entry(each, dict[str, Any], f"task {place}")
         if isinstance(own, Failed):
             yield own
@@ -76,7 +67,7 @@ def read(source: Source) -> Iterator[Result]:
         if _is_row(own):
             yield from _row(own)
             continue
-        name = str(own.get("name") or key or f"task {place}")
+        name = str(own.get("name") or f"task {place}")
         bench = own.get("bench")
         suite = bench.get("name") if isinstance(bench, dict) else None
         labels = {"bench": suite} if isinstance(suite, str) and suite else {}
@@ -89,59 +80,45 @@ def read(source: Source) -> Iterator[Result]:
         if "error" in result or result.get("state") == "errored":
             yield Failed(benchmark=name, status=threw(result.get("error")), labels=labels)
         elif _is_result(result):
-            yield from _times(name, result, labels)
-        # what stands beside tasks that are named by their keys may be anything
-        elif "name" in own or not key:
+            latency, throughput = result.get("latency"), result.get("throughput")
+            times = latency if isinstance(latency, dict) else result
+            # 3 to 5 have the samples at both places, and users take those of one out
+            samples = times.get("samples") or result.get("samples")
+            yield from of_times(name, {**times, "samples": samples}, labels)
+            if not samples:
+                yield from of_rates(
+                    name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels
+                )
+        else:
             yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
 
 
-def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
-    latency = result.get("latency")
-    own = latency if isinstance(latency, dict) else result
-    # 3 to 5 have the samples at both places, and users take those of one out
-    if not own.get("samples") and isinstance(result.get("samples"), list):
-        own = {**own, "samples": result["samples"]}
-    yield from of_times(name, own, labels)
-    if not own.get("samples"):
-        throughput = result.get("throughput")
-        yield from of_rates(name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels)
-
-
 def _row(row: Mapping[str, Any]) -> Iterator[Result]:
-    name = str(row.get("Task name", row.get("Task Name", "")))
+    name = str(row["Task name"])
     if "Error" in row:
         yield Failed(benchmark=name, status=threw(row["Error"]))
         return
     samples = number(row.get("Samples"))
-    margin = str(row.get("Margin", "")).strip("± ")
-    cells = row
-    if row.keys() >= _OLD:
-        mean = f"{row['Average Time (ns)']} ± {margin}"
-        cells = {"Latency avg (ns)": mean, "Throughput avg (ops/s)": row["ops/sec"]}
-    for key, cell in cells.items():
-        match = _CELL.fullmatch(str(key))
-        if match is not None:
-            yield _cell(name, match, cell, samples)
-
-
-def _cell(name: str, title: re.Match[str], cell: Any, samples: float | None) -> Result:
-    text = _NUMBER.fullmatch(str(cell).strip())
-    try:
-        value = float(text[1].replace(",", "")) if text else None
-        half = float(text[2].replace(",", "")) if text and text[2] else None
-    except ValueError:
-        raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
-    is_mean = title[2].lower().startswith("av")
-    is_time = title[1].lower() == "latency"
-    # beside a median stands its median absolute deviation, which is no interval
-    low = high = None
-    if value is not None and half is not None and text and text[3] and is_mean:
-        low, high = value * (1 - half / 100), value * (1 + half / 100)
-    return aggregate(
-        name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value, unit="s" if is_time else "1/s",
-        scale=to_base(title[3])[1] if is_time else 1.0, better="lower" if is_time else "higher", low=low, high=high,
-        confidence=_CONFIDENCE, count=samples,
-    )  # fmt: skip
+    for key, cell in row.items():
+        title, text = _CELL.fullmatch(str(key)), _NUMBER.fullmatch(str(cell).strip())
+        if title is None:
+            continue
+        try:
+            value = float(text[1].replace(",", "")) if text else None
+            half = float(text[2].replace(",", "")) if text and text[2] else None
+        except ValueError:
+            raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
+        is_mean = title[2].lower().startswith("av")
+        is_time = title[1].lower() == "latency"
+        # beside a median stands its median absolute deviation, which is no interval
+        low = high = None
+        if value is not None and half is not None and text and text[3] and is_mean:
+            low, high = value * (1 - half / 100), value * (1 + half / 100)
+        yield aggregate(
+            name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value,
+            unit="s" if is_time else "1/s", scale=to_base(title[3])[1] if is_time else 1.0,
+            better="lower" if is_time else "higher", low=low, high=high, confidence=_CONFIDENCE, count=samples,
+        )  # fmt: skip
 
 
 def of_times(name: str, found: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:

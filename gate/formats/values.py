@@ -101,25 +101,23 @@ def _line_by_line(data: bytes, units: Mapping[str, str | None]) -> dict[str, Ser
         if not line:
             continue
         try:
-            name, value, unit = _json(line) if line.startswith(b"{") else (plain, number(line), None)
+            if line.startswith(b"{"):
+                read = _DECODER.decode(line)
+                name, value, unit = read.metric, Digits.shortest(read.value), read.unit
+                if not name:
+                    raise OutputError(f"{shown(line)}: the metric has no name")
+            else:
+                name, value, unit = plain, number(line), None
             scale = scales.get((name, unit))
             if scale is None:
                 scale = scales[name, unit] = _scale(name, unit, units, found)
             found[name].values.append(checked(value * scale, found[name].unit, line))
         except OutputError as error:
             raise OutputError(f"line {place} of the output: {error}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            reason = str(error).replace("`", "").removesuffix(" - at $")
+            raise OutputError(f"line {place} of the output: {shown(line)}: {reason}") from None
     return found
-
-
-def _json(line: bytes) -> tuple[str, Digits, str | None]:
-    try:
-        read = _DECODER.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        reason = str(error).replace("`", "").removesuffix(" - at $")
-        raise OutputError(f"{shown(line)}: {reason}") from None
-    if not read.metric:
-        raise OutputError(f"{shown(line)}: the metric has no name")
-    return read.metric, Digits.shortest(read.value), read.unit
 
 
 def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: dict[str, Series]) -> float:

@@ -5,6 +5,7 @@ A report mixes all URLs, and its latencies are of all requests, failed ones too.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterator
@@ -49,8 +50,6 @@ class _Report(msgspec.Struct):
     success: float | None = None
 
 
-_DECODER = msgspec.json.Decoder(_Line)
-_REPORT = msgspec.json.Decoder(_Report)
 T = TypeVar("T")
 
 
@@ -63,7 +62,8 @@ def recognises(source: Source) -> bool:
         return of_line or (isinstance(first.get("latencies"), dict) and "bytes_in" in first)
     if not head.lines:
         return False
-    return bool(_CSV.match(head.text.lstrip()) or _is_report(head.lines) or _is_histogram(head.lines))
+    found = {match[1] for line in head.lines[:_SEARCHED] if (match := _TEXT.match(line.strip()))}
+    return bool(_CSV.match(head.text.lstrip()) or {"Requests", "Latencies"} <= found or _is_histogram(head.lines))
 
 
 def _first(head: Head) -> dict[str, Any] | None:
@@ -75,16 +75,10 @@ def _first(head: Head) -> dict[str, Any] | None:
 
 
 def _object(line: str | bytes) -> dict[str, Any]:
-    """Read an object; empty where it is none."""
     try:
         return msgspec.json.decode(line, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
-
-
-def _is_report(lines: list[str]) -> bool:
-    found = {match[1] for line in lines[:_SEARCHED] if (match := _TEXT.match(line.strip()))}
-    return {"Requests", "Latencies"} <= found
 
 
 def _is_histogram(lines: list[str]) -> bool:
@@ -98,46 +92,49 @@ def read(source: Source) -> Iterator[Result]:
     if first is not None and "latencies" in first and isinstance(head.json, dict):
         yield from _report(source.document(_Report, "vegeta's report"))
     elif first is not None and "latencies" in first:
-        for line in _objects(source, _REPORT):
-            yield from _report(line)
+        for report in _objects(source, _Report):
+            yield from _report(report)
     elif first is not None or head.text.lstrip().startswith("{"):
-        yield from _requests(_objects(source, _DECODER))
+        yield from _requests(_objects(source, _Line))
     elif _CSV.match(head.text.lstrip()):
-        yield from _requests(_csv(source))
+        yield from _requests(_rows(source))
     elif _is_histogram(head.lines):
-        yield from _histogram(source.lines())
+        # the share of requests below each bound, which is all that a histogram says
+        buckets = [match for line in source.lines() if (match := _BUCKET.fullmatch(line.strip()))]
+        total, below = sum(int(bucket[3]) for bucket in buckets), 0
+        for bucket in buckets:
+            below += int(bucket[3])
+            if total and load.seconds(bucket[2]) is not None:
+                yield from load.aggregates(
+                    load.UNNAMED, f"below {bucket[2].strip()}", {"value": below / total}, unit="", better="higher",
+                    count=total,
+                )  # fmt: skip
     else:
         yield from _text(source.lines())
 
 
-def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
-    def read(numbered: tuple[int, bytes]) -> T | None:
-        number, line = numbered
+def _objects(source: Source, shape: type[T]) -> Iterator[T]:
+    decoder = msgspec.json.Decoder(shape)
+    for number, line in enumerate(source.bytes_lines(), 1):
         # what was said beside them
         if not line.lstrip().startswith(b"{"):
-            return None
+            continue
         try:
-            return decoder.decode(line)
+            yield decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             # another object is of a log
             if not (other := _object(line)) or not _OWN.isdisjoint(other):
                 raise OutputError(f"line {number}: {shown(line)} is no result of vegeta") from None
-        return None
-
-    return load.but_last(enumerate(source.bytes_lines(), 1), read)
 
 
-def _csv(source: Source) -> Iterator[_Line]:
+def _rows(source: Source) -> Iterator[_Line]:
     reader = csv.reader(source.raw_lines())
-
-    def read(row: list[str]) -> _Line | None:
-        if not row:
-            return None
+    for row in filter(None, reader):
         try:
             if len(row) not in _WIDTHS:
                 raise ValueError
             method, url = (row[9], row[10]) if len(row) > 10 else ("", "")
-            return _Line(
+            yield _Line(
                 latency=float(row[2]), code=int(row[1]), timestamp=str(int(row[0])), error=row[5], attack=row[7],
                 method=method, url=url, bytes_in=float(row[4]),
             )  # fmt: skip
@@ -145,16 +142,15 @@ def _csv(source: Source) -> Iterator[_Line]:
             why = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
             raise OutputError(why) from None
 
-    return load.but_last(reader, read)
-
 
 def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
     table: load.Table[tuple[str, str, str]] = load.Table(("bytes",))
     for line in lines:
         requests = table[line.attack, line.method, line.url]
         took = line.latency * 1e-9
-        start = _moment(line.timestamp)
-        if start is not None:
+        with contextlib.suppress(ValueError, OverflowError):
+            when = line.timestamp
+            start = int(when) * 1e-9 if when.isdecimal() else datetime.fromisoformat(when).timestamp()
             requests.lasted(start, start + took)
         if line.error or not 200 <= line.code < 400:
             requests.failed += 1
@@ -164,13 +160,6 @@ def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
     for (attack, method, url), requests in table.items():
         path, host = load.place_of(url)
         yield load.measured(f"{method} {path}".strip(), requests, labels={"attack": attack, "host": host})
-
-
-def _moment(text: str) -> float | None:
-    try:
-        return int(text) * 1e-9 if text.isdecimal() else datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
-        return None
 
 
 def _report(found: _Report) -> Iterator[Result]:
@@ -185,38 +174,32 @@ def _report(found: _Report) -> Iterator[Result]:
 
 
 def _text(lines: Iterator[str]) -> Iterator[Result]:
-    """Yield the aggregates of each report of a text."""
-    found: dict[str, dict[str, str]] = {}
+    reports: list[dict[str, dict[str, str]]] = []
     for place, line in enumerate(lines, 1):
         if match := _TEXT.fullmatch(line.strip()):
-            if match[1] == "Requests" and found:
-                yield from _printed(found)
-                found = {}
+            if match[1] == "Requests" or not reports:
+                reports.append({})
             names = [name.strip() for name in match[2].split(",")]
-            found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
+            reports[-1][match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
         elif _TORN.match(line):
             why = f"line {place}: it cannot be read: {shown(line.strip().encode())}"
             yield Failed(benchmark=load.UNNAMED, status=why)
-    if found:
-        yield from _printed(found)
-
-
-def _printed(found: dict[str, dict[str, str]]) -> Iterator[Result]:
-    times = {
-        _MEANT.get(name) or load.percentile(name): load.seconds(value)
-        for name, value in found.get("Latencies", {}).items()
-        if name in _MEANT or load.float_of(name) is not None
-    }
-    if None in times.values() or "mean" not in times:
-        why = "latencies cannot be read: was its output cut off?"
-        yield Failed(benchmark=load.UNNAMED, status=why)
-    share = load.float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
-    requests = {name: load.float_of(value) for name, value in found.get("Requests", {}).items()}
-    total = requests.get("total")
-    yield from _all(
-        times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
-        requests.get("throughput") or requests.get("rate"),
-    )  # fmt: skip
+    for found in reports:
+        times = {
+            _MEANT.get(name) or load.percentile(name): load.seconds(value)
+            for name, value in found.get("Latencies", {}).items()
+            if name in _MEANT or load.float_of(name) is not None
+        }
+        if None in times.values() or "mean" not in times:
+            why = "latencies cannot be read: was its output cut off?"
+            yield Failed(benchmark=load.UNNAMED, status=why)
+        share = load.float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
+        requests = {name: load.float_of(value) for name, value in found.get("Requests", {}).items()}
+        total = requests.get("total")
+        yield from _all(
+            times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
+            requests.get("throughput") or requests.get("rate"),
+        )  # fmt: skip
 
 
 def _all(
@@ -232,16 +215,3 @@ def _all(
         yield from load.error_rate(load.UNNAMED, 1 - success, 1)
     rate = {"value": throughput}
     yield from load.aggregates(load.UNNAMED, "throughput", rate, unit="1/s", better="higher")
-
-
-def _histogram(lines: Iterator[str]) -> Iterator[Result]:
-    """Yield the share of requests below each bound of a histogram, which is all that it says."""
-    buckets = [match for line in lines if (match := _BUCKET.fullmatch(line.strip()))]
-    total, below = sum(int(bucket[3]) for bucket in buckets), 0
-    for bucket in buckets:
-        below += int(bucket[3])
-        if total and load.seconds(bucket[2]) is not None:
-            yield from load.aggregates(
-                load.UNNAMED, f"below {bucket[2].strip()}", {"value": below / total}, unit="", better="higher",
-                count=total,
-            )  # fmt: skip

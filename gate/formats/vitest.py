@@ -1,4 +1,4 @@
-"""vitest bench --outputJson (1 to 4), the JSON reporter of 0.x and that of 5, which has benchmarks beside tests."""
+"""vitest bench --outputJson (1 to 4), and the JSON reporter of 5, which has benchmarks beside tests."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ def recognises(source: Source) -> bool:
     files = found.get("files")
     if isinstance(files, list):
         return bool(files) and all(isinstance(f, dict) and {"filepath", "groups"} <= f.keys() for f in files[:1])
-    results = found.get("testResults")
-    if isinstance(results, dict):
-        return "numTotalTests" in found and any(
-            (isinstance(each, list) and bool(each) and isinstance(each[0], dict) and "hz" in each[0])
-            for each in results.values()
-        )
-    return isinstance(results, list) and "numTotalTests" in found and any(True for _ in _of_reporter(results))
+    return "numTotalTests" in found and any(True for _ in _of_reporter(found.get("testResults")))
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the statistics of each benchmark, or its samples."""
     yield About(tool="vitest")
     found = source.document(dict[str, Any], "vitest's JSON")
+    named = list(_of_reporter(found.get("testResults")))
+    for file in _mappings(found.get("files")):
+        for group in _benchmarks(file.get("groups")):
+            for each in _benchmarks(group.get("benchmarks")):
+                above = [str(group["fullName"])] if group.get("fullName") else []
+                name = _SEPARATOR.join([*above, str(each.get("name", ""))])
+                named.append((name, each, {"mean": each.get("hz")}))
     yield from _failed(found.get("testResults"))
-    for name, times, rates in _named(found):
+    for name, times, rates in named:
         yield from of_times(name, times, {})
         if not times.get("samples"):
             yield from of_rates(name, rates, {})
@@ -51,10 +52,9 @@ def _failed(results: Any) -> Iterator[Result]:
             continue
         for test in tests:
             if test.get("status") == "failed" and not test.get("benchmarks"):
-                name = _SEPARATOR.join(_parts(file, test))
                 messages = _texts(test.get("failureMessages"))
                 why = f": {messages[0].partition(chr(10))[0]}" if messages else ""
-                yield Failed(benchmark=name, status=f"its test failed{why}"[:200])
+                yield Failed(benchmark=_SEPARATOR.join(_parts(file, test)), status=f"its test failed{why}"[:200])
 
 
 def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:
@@ -64,28 +64,8 @@ def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:
     return [str(part) for part in parts if part]
 
 
-_Named = Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]
-"""The name of each benchmark, its times and its rates."""
-
-
-def _named(found: Mapping[str, Any]) -> _Named:
-    results = found.get("testResults")
-    if isinstance(results, list):
-        yield from _of_reporter(results)
-        return
-    if isinstance(results, dict):
-        named = [(str(suite), each) for suite, own in results.items() for each in _benchmarks(own)]
-    else:
-        groups = [group for file in _mappings(found.get("files")) for group in _benchmarks(file.get("groups"))]
-        named = [
-            (str(group.get("fullName", "")), each) for group in groups for each in _benchmarks(group.get("benchmarks"))
-        ]
-    for above, each in named:
-        name = str(each.get("name", ""))
-        yield f"{above}{_SEPARATOR}{name}" if above else name, each, {"mean": each.get("hz")}
-
-
-def _of_reporter(results: Any) -> _Named:
+def _of_reporter(results: Any) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the name of each benchmark, its times and its rates."""
     for file in _mappings(results):
         for test in _mappings(file.get("assertionResults")):
             for benchmark in _benchmarks(test.get("benchmarks") or []):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
 
-from gate.github.artifacts import download
-from gate.github.problems import Problem, Task, one_line
-from gate.github.transport import Transport
+from gate.github.problems import Problem, Task, Trouble, of_error, one_line
+from gate.github.transport import Overdue, Transport
 
 if TYPE_CHECKING:
     from gate.github.event import Event
@@ -26,6 +27,9 @@ LARGEST_FILE = 1_000_000
 _PULLS = "pull-requests: write"
 _CONTENTS = "contents: read"
 _ACTIONS = "actions: read"
+_CHUNK = 1 << 16
+_REDIRECTIONS = 3
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _KINDS = {"dir": "a directory", "symlink": "a symbolic link", "submodule": "a submodule"}
 
 
@@ -47,7 +51,9 @@ class PullSide(msgspec.Struct):
         return self.repo.full_name if self.repo else ""
 
 
-class _Label(msgspec.Struct):
+class Label(msgspec.Struct):
+    """A label of a pull request."""
+
     name: str
 
 
@@ -61,7 +67,7 @@ class PullFacts(msgspec.Struct, rename={"merge_sha": "merge_commit_sha"}):
     base: PullSide
     merge_sha: str | None = None
     """The commit that GitHub tries the merge with, or the one that was merged."""
-    labels: list[_Label] = []
+    labels: list[Label] = []
 
     @property
     def pushed(self) -> str:
@@ -148,6 +154,73 @@ class _Comparison(msgspec.Struct):
     merge_base_commit: _Parent
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A signed address, as good as a token: show only its host."""
+
+    address: str
+
+    @property
+    def host(self) -> str:
+        """The host."""
+        return urlsplit(self.address).hostname or "?"
+
+    def allowed(self, api_url: str) -> bool:
+        """Say whether it may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
+        place, api = urlsplit(self.address), urlsplit(api_url)
+        if place.scheme == "http":
+            return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
+        return place.scheme == "https" and bool(place.hostname)
+
+
+def _saved(
+    transport: Transport, task: Task, place: Place, file: Path, limit: int, stop: threading.Event
+) -> Trouble | None:
+    """Follow a place to a file and save it; what is not there is a trouble; stop: nobody waits any more."""
+    from requests import Session  # late: slow to import, and seldom needed
+
+    with Session() as session:
+        # not what ~/.netrc holds for the host
+        session.auth = lambda request: request
+        session.headers.update({"User-Agent": "perfgate", "Accept-Encoding": "identity"})
+        for _ in range(_REDIRECTIONS + 1):
+            if not place.allowed(transport.api_url):
+                return Trouble(task.failed(f"GitHub sends to {place.host} without encryption"))
+            timeout = transport.timeout
+            with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
+                status = response.status_code
+                if stop.is_set():
+                    # or the name of a file that has been removed, or that another attempt writes, would be taken
+                    return None
+                if status == 200:
+                    return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
+                if not response.is_redirect:
+                    problem = task.failed(f"the storage {place.host} answers with {status}", status=status)
+                    return Trouble(problem, again=status >= 500 or status == 429)
+                place = Place(urljoin(place.address, response.headers["Location"]))
+    return Trouble(task.failed(f"{place.host} redirects too often"))
+
+
+def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: threading.Event) -> Trouble | None:
+    from requests import RequestException
+
+    written = 0
+    try:
+        with file.open("wb") as out:
+            for chunk in chunks:
+                written += len(chunk)
+                if written > limit:
+                    return Trouble(task.failed(f"it has more than {limit:,} bytes"))
+                if stop.is_set():
+                    break
+                out.write(chunk)
+    except RequestException:  # the connection's, not the disk's
+        raise
+    except OSError as error:
+        return Trouble(task.failed(f"{file} cannot be written: {error.strerror}"))
+    return None
+
+
 class Forge:
     """What perfgate reads of a repository; comments and statuses are in modules of their own.
 
@@ -218,15 +291,6 @@ class Forge:
         found = self._at(Task(f"read commit {commit[:10]}", _CONTENTS), f"git/commits/{commit}", _Commit)
         return tuple(parent.sha for parent in found.parents) if found is not None else None
 
-    def is_merge_of(self, commit: str, head: str) -> bool:
-        """Return whether a commit merges a head into what was its target then.
-
-        The one that a pull request names is of now: it is made anew when the target moves on, as it does while a
-        benchmark runs.
-        """
-        found = self.parents(commit)
-        return found is not None and len(found) == 2 and found[1] == head
-
     def merge_base(self, one: str, other: str) -> str | None:
         """Read the merge base of two commits or branches; None when they have none, or one is not there."""
         task = Task(f"compare {one_line(one)[:40]} with {one_line(other)[:40]}", _CONTENTS)
@@ -252,12 +316,6 @@ class Forge:
         ]  # fmt: skip
         return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
 
-    def artifacts_of_head(self, head_sha: str, wanted: Callable[[RunFacts], bool]) -> list[ArtifactFacts]:
-        """List the artifacts of the wanted runs of a head commit, the newest first."""
-        runs = [run for run in self.runs_of_head(head_sha) if wanted(run)]
-        found = [one for run in runs for one in self.artifacts_of_run(run.id, run.attempt, head_sha, run.began)]
-        return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
-
     def runs_of_head(self, head_sha: str) -> list[RunFacts]:
         """List the runs of a head commit, the oldest first."""
         task = Task(f"list the runs of {one_line(head_sha)[:12]}", _ACTIONS)
@@ -267,8 +325,41 @@ class Forge:
         return [found[number] for number in sorted(found)]
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
-        """Save an artifact as a zip file of at most so many bytes; no file is left when that fails."""
-        download(self.transport, self.repository, artifact_id, file, limit)
+        """Save an artifact as the zip file that its maker may have forged.
+
+        Args:
+            limit: bytes.
+
+        Raises:
+            Problem: it has expired, is larger, or cannot be read or saved; no file is left then.
+        """
+        task = Task(f"download artifact {artifact_id}", _ACTIONS)
+        where = f"{self._here}/actions/artifacts/{artifact_id}/zip"
+        transport, answer = self.transport, self.transport.call(task, "GET", where, redirect=True)
+        address = answer.headers.get("location")
+        if not address:
+            raise task.failed(f"GitHub gives no address for it ({answer.status})", status=answer.status)
+        # save what is at a place
+        place = Place(urljoin(transport.api_url, address))
+
+        def attempt() -> Trouble | None:
+            stop = threading.Event()
+            patience = transport.patience
+            try:
+                return patience.within(patience.left, lambda: _saved(transport, task, place, file, limit, stop))
+            except Overdue:
+                return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {place.host}"))
+            except Exception as error:  # noqa: BLE001  # whatever the libraries raise, in words without the address
+                return of_error(task, error, place.host)
+            finally:
+                stop.set()
+
+        try:
+            transport.persist(task, attempt, repeatable=True)
+        except BaseException:
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+            raise
 
 
 PATIENCE = 600.0

@@ -8,21 +8,11 @@ import os
 import secrets
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from gate.removal import remove_tree
 
 NAMES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What was taken back, a line each."""
-
-    warnings: tuple[str, ...]
-    whole: bool
-    """All files are as they were."""
 
 
 class FileGuard:
@@ -32,12 +22,16 @@ class FileGuard:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        paths = {name: Path(environment[name]) for name in NAMES if environment.get(name)}
+        paths = [(name, Path(environment[name])) for name in NAMES if environment.get(name)]
         # None where there was none; a device or a pipe, such as /dev/null by hand, keeps nothing to be restored
-        self._kept = [(name, path, read_regular(path)) for name, path in paths.items() if not _is_stream(path)]
+        kept = [(name, path) for name, path in paths if _kind(path) not in (stat.S_IFCHR, stat.S_IFIFO, stat.S_IFSOCK)]
+        self._kept = [(name, path, read_regular(path)) for name, path in kept]
 
-    def restore(self) -> Restored:
-        """Take back what was written; a file that cannot be restored keeps no other from being so. Raises nothing."""
+    def restore(self) -> tuple[list[str], bool]:
+        """Take back what was written; return a line for each, and whether all files are as they were. Raises nothing.
+
+        A file that cannot be restored keeps no other from being so.
+        """
         warnings: list[str] = []
         whole = True
         for name, path, data in self._kept:
@@ -53,7 +47,7 @@ class FileGuard:
             except OSError as error:
                 whole = False
                 warnings.append(f"benchmark code wrote to {name}, and it cannot be undone: {error.strerror}")
-        return Restored(tuple(warnings), whole)
+        return warnings, whole
 
 
 def open_regular(path: Path) -> io.BufferedReader:
@@ -82,19 +76,16 @@ def read_regular(path: Path, limit: int = -1) -> bytes | None:
         return None
 
 
-def _is_stream(path: Path) -> bool:
-    try:
-        return stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFCHR, stat.S_IFIFO, stat.S_IFSOCK)
-    except OSError:
-        return False
-
-
 def is_regular(path: Path) -> bool:
     """Return whether a regular file lies under a name, and no link to one."""
+    return _kind(path) == stat.S_IFREG
+
+
+def _kind(path: Path) -> int:
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
+        return stat.S_IFMT(path.lstat().st_mode)
     except OSError:
-        return False
+        return 0
 
 
 def remove(path: Path) -> None:
@@ -103,15 +94,9 @@ def remove(path: Path) -> None:
     Raises:
         OSError: it cannot be removed.
     """
-    if path.is_dir() and not path.is_symlink():
-        _remove_folder(path)
-    else:
+    if not path.is_dir() or path.is_symlink():
         path.unlink(missing_ok=True)
-
-
-def _remove_folder(path: Path) -> None:
-    why = remove_tree(path)
-    if why is not None:
+    elif why := remove_tree(path):
         raise OSError(errno.EIO, why, str(path))
 
 
@@ -124,7 +109,7 @@ def put(path: Path, data: bytes) -> None:
     try:
         # put another file under the name: who holds the old one open writes into nothing
         if path.is_dir() and not path.is_symlink():
-            _remove_folder(path)
+            remove(path)
         # a name that nobody can have made beforehand
         beside = path.with_name(f".{secrets.token_hex(16)}")
         try:

@@ -53,19 +53,16 @@ def keeping(text: str, head: str, earlier: EarlierResult | None) -> str:
         else f"Result of an older commit, {of}; commit {head[:_DIGITS]} has none"
     )
     named = f"{text.rstrip()}\n\n<!-- perfgate:earlier={earlier.head} -->\n"
-    whole = f"{named}<details><summary>{what}</summary>\n\n{_headed(of, earlier.text)}{_END}"
+    kept = earlier.text
+    first, newline, rest = kept.partition("\n")
+    # its commit in its first line, so that nobody takes it for another's, also out of its fold; in its second fold it
+    # has that already, and an older perfgate wrote a heading
+    if not first.endswith(_NAMED) and not first.startswith("#### "):
+        kept = f"Of commit {of}: {first.removeprefix('### ')} {_NAMED}{newline}{rest}"
+    whole = f"{named}<details><summary>{what}</summary>\n\n{kept}{_END}"
     if earlier.text and len(whole) <= LONGEST_COMMENT:
         return whole
     return f"{named}{what}. It was too long to be kept here."
-
-
-def _headed(of: str, text: str) -> str:
-    """Put the commit into the first line of a result, so that nobody takes it for another's, also out of its fold."""
-    first, newline, rest = text.partition("\n")
-    # in its second fold it has it already; an older perfgate wrote a heading
-    if first.endswith(_NAMED) or first.startswith("#### "):
-        return text
-    return f"Of commit {of}: {first.removeprefix('### ')} {_NAMED}{newline}{rest}"
 
 
 Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
@@ -100,10 +97,6 @@ class Marker:
     def text(self) -> str:
         """The line."""
         return f"<!-- perfgate:{self.id} head={self.head} {self.stamp.text} -->"
-
-    def is_refused_by(self, other: Marker) -> bool:
-        """Say whether another job has written a comment of this name, which it alone may replace."""
-        return self.stamp.against(other.stamp, same_commit=self.head == other.head) == "taken"
 
     @classmethod
     def parse(cls, body: str) -> Marker | None:
@@ -160,7 +153,9 @@ def settle(
     for _ in range(_ROUNDS):
         if settling.step():
             break
-    return settling.outcome()
+    if settling.url is None and settling.did != "absent":
+        raise settling.problem or Problem("cannot write the comment: it is deleted as soon as it is there")
+    return Posted(settling.url, settling.did, settling.by)
 
 
 class _Own(NamedTuple):
@@ -176,33 +171,30 @@ class _Settling:
     _pause: Callable[[], None]
     _create_one: bool
     _result: bool
-    _did: Did = "unchanged"
-    _by: Stamp | None = None
-    _url: str | None = None
+    did: Did = "unchanged"
+    by: Stamp | None = None
+    url: str | None = None
     _creations: int = 0
-    _problem: Problem | None = None
-
-    def outcome(self) -> Posted:
-        """Say what came of it."""
-        if self._url is None and self._did != "absent":
-            raise self._problem or Problem("cannot write the comment: it is deleted as soon as it is there")
-        return Posted(self._url, self._did, self._by)
+    problem: Problem | None = None
 
     def step(self) -> bool:
         """Do the next thing that is wanted; True when nothing is."""
         try:
             own = self._own()
         except Problem:
-            if self._url is None:
+            if self.url is None:
                 raise
             return True  # what was wanted is written; only nobody looked whether another run came between
-        taken = [one for one in own if self._marker.is_refused_by(one.marker)]
+        # another job has written a comment of this name, which it alone may replace
+        mine, head = self._marker.stamp, self._marker.head
+        taken = [o for o in own if mine.against(o.marker.stamp, same_commit=head == o.marker.head) == "taken"]
         if taken and not any(
             one.marker.stamp == self._marker.stamp and one.comment.id < taken[0].comment.id for one in own
         ):
             # left as it is; what we wrote beside it is taken away
-            self._did, self._by, self._url = "taken", taken[0].marker.stamp, taken[0].comment.url
-            self._retire([one.comment for one in own if one.marker.stamp == self._marker.stamp])
+            self.did, self.by, self.url = "taken", taken[0].marker.stamp, taken[0].comment.url
+            beside = [one.comment for one in own if one.marker.stamp == self._marker.stamp]
+            self._retire(beside, "Not shown here, since another job has the same name: {} is its comment")
             return True
         own = [one for one in own if one not in taken]
         if not own:
@@ -214,13 +206,13 @@ class _Settling:
             # it keeps the result of the newest comment, and finds it there again
             shown = earlier_result(newest.marker.head, newest.comment.text)
             wanted = keeping(self._text, self._marker.head, shown)
-        if self._problem and _same(first.comment.text, self._text):
-            self._did, self._problem = "created", None  # the answer was lost, the comment was not
+        if self.problem and _same(first.comment.text, self._text):
+            self.did, self.problem = "created", None  # the answer was lost, the comment was not
         if not ours:
-            self._did = "older"
+            self.did = "older"
         if not _same(first.comment.text, wanted):
             return self._update(first.comment, wanted, ours)
-        self._url = first.comment.url
+        self.url = first.comment.url
         return not self._retire([one.comment for one in own[1:]])
 
     def _own(self) -> list[_Own]:
@@ -233,22 +225,22 @@ class _Settling:
 
     def _create(self) -> bool:
         """Write the first comment; when it is unknown whether that worked, the next step looks before it writes."""
-        self._url = None
+        self.url = None
         if not self._create_one:
-            self._did = "absent"
+            self.did = "absent"
             return True
         if self._creations == _CREATIONS:
             return True
         self._creations += 1
         try:
-            self._url = self._talk.create(self._text).url
+            self.url = self._talk.create(self._text).url
         except Problem as problem:
             if not problem.unsure:
                 raise
-            self._problem = problem
+            self.problem = problem
             self._pause()
         else:
-            self._did, self._problem = "created", None
+            self.did, self.problem = "created", None
         return False
 
     def _update(self, comment: Comment, text: str, ours: bool) -> bool:
@@ -256,21 +248,19 @@ class _Settling:
         fresh = self._talk.comment(comment.id)
         if fresh is None or fresh.body != comment.body or not self._talk.edit(comment.id, text):
             return False
-        self._url = comment.url
+        self.url = comment.url
         if ours:
-            self._did = "updated"
+            self.did = "updated"
         self._pause()
         return False
 
-    def _retire(self, others: list[Comment]) -> bool:
-        """Take the marker from our other comments and hide them; False when there are none, or that is refused."""
-        for comment in others:
-            try:
-                edited = self._talk.edit(comment.id, f"Superseded by {self._url}")
-            except Problem:
-                return False  # the right one stands there; the next run tries again
-            if edited:
-                self._talk.hide(comment)
+    def _retire(self, others: list[Comment], said: str = "Superseded by {}") -> bool:
+        """Take the marker from our other comments; False when there are none, or that is refused."""
+        try:
+            for comment in others:
+                self._talk.edit(comment.id, said.format(self.url))
+        except Problem:
+            return False  # the right one stands there; the next run tries again
         return bool(others)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -25,13 +24,11 @@ class User(msgspec.Struct):
     type: str = "User"
 
 
-class Comment(msgspec.Struct, rename={"url": "html_url", "node": "node_id"}):
+class Comment(msgspec.Struct, rename={"url": "html_url"}):
     """A comment."""
 
     id: int
     url: str
-    node: str = ""
-    """Its id in GraphQL."""
     body: str | None = None
     user: User | None = None
     """None: of a deleted account."""
@@ -40,10 +37,6 @@ class Comment(msgspec.Struct, rename={"url": "html_url", "node": "node_id"}):
     def text(self) -> str:
         """What it says."""
         return self.body or ""
-
-
-class _Viewer(msgspec.Struct):
-    viewer: User
 
 
 class Conversation:
@@ -80,16 +73,6 @@ class Conversation:
         task, path = fitting(self._task("update the comment on"), body), f"{self._issues}/comments/{number}"
         sent = _unless_gone(lambda: self._transport.send(task, "PATCH", path, {"body": body}, Comment))
         return sent is not None
-
-    def hide(self, comment: Comment) -> None:
-        """Minimise a comment; REST cannot, so an API without GraphQL leaves it visible, and that is no failure."""
-        query = (
-            "mutation Hide($input: MinimizeCommentInput!) "
-            "{ minimizeComment(input: $input) { minimizedComment { isMinimized } } }"
-        )
-        variables = {"input": {"subjectId": comment.node, "classifier": "OUTDATED"}}
-        with suppress(Problem):
-            self._transport.graphql(self._task("hide an old comment on"), query, variables, dict[str, Any])
 
     def is_mine(self, comment: Comment) -> bool:
         """Say whether we wrote a comment; who we are is asked once."""
@@ -128,6 +111,6 @@ def login(transport: Transport, task: Task) -> str:
         if problem.status not in (403, 404):
             raise
     try:
-        return transport.graphql(task, "query { viewer { login } }", {}, _Viewer).viewer.login
+        return transport.viewer(task)
     except Problem:
         return _ACTIONS

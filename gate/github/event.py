@@ -3,27 +3,124 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Meta, Raw, UnsetType
 
-from gate.github import payload as form
 from gate.model import UserError
 
 LABELS = ("labeled", "unlabeled")
 """Actions of a pull request's event after which there is nothing new to measure."""
 # what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
 _PULL_KEY = re.compile(r"(?:pr|pull(?:[-_ ]?request)?)(?:[-_ ]?(?:number|num|no|id))?", re.IGNORECASE)
-_ADDRESS = "an address (https://host)"
 _PULL_NUMBER = re.compile(r"#?([1-9][0-9]{0,17})")
 MEASURED = (
     "pull_request", "pull_request_review", "pull_request_review_comment", "merge_group", "push", "schedule",
     "workflow_dispatch",
 )  # fmt: skip
 """What starts these is the project's own, or a pull request whose token can write nothing if it is a fork's."""
+MOST_BYTES = 32 * 1024 * 1024
+"""GitHub sends at most 25 MB."""
+_T = TypeVar("_T")
+
+_SHA = r"\A[0-9a-f]{40}(?:[0-9a-f]{24})?\Z"
+_REPOSITORY = r"\A(?!\.\.?/)[A-Za-z0-9._-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9._-]{1,100}\Z"
+_EVENT = r"\A[a-z_]{1,100}\Z"
+# as git has it; anything a shell would mind is allowed
+_REF = r"\A(?!/)(?!.*(?:\.\.|@\{))[^\x00-\x20\x7f~^:?*\[\\]{1,1000}(?<!/)\Z"
+_COUNT = r"\A[0-9]{1,18}\Z"
+# http or https, without user and query
+_URL = r"\Ahttps?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?\Z"
+_FORMS = {
+    _SHA: "a commit (40 or 64 hexadecimal digits)",
+    _REPOSITORY: "owner/name",
+    _EVENT: "the name of an event",
+    _REF: "a name that git allows",
+    _COUNT: "a number",
+    _URL: "an address (https://host)",
+}
+Sha = Annotated[str, Meta(pattern=_SHA)]
+Ref = Annotated[str, Meta(pattern=_REF)]
+Number = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+
+
+def is_sha(text: str) -> bool:
+    """Return whether a text is a whole commit id."""
+    return re.match(_SHA, text) is not None
+
+
+# --- what the event file holds, as much of it as is used --------------------------------------------------------------
+
+
+class RepositoryPayload(msgspec.Struct):
+    """A repository; act and people write less of it than GitHub does."""
+
+    full_name: str | UnsetType = UNSET
+    default_branch: Ref | UnsetType | None = UNSET
+    fork: bool | UnsetType | None = UNSET
+
+
+class _End(msgspec.Struct):
+    ref: Ref
+    sha: Sha
+    repo: RepositoryPayload | UnsetType | None = UNSET
+    """Null for one that was deleted."""
+
+
+class PullPayload(msgspec.Struct):
+    """The pull request of an event."""
+
+    number: Number
+    head: _End
+    base: _End
+
+
+class _Group(msgspec.Struct):
+    base_sha: Sha
+    head_sha: Sha
+
+
+class SourceRepository(msgspec.Struct, frozen=True):
+    """Where the commits of another run are from."""
+
+    full_name: Annotated[str, Meta(pattern=_REPOSITORY)]
+
+
+class SourceRun(msgspec.Struct, frozen=True, rename={"attempt": "run_attempt"}):
+    """The workflow run that a workflow_run event is about; None where the event does not say, or it is deleted."""
+
+    id: Number
+    head_sha: Sha
+    event: Annotated[str, Meta(pattern=_EVENT)]
+    attempt: Number = 1
+    head_branch: Ref | None = None
+    head_repository: SourceRepository | None = None
+    conclusion: str | None = None
+    path: str | None = None
+    """Of the workflow's file, maybe with "@" and a ref."""
+
+
+class _Issue(msgspec.Struct):
+    number: Number
+    pull_request: Any = None
+
+
+class _Payload(msgspec.Struct):
+    """The keys that several events have; what belongs to one event is decoded only for that event."""
+
+    action: str | None = None
+    repository: RepositoryPayload | None = None
+    issue: Raw = Raw()
+    inputs: Raw = Raw()
+    pull_request: Raw = Raw()
+    merge_group: Raw = Raw()
+    workflow_run: Raw = Raw()
+    before: Raw = Raw()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +134,6 @@ class Pull:
     base_ref: str
     fork: bool
     """Its head is of another repository."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRun:
-    """The workflow run that a workflow_run event is about."""
-
-    id: int
-    attempt: int
-    head_sha: str
-    head_branch: str
-    """Empty when there is none."""
-    head_repository: str
-    """Such as "owner/name", "" when that repository was deleted."""
-    event: str
-    conclusion: str | None
-    name: str
-    path: str
-    """Of the workflow's file, "" where the event does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,69 +176,97 @@ def read_event(environment: Mapping[str, str]) -> Event:
     Raises:
         UserError: this is no workflow, or a variable or a key of the event file is not what it must be; names it.
     """
-    name = form.variable(environment, "GITHUB_EVENT_NAME", form.EVENT, "the name of an event")
-    repository = form.variable(environment, "GITHUB_REPOSITORY", form.REPOSITORY, "owner/name")
-    file = environment.get("GITHUB_EVENT_PATH", "")
-    if not file:
-        raise UserError("GITHUB_EVENT_PATH is not set: this runs in a GitHub Actions workflow")
-    payload = form.decode(form.content(Path(file)), form.Payload)
-    own = payload.repository or form.RepositoryPayload()
-    ref = environment.get("GITHUB_REF", "")
-    if ref and not form.is_ref(ref):
-        raise UserError("GITHUB_REF: is not a name that git allows")
-    group = _merge_group(payload) if name == "merge_group" else None
+
+    def variable(name: str, form: str, default: str = "") -> str:
+        value = environment.get(name) or default
+        if not value:
+            raise UserError(f"{name} is not set: this runs in a GitHub Actions workflow")
+        if not re.match(form, value):
+            raise UserError(f"{name}: is not {_FORMS[form]}")
+        return value
+
+    name, repository = variable("GITHUB_EVENT_NAME", _EVENT), variable("GITHUB_REPOSITORY", _REPOSITORY)
+    payload = decode_event(environment, _Payload)
+    pull = group = before = None
+    if name == "merge_group":
+        group = _decode(payload.merge_group, _Group, "merge_group")
+    elif name == "push" and payload.before not in (Raw(), Raw(b"null")):
+        before = _decode(payload.before, Sha, "before")
+    elif name.startswith("pull_request"):
+        found = _decode(payload.pull_request, PullPayload, "pull_request")
+        own = payload.repository.full_name if payload.repository else UNSET
+        fork = _is_fork(found, repository if own is UNSET else own)
+        pull = Pull(found.number, found.head.sha, found.head.ref, found.base.sha, found.base.ref, fork)
     return Event(
         name=name,
         action=payload.action,
         repository=repository,
-        default_branch=form.checked_ref(own.default_branch, "repository.default_branch")
-        if own.default_branch
-        else None,
-        ref=ref,
-        sha=form.variable(environment, "GITHUB_SHA", form.SHA, "a commit"),
-        run_id=int(form.variable(environment, "GITHUB_RUN_ID", form.COUNT, "a number")),
-        run_attempt=int(form.variable(environment, "GITHUB_RUN_ATTEMPT", form.COUNT, "a number", "1")),
-        server_url=form.variable(environment, "GITHUB_SERVER_URL", form.URL, _ADDRESS, "https://github.com").rstrip(
-            "/"
-        ),
-        api_url=form.variable(environment, "GITHUB_API_URL", form.URL, _ADDRESS, "https://api.github.com").rstrip("/"),
-        pull=_pull(payload, repository) if name.startswith("pull_request") else None,
+        default_branch=(payload.repository.default_branch or None) if payload.repository else None,
+        ref=variable("GITHUB_REF", _REF) if environment.get("GITHUB_REF") else "",
+        sha=variable("GITHUB_SHA", _SHA),
+        run_id=int(variable("GITHUB_RUN_ID", _COUNT)),
+        run_attempt=int(variable("GITHUB_RUN_ATTEMPT", _COUNT, "1")),
+        server_url=variable("GITHUB_SERVER_URL", _URL, "https://github.com").rstrip("/"),
+        api_url=variable("GITHUB_API_URL", _URL, "https://api.github.com").rstrip("/"),
+        pull=pull,
         merge_base=group.base_sha if group else None,
         merge_head=group.head_sha if group else None,
-        before=_before(payload) if name == "push" else None,
-        source=_source(payload) if name == "workflow_run" else None,
+        before=before,
+        source=_decode(payload.workflow_run, SourceRun, "workflow_run") if name == "workflow_run" else None,
         hosted=environment.get("RUNNER_ENVIRONMENT") == "github-hosted",
         number=_number(payload, name),
     )
 
 
-def _pull(payload: form.Payload, repository: str) -> Pull:
-    if not payload.pull_request:
-        raise form.bad("pull_request", "is missing")
-    pull = form.decode(payload.pull_request, form.PullPayload, "pull_request")
-    own = payload.repository.full_name if payload.repository else UNSET
-    return Pull(
-        number=form.checked_id(pull.number, "pull_request.number"),
-        head_sha=form.checked_sha(pull.head.sha, "pull_request.head.sha"),
-        head_ref=form.checked_ref(pull.head.ref, "pull_request.head.ref"),
-        base_sha=form.checked_sha(pull.base.sha, "pull_request.base.sha"),
-        base_ref=form.checked_ref(pull.base.ref, "pull_request.base.ref"),
-        fork=_is_fork(pull, repository if own is UNSET else own),
-    )
+def decode_event(environment: Mapping[str, str], kind: type[_T]) -> _T:
+    """Read the event file as a type. Raises UserError: it is absent, too large, or not of the type; names the key."""
+    name = environment.get("GITHUB_EVENT_PATH", "")
+    if not name:
+        raise UserError("GITHUB_EVENT_PATH is not set: this runs in a GitHub Actions workflow")
+    file = Path(name)
+    try:
+        # stat first: opening a pipe would wait for whoever writes into it
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise UserError("GITHUB_EVENT_PATH: is not a regular file")
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no path"
+        raise UserError(f"GITHUB_EVENT_PATH: the event file cannot be read: {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise UserError(f"GITHUB_EVENT_PATH: the event file is larger than {MOST_BYTES // 1024**2} MB")
+    return _decode(content, kind)
 
 
-def _number(payload: form.Payload, name: str) -> int | None:
+def _decode(content: bytes | Raw, kind: type[_T], key: str = "") -> _T:
+    """Decode JSON; key: where it stands in the event file."""
+    try:
+        if content == Raw():
+            raise msgspec.ValidationError("is missing")
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError as error:
+        # msgspec's message has no other form: "Expected `int`, got `str` - at `$.schema`"
+        what, _, where = str(error).partition(" - at `$")
+        form = next((words for form, words in _FORMS.items() if repr(form) in what), None)
+        why = f"is not {form}" if form else what.replace("`", "").replace("Expected", "expected")
+        key = f"{key}{where.removesuffix('`')}".strip(".") or "the whole"
+        raise UserError(f"the event file (GITHUB_EVENT_PATH): {key}: {why}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise UserError("GITHUB_EVENT_PATH: the event file is not JSON") from None
+
+
+def _number(payload: _Payload, name: str) -> int | None:
     """Return the pull request of a comment, or the one that a dispatch names; None: there is none."""
     if name == "issue_comment" and payload.issue:
-        issue = form.decode(payload.issue, form.IssuePayload, "issue")
-        return form.checked_id(issue.number, "issue.number") if issue.pull_request is not None else None
+        issue = _decode(payload.issue, _Issue, "issue")
+        return issue.number if issue.pull_request is not None else None
     given = msgspec.json.decode(payload.inputs) if name == "workflow_dispatch" and payload.inputs else None
     pairs = given.items() if isinstance(given, dict) else ()
     found = {int(n[1]) for k, v in pairs if _PULL_KEY.fullmatch(k) and (n := _PULL_NUMBER.fullmatch(str(v).strip()))}
     return found.pop() if len(found) == 1 else None
 
 
-def _is_fork(pull: form.PullPayload, own: str) -> bool:
+def _is_fork(pull: PullPayload, own: str) -> bool:
     """Return whether the head is of another repository; in doubt it is.
 
     GitHub always sends both repositories, null for one that was deleted. An event without either key was written by
@@ -175,45 +282,8 @@ def _is_fork(pull: form.PullPayload, own: str) -> bool:
         return True
     if head.full_name is UNSET:
         return head.fork is not False
-    target = base.full_name if isinstance(base, form.RepositoryPayload) and base.full_name is not UNSET else own
+    target = base.full_name if isinstance(base, RepositoryPayload) and base.full_name is not UNSET else own
     return head.full_name.lower() != target.lower()
-
-
-def _merge_group(payload: form.Payload) -> form.MergeGroup:
-    if not payload.merge_group:
-        raise form.bad("merge_group", "is missing")
-    group = form.decode(payload.merge_group, form.MergeGroup, "merge_group")
-    form.checked_sha(group.base_sha, "merge_group.base_sha")
-    form.checked_sha(group.head_sha, "merge_group.head_sha")
-    return group
-
-
-def _before(payload: form.Payload) -> str | None:
-    if payload.before in (Raw(), Raw(b"null")):
-        return None
-    return form.checked_sha(form.decode(payload.before, str, "before"), "before")
-
-
-def _source(payload: form.Payload) -> SourceRun:
-    if not payload.workflow_run:
-        raise form.bad("workflow_run", "is missing")
-    run = form.decode(payload.workflow_run, form.SourcePayload, "workflow_run")
-    head = run.head_repository.full_name if run.head_repository else ""
-    if head and not form.REPOSITORY.fullmatch(head):
-        raise form.bad("workflow_run.head_repository.full_name", "is not owner/name")
-    if not form.EVENT.fullmatch(run.event):
-        raise form.bad("workflow_run.event", "is not the name of an event")
-    return SourceRun(
-        id=form.checked_id(run.id, "workflow_run.id"),
-        attempt=form.checked_id(run.run_attempt, "workflow_run.run_attempt"),
-        head_sha=form.checked_sha(run.head_sha, "workflow_run.head_sha"),
-        head_branch=form.checked_ref(run.head_branch, "workflow_run.head_branch") if run.head_branch else "",
-        head_repository=head,
-        event=run.event,
-        conclusion=run.conclusion,
-        name=run.name or "",
-        path=(run.path or "").partition("@")[0],
-    )
 
 
 def refusal(event: Event, *, forks: bool, asked: bool = False) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from gate.github.client import Forge
-from gate.github.conversation import fitting, login
+from gate.github.conversation import User, fitting, login
 from gate.github.problems import Task
 from gate.model.case import case_id
 from gate.model.history import CreepCase, CreepFacts
@@ -35,16 +35,12 @@ _MOST_CASES = 100
 _LONGEST_TITLE = 256
 
 
-class _User(msgspec.Struct):
-    login: str
-
-
 class _Issue(msgspec.Struct):
     number: int
     html_url: str
     state: str
     body: str | None = None
-    user: _User | None = None
+    user: User | None = None
     pull_request: dict[str, Any] | None = None
 
 
@@ -117,11 +113,6 @@ def digest_of(case: CreepCase) -> str:
     ]
 
 
-def is_gone(creep: CreepFacts) -> bool:
-    """Return whether no case creeps, nor did in any of the nights that end an alarm, but for accepted ones."""
-    return all(case.verdict == "accepted" or (case.verdict != "crept" and case.quiet >= QUIET) for case in creep.cases)
-
-
 def publish_issue(forge: Forge, wanted: Wanted) -> Told:
     """Have one issue of this gate and pin tell of a creep.
 
@@ -147,7 +138,9 @@ def publish_issue(forge: Forge, wanted: Wanted) -> Told:
     if (marker.run, marker.attempt) > (wanted.run, wanted.attempt):
         return Told(issue.html_url, "older")
     if issue.state == "open":
-        if not crept and marker.state == "crept" and is_gone(wanted.creep):
+        # no case creeps, nor did in any of the nights that end an alarm, but for accepted ones
+        quiet = all(case.verdict == "accepted" or case.quiet >= QUIET for case in wanted.creep.cases)
+        if not crept and marker.state == "crept" and quiet:
             issues.comment(issue.number, wanted.said("gone"))
             issues.edit(issue.number, _text(wanted, "gone", marker.cases), state="closed")
             return Told(issue.html_url, "closed")

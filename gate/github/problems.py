@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -94,7 +94,11 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
 
 def of_error(task: Task, error: Exception, host: str) -> Trouble:
     """Say what an exception below HTTP means, in words of our own: those of the libraries may hold addresses."""
-    chain = list(_chain(error))
+    # an exception and all that it came from; some libraries keep the cause among the arguments
+    chain: list[BaseException] = [error]
+    for one in chain:
+        inner = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
+        chain += [part for part in inner if isinstance(part, BaseException) and all(part is not old for old in chain)]
     names = {type(one).__name__ for one in chain}
     unsure = not names & _BEFORE_SENDING
     if any(isinstance(one, socket.gaierror) for one in chain):
@@ -126,14 +130,13 @@ def _message(body: str) -> str:
     if not isinstance(said, dict):
         return ""
     errors = said.get("errors")
-    parts = [said.get("message"), *(_detail(one) for one in (errors if isinstance(errors, list) else ()))]
+    parts = [said.get("message")]
+    for each in errors if isinstance(errors, list) else ():
+        found = each
+        if isinstance(each, dict):
+            found = str(each.get("message") or " ".join(str(each[key]) for key in ("field", "code") if key in each))
+        parts.append(found)
     return one_line("; ".join(part for part in parts if isinstance(part, str) and part))
-
-
-def _detail(error: object) -> str:
-    if isinstance(error, dict):
-        return str(error.get("message") or " ".join(str(error[key]) for key in ("field", "code") if key in error))
-    return error if isinstance(error, str) else ""
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
@@ -151,16 +154,3 @@ def _wait(headers: Mapping[str, str]) -> float | None:
         # the limit ends somewhere in that second
         return max(0.0, float(reset[:12]) - now.timestamp() + 1)
     return None
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Walk through an exception and all that it came from; some libraries keep the cause among the arguments."""
-    waiting, seen = [error], set()
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        inner = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
-        waiting += [part for part in inner if isinstance(part, BaseException)]

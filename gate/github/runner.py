@@ -23,17 +23,12 @@ def escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def escape_property(text: str) -> str:
-    """Write a text as the value of a property of a workflow command."""
-    return escape_data(text).replace(":", "%3A").replace(",", "%2C")
-
-
 def command(level: Level, message: str, title: str | None = None) -> str:
     """Write the command that makes an annotation, as one line with its end; what is too long is cut."""
     cut = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
     # the runner takes blanks away at the ends of properties
     named = title.strip() if title else ""
-    properties = f" title={escape_property(named)}" if named else ""
+    properties = f" title={escape_data(named).replace(':', '%3A').replace(',', '%2C')}" if named else ""
     return f"::{level}{properties}::{escape_data(cut)}\n"
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
@@ -18,7 +18,7 @@ from gate.github.problems import Problem, Task, Trouble, of_error, of_status, on
 from gate.units import Duration
 
 if TYPE_CHECKING:
-    from requests import PreparedRequest, Session
+    from requests import Session
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -55,9 +55,16 @@ class Answer:
     body: str
 
 
-class _Errors(msgspec.Struct):
-    data: Any = None
-    errors: list[Any] | None = None
+class _Viewer(msgspec.Struct):
+    login: str
+
+
+class _Viewers(msgspec.Struct):
+    viewer: _Viewer
+
+
+class _Viewed(msgspec.Struct):
+    data: _Viewers
 
 
 class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong here
@@ -178,9 +185,7 @@ class Transport:
 
         def attempt() -> Answer | Trouble:
             session = self._connect()
-            answer = self.patience.within(
-                self.timeout, lambda: self._sent(session, method, path, dict(parameters or {}), body)
-            )
+            answer = self.patience.within(self.timeout, lambda: self._sent(session, method, path, parameters, body))
             status = answer.status
             if status >= 400:
                 return of_status(task, status, answer.headers, answer.body.replace(self._token, "***"))
@@ -251,25 +256,16 @@ class Transport:
         """
         return self.decode(task, self.call(task, method, path, body=body), shape, written=True)
 
-    def graphql(self, task: Task, query: str, variables: Mapping[str, Any], shape: type[T]) -> T:
-        """Ask GraphQL, where asking twice does no harm; returns its `data`.
+    def viewer(self, task: Task) -> str:
+        """Ask GraphQL whose token it is.
 
         Raises:
             Problem: as of `get`; an API may be without GraphQL.
         """
         # of github.com /graphql; of an Enterprise Server /api/graphql beside /api/v3
         address = f"{self.api_url.removesuffix('/v3')}/graphql"
-        body = {"query": query, "variables": dict(variables)}
-        answer = self.call(task, "POST", address, body=body, repeatable=True)
-        said = self.decode(task, answer, _Errors)
-        if said.errors:
-            refused = any(isinstance(one, dict) and one.get("type") == "FORBIDDEN" for one in said.errors)
-            why = "GitHub's GraphQL refuses it"
-            raise task.failed(why, status=answer.status, permission=task.permission if refused else None)
-        try:
-            return msgspec.convert(said.data, type=shape)
-        except msgspec.ValidationError as error:
-            raise task.failed(f"the answer of {self.host} is not GitHub's ({one_line(str(error))})") from None
+        answer = self.call(task, "POST", address, body={"query": "query { viewer { login } }"}, repeatable=True)
+        return self.decode(task, answer, _Viewed).data.viewer.login
 
     def decode(self, task: Task, answer: Answer, shape: type[T], *, written: bool = False) -> T:
         """Read an answer as a shape; written: the request was carried out.
@@ -310,18 +306,15 @@ class Transport:
                 if not logger.handlers:
                     logger.addHandler(logging.NullHandler())
             self._session = Session()
-            self._session.headers.update(_HEADERS)
             # not what ~/.netrc holds for the host
-            self._session.auth = self._signed
+            self._session.auth = lambda request: request
+            self._session.headers.update({**_HEADERS, "Authorization": f"Bearer {self._token}"})
         return self._session
 
-    def _signed(self, request: PreparedRequest) -> PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self._token}"
-        return request
-
     def _sent(
-        self, session: Session, method: Method, path: str, parameters: dict[str, str], body: Mapping[str, Any] | None
-    ) -> Answer:
+        self, session: Session, method: Method, path: str, parameters: Mapping[str, str] | None,
+        body: Mapping[str, Any] | None,
+    ) -> Answer:  # fmt: skip
         """Send a request, and again with all its parameters to where the same API has it now."""
         address = f"{self.api_url}{path}" if path.startswith("/") else path
         moves = 0
@@ -330,14 +323,10 @@ class Transport:
             response = session.request(
                 method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout + 1
             )
-            onward = urlsplit(urljoin(address, response.headers.get("Location", "")))
-            moved = response.status_code in _MOVED and _origin(onward) == _origin(urlsplit(address))
-            if not moved or moves == _REDIRECTIONS:
+            onward, own = urlsplit(urljoin(address, response.headers.get("Location", ""))), urlsplit(address)
+            same = (onward.scheme, onward.hostname, onward.port) == (own.scheme, own.hostname, own.port)
+            if response.status_code not in _MOVED or not same or moves == _REDIRECTIONS:
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, headers, response.content.decode("utf-8", "replace"))
             moves += 1
             address = onward._replace(query="", fragment="").geturl()
-
-
-def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
-    return address.scheme, address.hostname, address.port

@@ -62,16 +62,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         """Name it: "parse time p99 at 2 of 3 settings (most at n=1)"."""
         if self.metric is None:
             return self.benchmark
-        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), self._at()]))
-
-    def _at(self) -> str:
-        most = pairs(self.most, " ")
-        if self.findings == 1:
-            return most
-        if self.findings == self.of:
-            return "at every setting"
-        what = "settings" if self.varied == 1 else "combinations of settings"
-        return f"at {self.findings:,} of {self.of:,} {what} (most at {most})"
+        at = pairs(self.most, " ")
+        if self.findings > 1:
+            what = "settings" if self.varied == 1 else "combinations of settings"
+            some = f"at {self.findings:,} of {self.of:,} {what} (most at {at})"
+            at = "at every setting" if self.findings == self.of else some
+        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), at]))
 
 
 class Outcome(Sentence, frozen=True):
@@ -310,8 +306,6 @@ class Step(msgspec.Struct, frozen=True):
 
 
 P = ParamSpec("P")
-STEPS: dict[str, Callable[..., Step]] = {}
-"""What makes each kind of them."""
 
 
 def _step(make: Callable[P, Step]) -> Callable[P, Step]:
@@ -322,12 +316,12 @@ def _step(make: Callable[P, Step]) -> Callable[P, Step]:
         known: dict[str, Any] = {**(make.__kwdefaults__ or {}), **given}
         return msgspec.structs.replace(make(*args, **given), kind=kind, details={name: known[name] for name in names})
 
-    STEPS[kind] = made
+    KINDS.add(kind)
     return made
 
 
-def _said(text: str, *ways: Way, on_pull: str = "") -> Step:
-    return Step(text, ways, on_pull or text)
+def _said(text: str, *ways: Way, on_pull: str = "", kind: str = "") -> Step:
+    return Step(text, ways, on_pull or text, kind)
 
 
 def _of_plan(budget: float | None, **counts: int | None) -> tuple[Way, ...]:
@@ -336,6 +330,60 @@ def _of_plan(budget: float | None, **counts: int | None) -> tuple[Way, ...]:
     if budget is not None:
         settings["budget"] = Duration(budget)
     return (with_set(**settings),) if settings else ()
+
+
+_LATER = Options(("--wait", "1h"))
+_SAMPLED = Options(("--set", "gate.sessions=random"))
+_PLAIN = (
+    # values of one of several jobs are missing
+    _said("Run the job that should have measured it again, or download its artifact", kind="repeat-job"),
+    _said(f"Run the check again when the machine is free, or wait longer: {_LATER}", _LATER, kind="run-later"),
+    _said("Fix the failure and run the check again", kind="fix-failure"),
+    _said(
+        "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
+        "to change",
+        kind="keep-trees",
+    ),
+    # one side's build wrote what the other executes
+    _said(
+        "Have each build write into its own tree, and have benchmarks run what is there: now both sides run what was "
+        "built last",
+        kind="build-inside",
+    ),
+    # what is the same may have read what another benchmark wrote
+    _said(
+        "Have no benchmark write what another one reads, or measure all: `--set gate.sameness=off`", kind="measure-all"
+    ),
+    _said(
+        "Make base and head give the same output, or remove `same_output` if they are meant to differ",
+        kind="fix-output",
+    ),
+    _said(
+        f"Run {CHECK}, which measures and decides; `perfgate measure` writes what `perfgate decide` reads",
+        CHECK,
+        kind="measure-first",
+    ),
+    _said("Nothing to do: no result is worse than the threshold allows", kind="nothing-to-do"),
+    _said(
+        f"Measure base and head together, as {CHECK} does: each was measured in sessions of its own",
+        CHECK,
+        kind="measure-together",
+    ),
+    _said(
+        "Check the program that writes the values: some are below 0. Compare the amounts, not their difference",
+        kind="check-values",
+    ),
+    # one of several machines, each judged by itself, has a value of 0
+    _said(
+        f"Ask of all machines together with {_SAMPLED}: on one of them, a value of 0 has no ratio",
+        _SAMPLED,
+        kind="ask-of-all-machines",
+    ),
+)
+PLAIN = {step.kind: step for step in _PLAIN}
+"""Those that need no numbers, by their kind."""
+KINDS: set[str] = {*PLAIN}
+"""Of all steps."""
 
 
 @_step
@@ -354,12 +402,6 @@ def restore_benchmark(*, benchmark: str, others: int, merged: bool, label: str |
 
 
 @_step
-def repeat_job() -> Step:
-    """Values of one of several jobs are missing."""
-    return _said("Run the job that should have measured it again, or download its artifact")
-
-
-@_step
 def raise_budget(*, budget: float, least: float, rounds: int, executions: int) -> Step:
     """The budget ended before a round.
 
@@ -375,49 +417,6 @@ def raise_budget(*, budget: float, least: float, rounds: int, executions: int) -
 
 
 @_step
-def run_later() -> Step:
-    """The machine was not had in time."""
-    way = Options(("--wait", "1h"))
-    return _said(f"Run the check again when the machine is free, or wait longer: {way}", way)
-
-
-@_step
-def fix_failure() -> Step:
-    """A build or a benchmark failed."""
-    return _said("Fix the failure and run the check again")
-
-
-@_step
-def keep_trees() -> Step:
-    """Builds or benchmarks changed files of the tree."""
-    return _said(
-        "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
-        "to change"
-    )
-
-
-@_step
-def build_inside() -> Step:
-    """One side's build wrote what the other executes."""
-    return _said(
-        "Have each build write into its own tree, and have benchmarks run what is there: now both sides run what was "
-        "built last"
-    )
-
-
-@_step
-def measure_all() -> Step:
-    """What is the same may have read what another benchmark wrote."""
-    return _said("Have no benchmark write what another one reads, or measure all: `--set gate.sameness=off`")
-
-
-@_step
-def fix_output() -> Step:
-    """Base and head gave other output."""
-    return _said("Make base and head give the same output, or remove `same_output` if they are meant to differ")
-
-
-@_step
 def give_direction(*, metric: str) -> Step:
     """Nothing is decided, since nothing tells which direction of a metric is better."""
     return _said(say_direction(metric), *ways_of_direction(metric))
@@ -428,13 +427,6 @@ def decide_on(*, metric: str) -> Step:
     """Nothing is decided, since the rules name other metrics; metric: one that was measured."""
     way = with_set(metrics=f"[{toml_text(metric)}]")
     return _said(f"Say which metrics decide, for example {way}", way)
-
-
-@_step
-def measure_first() -> Step:
-    """Nothing was measured."""
-    beside = "`perfgate measure` writes what `perfgate decide` reads"
-    return _said(f"Run {CHECK}, which measures and decides; {beside}", CHECK)
 
 
 @_step
@@ -527,12 +519,6 @@ def wait_for_nights(*, nights: int | None) -> Step:
 
 
 @_step
-def nothing_to_do() -> Step:
-    """What is inconclusive may not be a regression."""
-    return _said("Nothing to do: no result is worse than the threshold allows")
-
-
-@_step
 def lower_floor(
     *, benchmark: str, metric: str, imported: bool, floor: float, unit: str, wanted: float, share: float | None
 ) -> Step:
@@ -573,12 +559,6 @@ def other_statistic(*, metric: str, statistic: str) -> Step:
     way = Lines(("benchmark", "metric", metric), {"statistics": '["mean"]'})
     its = "typical value" if statistic == "typical" else statistic
     return _said(f"Compare another statistic of {metric}, such as {way}: its {its} is 0 in some build", way)
-
-
-@_step
-def measure_together() -> Step:
-    """Each side was measured in sessions of its own."""
-    return _said(f"Measure base and head together, as {CHECK} does: each was measured in sessions of its own", CHECK)
 
 
 @_step
@@ -730,21 +710,6 @@ def more_machines(*, sessions: int, wanted: int | None, builds: bool) -> Step:
         ways.append(Options(("--set", "gate.sessions=fixed")))
         said += f", or, if only these matter, add {ways[-1]}"
     return _said(f"More builds on {these} would not help: {said}", *ways)
-
-
-@_step
-def check_values() -> Step:
-    """Values are below 0."""
-    return _said(
-        "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
-    )
-
-
-@_step
-def ask_of_all_machines() -> Step:
-    """On one of several machines a value is 0."""
-    way = Options(("--set", "gate.sessions=random"))
-    return _said(f"Ask of all machines together with {way}: on one of them, a value of 0 has no ratio", way)
 
 
 @_step

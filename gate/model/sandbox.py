@@ -41,31 +41,27 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Say whether there was one: "on (Landlock 7)", or "off: why"."""
         if not self.on:
-            return f"off: {self._off()}"
+            off = {
+                "asked": 'plan.sandbox = "off"',
+                "programs": "two given programs run as they are",
+                "system": "there is one on Linux only",
+                "kernel": (
+                    f"this kernel ({self.detail}) has no Landlock, or `lsm=` leaves it out at boot; it needs Linux 5.19"
+                ),
+                "old": f"this kernel has version {self.detail} of Landlock, and the sandbox needs 2 (Linux 5.19)",
+                "machine": f"it is not supported on {self.detail}",
+            }.get(self.why or "", f"this system refuses it ({self.detail})")
+            return f"off: {off}"
+        lacking = ["a network of their own"] if self.network == "on" else []
+        why = f" ({self.detail})" if self.detail else ""
+        refused = f"this system refuses commands {' and '.join([*lacking, 'a /tmp of their own'])}{why}"
         more = [
             f"Landlock {self.landlock}",
             *(["commands run as nobody"] if self.user else []),
             *(["no network for benchmarks"] if self.network == "off" else []),
             *(["no servers or temporary files of the machine"] if self.files == "own" else []),
-            *([self._missing()] if self.files == "machine" else []),
+            *([refused] if self.files == "machine" else []),
             *([] if self.signals else ["signals to other processes are not stopped before Linux 6.12"]),
         ]
         inside = f"; the values of {named(self.forgeable, 3)} are made inside it" if self.forgeable else ""
         return f"on ({'; '.join(more)}){inside}"
-
-    def _missing(self) -> str:
-        lacking = ["a network of their own"] if self.network == "on" else []
-        why = f" ({self.detail})" if self.detail else ""
-        return f"this system refuses commands {' and '.join([*lacking, 'a /tmp of their own'])}{why}"
-
-    def _off(self) -> str:
-        return {
-            "asked": 'plan.sandbox = "off"',
-            "programs": "two given programs run as they are",
-            "system": "there is one on Linux only",
-            "kernel": (
-                f"this kernel ({self.detail}) has no Landlock, or `lsm=` leaves it out at boot; it needs Linux 5.19"
-            ),
-            "old": f"this kernel has version {self.detail} of Landlock, and the sandbox needs 2 (Linux 5.19)",
-            "machine": f"it is not supported on {self.detail}",
-        }.get(self.why or "", f"this system refuses it ({self.detail})")

@@ -43,12 +43,14 @@ def render(executions: Sequence[Execution]) -> str:
             first = benchmarks.setdefault(each.benchmark, len(benchmarks)), metrics.setdefault(name, len(metrics))
             last = (SIDES.index(each.side), each.session, each.build, each.execution)
             parts.append(((*first, numbers[key], *last), each, name, metric))
+    factors = dict.fromkeys(name for each in settings for name in each)
     columns: dict[str, str] = {}
-    for factor in dict.fromkeys(name for each in settings for name in each):
-        columns[factor] = factor
-        # a name that another column has gets a prefix
-        while columns[factor] in (*_FIRST, *_LAST, *list(columns.values())[:-1]):
-            columns[factor] = f"factor_{columns[factor]}"
+    for factor in factors:
+        column = factor
+        # a name that another column or factor has gets a prefix
+        while column in (*_FIRST, *_LAST, *columns.values()) or (column in factors and column != factor):
+            column = f"factor_{column}"
+        columns[factor] = column
     cells = list(zip(*(_cells([own.get(factor) for own in settings]) for factor in columns), strict=True))
     lines = [",".join(map(cell, (*_FIRST, *columns.values(), *_LAST)))]
     for place, each, name, metric in sorted(parts, key=lambda part: part[0]):

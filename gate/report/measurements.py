@@ -58,6 +58,9 @@ def material_of(shown: Subject) -> Material:
     Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.
     """
     if isinstance(shown, Kept):
+        # a pipe would wait for its writer
+        if not shown.measurements.is_file():
+            return Material()
         try:
             decided = decide_inputs(read_inputs([str(shown.measurements)]), RulesOptions())
         except UserError:

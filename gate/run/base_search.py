@@ -11,7 +11,7 @@ from gate.model import Commit, Failure, Side, UserError
 from gate.model.choice import WorkingAncestor
 from gate.model.warnings.setup import BaseBroken
 from gate.run.base_trial import Started
-from gate.run.first_comparison import Runs, lacking, left
+from gate.run.first_comparison import lacking, left
 from gate.run.job import Job
 from gate.run.project import overlaid_sources, with_base
 from gate.words.failures import error, sentence
@@ -91,9 +91,8 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         # such as a server that did not answer for a while: by now it is head that may break base
         now = _BUDGET if again.cut is not None else "works now: it is not reliable"
         return Settled(job, _hinted(first, now, "base was broken when it was tried first"))
-    runs = Runs(frozenset(), failure)
-    project, nothing = lacking(job.project, runs, alone=job.part is None, broken=why)
-    return Settled(job.of(project).told(*([nothing] if nothing is not None else [])))
+    project, nothing = lacking(job.project, failure, alone=job.part is None, broken=why)
+    return Settled(job.of(project).told(nothing))
 
 
 def _search(job: Job, first: Started, start: Start) -> _Found:

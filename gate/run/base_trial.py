@@ -12,7 +12,6 @@ import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import Cut, Failure, Side
-from gate.run.first_comparison import Runs
 from gate.run.hints import was_exhausted
 from gate.run.workshop import Workshop
 from harness.loop.execution import Executions, Unmeasured
@@ -86,7 +85,7 @@ def _started(
         alike = alike and again.builder.fault(step.side, step.factors) == fault
         record = _flaky(record) if own and not alike else record
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
-    before = facts_of(made.trees.root(side))
+    before = facts_of(made.trees.made(side).path)
     steps, executions = _first_steps(made, side), made.executions(1)
     benchmarks = {b.name: b for b in made.job.project.settings.sides[side].benchmark}
     # a port or another program may be why one with a service or a load fails: it is taken to run, and fails as ever
@@ -118,7 +117,7 @@ def _started(
             failures.append(_flaky(failure) if own and not alike else failure)
             broken, unstarted = broken and alike, unstarted and ran.fault in NOT_STARTED
     # what the first starts have left there the other side's tree does not have
-    whole = restore(made.trees.root(side), before)
+    whole = restore(made.trees.made(side).path, before)
     broken, unstarted = broken and bool(failures), unstarted and bool(failures)
     found = Started(frozenset(runs), tuple(failures), broken=broken, built=True, begun=begun, unstarted=unstarted)
     if not whole:
@@ -167,8 +166,10 @@ def _first_steps(made: Workshop, side: Side = "base") -> Mapping[str, ExecutionS
 # --- base has no configuration ----------------------------------------------------------------------------------------
 
 
-def tried(made: Workshop) -> Runs | None:
+def tried(made: Workshop) -> tuple[set[str], Failure | None] | None:
     """Build base as head says, and execute each benchmark there once; None: the budget has ended.
+
+    Returns those that it runs, and what became of the first that it does not.
 
     Raises:
         OSError: perfgate's own files cannot be written.
@@ -178,12 +179,12 @@ def tried(made: Workshop) -> Runs | None:
     if not (
         where == "." or repository.git.maybe("rev-parse", "--verify", "--quiet", f"{revision}:{where}") is not None
     ):
-        return Runs(frozenset(), None)
+        return set(), None
     try:
         built = _build_step(made)
         record = made.builder.build("base", 0, built.seed, built.factors)
         if isinstance(record, Failure):
-            return Runs(frozenset(), record)
+            return set(), record
         benchmarks = {b.name: b for b in made.job.project.settings.sides["base"].benchmark}
         steps = _first_steps(made)
         directory = made.builder.directory("base", built.factors)
@@ -197,6 +198,6 @@ def tried(made: Workshop) -> Runs | None:
                 failures += done.failures if not done.executions else []
         finally:
             executions.end_round()
-        return Runs(frozenset(runs), next(iter(failures), None))
+        return runs, next(iter(failures), None)
     except BudgetEndedError:
         return None

@@ -14,14 +14,14 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import most_builds
-from gate.config.source import ConfigError, Source, from_tables
+from gate.config.source import ConfigError, from_tables
 from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.records import Inputs, Located
 from gate.model import Record, Run, UserError
 from gate.model.case import case_id
-from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord, Pin
+from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord
 from gate.model.names import HISTORY_REF
 from gate.planning.deciding import decide_by
 from gate.run.job import Job
@@ -31,9 +31,10 @@ from gate.store.folder import FolderStore
 from gate.store.memory import HistoryError, Session, Sessions
 from gate.store.ref import RefStore
 from gate.store.series import suspects_between
-from harness.source.base_and_head import Tip, default_tip, pinned
-from harness.source.repository import Repository, find_repository
+from harness.source.base_and_head import default_tip, pinned
+from harness.source.repository import find_repository
 
+_SUSPECTS = 5
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
 
 
@@ -55,25 +56,22 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
     try:
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
-        text = _rules_text(repository, tip, rules)
+        file = rules.config or (Path(rules.rules) if rules.rules else None)
+        if file is not None:
+            text = read_rules(file, "config" if rules.config else "rules")
+        elif (own := config_at(repository, tip.revision, "head")) is not None:
+            text = replace(own, name=f"{tip.commit.ref}: {own.name.rpartition(': ')[2]}")
+        else:
+            raise ConfigError(
+                "", f"{tip.commit.ref} has no perfgate.toml: run `perfgate init` to write one, and commit it"
+            )
         creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
         if creep is None:
             raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
-        found = pinned(repository, tip, options.head, creep.against, creep.tags)
-        project = project_of(repository, found.sources, rules, given=text)
-        yield _as_creep(replace(project, pin=found.pin))
+        pin, sources = pinned(repository, tip, options.head, creep.against, creep.tags)
+        yield _as_creep(replace(project_of(repository, sources, rules, given=text), pin=pin))
     finally:
         repository.store.work.close()
-
-
-def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source:
-    file = rules.config or (Path(rules.rules) if rules.rules else None)
-    if file is not None:
-        return read_rules(file, "config" if rules.config else "rules")
-    text = config_at(repository, tip.source.revision, "head")
-    if text is None:
-        raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
-    return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
 
 
 def _as_creep(project: Project) -> Project:
@@ -112,21 +110,13 @@ def with_nights(job: Job, option: Path | None) -> Job:
         cases = history.nights(project_name(job.project.repository), str((job.run.host or {}).get("fingerprint", "")))
     except HistoryError as error:
         unused = str(error)
-    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin, option))
-    return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
-
-
-_SUSPECTS = 5
-
-
-def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | None:
-    """Rank the commits between the pin and head by the history of commits; None: there is none to rank them by."""
+    # the commits between the pin and head, ranked by the history of commits
     records: list[HistoryRecord] = []
     for store in (FolderStore(history_path(option, job.project)), RefStore(job.project.repository.git, HISTORY_REF)):
         with contextlib.suppress(UserError):
             records = records or store.read().records
     head = job.project.sources.head.revision
-    found = [
+    suspects = [
         CaseSuspects(
             benchmark=change.benchmark, metric=change.metric, statistic=change.statistic, factors=change.factors,
             suspects=ranked[:_SUSPECTS],
@@ -134,7 +124,8 @@ def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | N
         for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
         if (ranked := suspects_between(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
     ]  # fmt: skip
-    return found or None
+    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=suspects or None)
+    return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
 
 
 def append_night(
@@ -152,8 +143,10 @@ def append_night(
         return [f"this night is not remembered: {why or 'this workflow may not write the history'}"]
     located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
     policy = policy_at(run, project.settings.rules)
-    inputs = Inputs([_without_nights(each) for each in located], [], [])
-    found = decide_by(inputs, policy, RulesOptions()).report.findings
+    # its run line without the nights before: what this one shows by itself
+    alone = Located(msgspec.structs.replace(run, creep=None), "this run", 1)
+    own = [alone if isinstance(each.record, Run) else each for each in located]
+    found = decide_by(Inputs(own, [], []), policy, RulesOptions()).report.findings
     cases = [
         CaseNights(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
@@ -173,10 +166,3 @@ def append_night(
     except HistoryError as error:
         return [f"this night is not remembered: {error}"]
     return []
-
-
-def _without_nights(located: Located) -> Located:
-    """Leave a run line what a night shows by itself."""
-    if not isinstance(located.record, Run):
-        return located
-    return Located(msgspec.structs.replace(located.record, creep=None), located.path, located.line)

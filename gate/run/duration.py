@@ -1,11 +1,11 @@
-"""How long a run takes, by what the last one in its folder took, by a trial, or by what is remembered of this host."""
+"""How long a run takes, by what the last one in its folder took, or by what is remembered of this host."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from gate.config.rules import ROOM, budget_of, is_single, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import cost_of, spent
+from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
@@ -23,8 +24,7 @@ from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run,
 from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.refusal import build_cache
-from gate.run.run_folder import MEASUREMENTS, PAST
-from gate.run.trial import trial_seconds
+from gate.run.run_folder import PAST
 from gate.store.learning import costs_of, first_build
 from gate.store.memory import Costs
 from harness.loop.steps import Round
@@ -35,25 +35,19 @@ class Expected:
     """How long rounds take, set-up included. source: what tells it."""
 
     seconds: float
-    source: Literal["last-run", "trial", "memory"]
+    source: Literal["last-run", "memory"]
 
 
 def expected_time(
-    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
-) -> Expected | None:
-    """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
-
-    rounds: from the first one on. folder: of the run. config: the rules in force. costs: what is remembered, by
-    benchmark. run: its run line, which names the commits: one that the folder has a run of need not be compiled again
-    where builds are kept.
-    """
-    return _expected(rounds, folder, config, costs, [*_past(folder)], run)
-
-
-def _expected(
-    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs],
-    past: Sequence[Sequence[Located]], run: Run | None,
+    rounds: Sequence[Round], past: Sequence[Sequence[Located]], config: Config, costs: Mapping[str, Costs],
+    run: Run | None = None,
 ) -> Expected | None:  # fmt: skip
+    """Return how long rounds take with their set-up, by the last run in a folder that tells it, or memory.
+
+    rounds: from the first one on. past: the runs of the folder, of past_of. config: the rules in force. costs: what is
+    remembered, by benchmark. run: its run line, which names the commits: one that the folder has a run of need not be
+    compiled again where builds are kept.
+    """
     runs = [[each.record for each in records] for records in past]
     kept = _kept(run, config, runs)
     measured: dict[str, Costs] = {}
@@ -62,7 +56,12 @@ def _expected(
             # a run of kept builds says nothing of compiling: the one before it does
             compiled = measured.get(name, cost) if cost.first is None else cost
             measured[name] = replace(cost, first=compiled.first, setup=compiled.setup)
-    rounds = _without_identical(rounds, run, runs[0] if runs else [])
+    before = next((record for record in runs[0] if isinstance(record, Run)), None) if runs else None
+    if run and before and all(_commit(run, side) == _commit(before, side) for side in SIDES):
+        # of the same commits: what was proved identical is not measured
+        proved = {record.benchmark for record in runs[0] if isinstance(record, Same)}
+        kinds = [tuple(step for step in each.executions if step.benchmark not in proved) for each in rounds]
+        rounds = [dataclasses.replace(each, executions=own) for each, own in zip(rounds, kinds, strict=True)]
     if runs and not any(each.executions for each in rounds):
         # proved again, it takes what the proof took
         return Expected(max(0.0, (spent(cost_of(runs[0])) or 0.0) - _saved(past[0], kept)), "last-run")
@@ -73,9 +72,6 @@ def _expected(
     seconds = _seconds(rounds, config, measured, kept, _starts(runs[0], config) if runs else {})
     if seconds is not None:
         return Expected(seconds, "last-run")
-    seconds = trial_seconds(rounds, config, folder)
-    if seconds is not None:
-        return Expected(seconds, "trial")
     seconds = _seconds(rounds, config, costs, kept, {})
     return None if seconds is None else Expected(seconds, "memory")
 
@@ -103,18 +99,6 @@ def _starts(last: Sequence[Record], config: Config) -> Mapping[str, int]:
     run = next((record for record in last if isinstance(record, Run)), None)
     count = None if run is None else counting(run, config)
     return {} if count is None else count(last)
-
-
-def _without_identical(rounds: Sequence[Round], run: Run | None, last: Sequence[Record]) -> Sequence[Round]:
-    """Leave out what the last run has proved identical, if it was one of the same commits."""
-    before = next((record for record in last if isinstance(record, Run)), None)
-    if run is None or before is None or any(_commit(run, side) != _commit(before, side) for side in SIDES):
-        return rounds
-    proved = {record.benchmark for record in last if isinstance(record, Same)}
-    return [
-        dataclasses.replace(each, executions=tuple(step for step in each.executions if step.benchmark not in proved))
-        for each in rounds
-    ]
 
 
 def _kept(run: Run | None, config: Config, past: Iterable[Sequence[Record]]) -> frozenset[Side]:
@@ -148,17 +132,20 @@ def budget_warnings(
     run: its run line, as in expected_time.
     """
     budget, needed = float(config.plan.budget), needed_rounds(len(rounds), config, run)
-    past = [*_past(folder)]
-    ended = _ended(past[0]) if past else None
-    kept = _kept(run, config, ([each.record for each in records] for records in past))
-    if ended is not None and ended - _saved(past[0], kept) >= budget:
-        return [BudgetHoldsFew(0, needed, ended, budget, ended, "ended")]
-    found = _expected(rounds[:needed], folder, config, costs, past, run)
+    past = past_of(folder)
+    with suppress(UserError):
+        before = config_of(run_of(past[0])) if past else None
+        # the budget that ended the last run before one round was complete
+        ended = unfinished(past[0], float(before.plan.budget)) if before else None
+        kept = _kept(run, config, ([each.record for each in records] for records in past))
+        if ended and ended.budget - _saved(past[0], kept) >= budget:
+            return [BudgetHoldsFew(0, needed, ended.budget, budget, ended.budget, "ended")]
+    found = expected_time(rounds[:needed], past, config, costs, run)
     # as `perfgate try` and the first line of a check count them
     room = ROOM * budget
     if found is None or found.seconds <= room:
         return []
-    one, two = (_expected(rounds[:count], folder, config, costs, past, run) for count in (1, 2))
+    one, two = (expected_time(rounds[:count], past, config, costs, run) for count in (1, 2))
     fits = 0
     if one is not None and two is not None and one.seconds <= room:
         fits = 1 + math.floor((room - one.seconds) / (two.seconds - one.seconds)) if needed > 1 else 1
@@ -169,16 +156,6 @@ def needed_rounds(rounds: int, config: Config, run: Run | None) -> int:
     """Return how many rounds of a job must fit its budget; a study goes on with another one."""
     needed = 1 if config.study is not None else math.ceil(config.gate.min_builds / ((run and run.sessions) or 1))
     return min(rounds, needed)
-
-
-def _ended(last: Sequence[Located]) -> float | None:
-    """Return the budget that ended the last run before one round was complete."""
-    try:
-        config = config_of(run_of(last))
-    except UserError:
-        return None
-    found = unfinished(last, float(config.plan.budget)) if config else None
-    return found.budget if found else None
 
 
 def _saved(last: Sequence[Located], kept: Collection[Side]) -> float:
@@ -209,12 +186,17 @@ def _seconds(
         lines = lines_of[name]
         planned = repeats_of(config, name)
         iterations = 1 if is_single(config, name) else planned.iterations
-        seconds = [_execution(cost, iterations) for cost in lines]
-        if not lines or None in seconds:
+        if not lines or any(cost.execution is None and cost.iteration is None for cost in lines):
             return None
         # where starts are counted, one that is expected stands for several
         often = starts.get(name, planned.executions) / planned.executions
-        total += count * often * (sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines))
+        for cost in lines:
+            if cost.execution is None:
+                seconds = (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * (cost.iteration or 0.0)
+            else:
+                more = 0 if cost.values is None else iterations - cost.values
+                seconds = cost.execution + more * (cost.iteration or 0.0)
+            total += count * often * (seconds + (cost.other or 0.0))
         known += lines
     later = max((cost.build or 0.0 for cost in known), default=0.0)
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
@@ -226,17 +208,9 @@ def _seconds(
     return total + sum(cost.probe or 0.0 for cost in known)
 
 
-def _execution(cost: Costs, iterations: int) -> float | None:
-    if cost.execution is not None:
-        more = 0.0 if cost.values is None or cost.iteration is None else (iterations - cost.values) * cost.iteration
-        return cost.execution + more
-    if cost.iteration is None:
-        return None
-    return (cost.start or 0.0) + (cost.warmup or 0.0) + iterations * cost.iteration
-
-
-def _past(folder: Path) -> Iterator[list[Located]]:
+def past_of(folder: Path) -> list[list[Located]]:
     """Read the runs of a folder that did more than wait for the machine, the last one first."""
+    found = []
     # ids begin with the time of the run
     for place in (folder, *sorted((folder / PAST).glob("*"), reverse=True)):
         records: list[Located] = []
@@ -246,4 +220,5 @@ def _past(folder: Path) -> Iterator[list[Located]]:
         held = any(isinstance(each.record, Failure) and each.record.kind == "lock" for each in records)
         # the host is described once the machine is held
         if not held or any(isinstance(each.record, HostState) for each in records):
-            yield records
+            found.append(records)
+    return found

@@ -7,7 +7,7 @@ head is measured against itself.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -23,33 +23,22 @@ from harness.source.base_and_head import Source, Sources
 T = TypeVar("T", BaseBroken, NothingToCompare)
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Which of head's benchmarks base runs, and what became of the first that it does not."""
-
-    benchmarks: frozenset[str]
-    failure: Failure | None
-
-
 def may_lack(project: Project) -> bool:
     """Return whether base may lack what head adds."""
     return BaseWithoutConfig() in project.settings.warnings
 
 
 def lacking(
-    project: Project, found: Runs, *, alone: bool, broken: BaseBroken | None = None
-) -> tuple[Project, NothingToCompare | None]:
-    """Leave base what it runs; where that is nothing, say so, and take head for base.
+    project: Project, failure: Failure | None, *, alone: bool, broken: BaseBroken | None = None
+) -> tuple[Project, NothingToCompare]:
+    """Say that base runs nothing, and take head for it.
 
-    alone: one job measures all, so that it knows that nothing can be compared; otherwise base stays what it is. broken:
-    how base is; None: it has no configuration.
+    failure: what became of the first benchmark there. alone: one job measures all, so that it knows that nothing can be
+    compared; otherwise base stays what it is. broken: how base is; None: it has no configuration.
 
     Raises:
         UserError: base is the pin of a creep check, and runs nothing.
     """
-    if found.benchmarks:
-        return left(project, found.benchmarks), None
-    failure = found.failure
     why = NothingToCompare(
         base=project.sources.base.commit.sha, itself=alone, failed=failure.kind if failure else "missing",
         benchmark=failure.benchmark if failure else None, status=failure.status if failure else "", broken=broken,
@@ -63,8 +52,13 @@ def lacking(
         )
     if alone:
         return against_itself(project), why
-    # what does not build there is built as head is, so that head is measured
-    return left(_built_as_head(project) if failure and failure.kind == "build" else project, ()), why
+    if failure and failure.kind == "build":
+        # what does not build there is built as head is, so that head is measured; base keeps its name
+        sources, sides = project.sources, project.settings.sides
+        base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
+        own = replace(sources, base=Source(sources.base.commit, sources.head.revision))
+        project = replace(project, sources=own, settings=replace(project.settings, sides={**sides, "base": base}))
+    return left(project, ()), why
 
 
 def as_begun(project: Project, past: Run) -> Project:
@@ -101,17 +95,6 @@ def against_itself(project: Project) -> Project:
         project,
         sources=Sources(sources.head, sources.head, Choice(AsHead(), sources.choice.head), sources.warnings),
         settings=replace(settings, sides={"base": base, "head": head}),
-    )
-
-
-def _built_as_head(project: Project) -> Project:
-    """Give base head's files and build, and leave it its name."""
-    sources, sides = project.sources, project.settings.sides
-    base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
-    return replace(
-        project,
-        sources=replace(sources, base=Source(sources.base.commit, sources.head.revision)),
-        settings=replace(project.settings, sides={**sides, "base": base}),
     )
 
 

@@ -29,21 +29,7 @@ def was_exhausted(told: str) -> bool:
     return _EXHAUSTED.search(told) is not None
 
 
-_KEPT_APART = {
-    r"\b(docker|podman|nerdctl|buildah)\b": "give the image the side's name, there and in the benchmark: "
-    "`-t app:$PERFGATE_SIDE`",
-    r"\bcargo +install\b": '`cargo install --root "$PWD/inst" --path .`',
-    r"\bcargo\b": "unset CARGO_TARGET_DIR, and pass no --target-dir that lies elsewhere",
-    r"\bgo +(build|install|test)\b": "`go build -o ./app`",
-    r"\b(pip3?|uv|conda|poetry|pipx)\b": "make the environment there: "
-    "`python3 -m venv .venv && .venv/bin/pip install .`",
-    r"\b(npm|pnpm|yarn|bun)\b": "install without `--global`, and link nothing",
-    r"\b(mvnw?|gradlew?|sbt)\b": '`mvn -Dmaven.repo.local="$PWD/.m2" install`',
-    r"\bcmake\b": '`cmake --install build --prefix "$PWD/inst"`',
-    r"\b(make|ninja|meson)\b": '`make install PREFIX="$PWD/inst"`',
-    r"": 'write below `$PWD`, for example with `PREFIX="$PWD/inst"`',
-}
-"""By what a build runs: how it writes into its own tree. The first that fits counts."""
+_IMAGES = re.compile(r"\b(docker|podman|nerdctl|buildah)\b")
 _TEMPORARY = r"(/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"')]+)"
 _COVERED = re.compile(
     rf"{_TEMPORARY}[\"')]*: (?:no such file|not found)|no such file or directory:? [\"'(]*{_TEMPORARY}", re.IGNORECASE
@@ -53,8 +39,12 @@ _PRIVILEGES = re.compile(r"no new privileges|operation not permitted", re.IGNORE
 
 def kept_apart(commands: Iterable[str]) -> str:
     """Say how builds by these commands write into their own trees."""
-    text = "\n".join(commands)
-    cure = next(cure for pattern, cure in _KEPT_APART.items() if re.search(pattern, text))
+    cure = (
+        'write below `$PWD`, for example with `PREFIX="$PWD/inst"`, `cargo install --root "$PWD/inst"`, '
+        "`go build -o ./app`, or a virtual environment there"
+    )
+    if any(map(_IMAGES.search, commands)):
+        cure = "give the image the side's name, there and in the benchmark: `-t app:$PERFGATE_SIDE`"
     return f"let each build write into its own tree, and benchmarks run what is there: {cure}"
 
 

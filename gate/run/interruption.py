@@ -1,4 +1,4 @@
-"""Interruptions and full disks while measuring: one line that says what was kept."""
+"""The line that says why measuring ended: an interruption, a full disk, a budget; and what was kept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread, main_thread
 from types import FrameType
+from typing import TextIO
 
 from gate.checkout import refuse_tracked
 from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
+from gate.decide.ended_early import budget_ended
+from gate.decide.next_steps import raise_budget
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Located
+from gate.evidence.unfinished import unfinished
+from gate.github.runner import HandedOn
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
-from gate.run.run_folder import MEASUREMENTS, outputs_in, records_of
+from gate.run.job import Job
+from gate.run.run_folder import outputs_in, records_of
 from gate.units import agree, plural
 from harness.process.deadline import unwinding
 
@@ -88,16 +96,13 @@ def _insist(asked: SimpleQueue[int]) -> None:
 
 
 def _in_finaliser(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
+    while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
-    return False
+    return frame is not None
 
 
 NOTHING = "nothing was measured"
-_TOP = ("perfgate.toml", ".git")
-"""No project is above one of these."""
+STAYS = "what was measured before stays"
 
 
 class EndedError(Exception):
@@ -143,34 +148,18 @@ class Folder:
         """Take note that what is in the folder is of this run from now on."""
         self._begun = True
 
-    def in_reach(self) -> Path | None:
-        """Return the folder that holds something of this run, if there is one.
-
-        Of a run to be resumed, before the project is found, it is the one in reach: the project's directory is this
-        one or above it. A new run has nothing before it begins, such as while it waits for another one.
-        """
-        if not self._resume:
-            return self.known if self._begun else None
-        if self.known is not None:
-            return self.known
-        here = Path.cwd()
-        for directory in (here, *here.parents):
-            if (directory / self._default / MEASUREMENTS).is_file():
-                return Path(os.path.relpath(directory / self._default))
-            if any((directory / name).exists() for name in _TOP):
-                break
-        return None
-
     def kept(self) -> str:
-        """Say what is kept of an ended run, and how it goes on."""
-        found = self.in_reach()
-        if found is None:
-            return NOTHING
+        """Say what is kept of an ended run, and how it goes on.
+
+        A new run has nothing before it begins, such as while it waits for another one.
+        """
+        if self.known is None or not (self._begun or self._resume):
+            return STAYS if self._resume else NOTHING
         try:
-            executions = sum(isinstance(record, Execution) for record in records_of(found))
+            executions = sum(isinstance(record, Execution) for record in records_of(self.known))
         except (OSError, UserError):
             return NOTHING
-        return kept_in(executions, found / MEASUREMENTS)
+        return kept_in(executions, self.known / MEASUREMENTS)
 
 
 def kept_in(executions: int, where: Path) -> str:
@@ -194,13 +183,32 @@ def orderly(folder: Folder | None = None) -> Iterator[None]:
         with interruptible():
             yield
     except Interrupted as interrupted:
-        raise EndedError(f"{interrupted}: {_kept(folder)}", interrupted.exit_code) from None
+        kept = folder.kept() if folder else NOTHING
+        raise EndedError(f"{interrupted}: {kept}", interrupted.exit_code) from None
     except OSError as error:
         what = lack_of(error) or (
             f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
         )
-        raise EndedError(f"{what}: {_kept(folder)}", Exit.ERROR) from error
+        raise EndedError(f"{what}: {folder.kept() if folder else NOTHING}", Exit.ERROR) from error
 
 
-def _kept(folder: Folder | None) -> str:
-    return folder.kept() if folder else NOTHING
+class Heard(HandedOn):
+    """Hands text on, and keeps why the command ended badly."""
+
+    why = ""
+
+
+def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:
+    """Write why a command ends badly; as_input: the same for the action, whose inputs are no options."""
+    err.write(f"perfgate: {why}\n")
+    if isinstance(err, Heard):
+        err.why = as_input or why
+
+
+def ended_before_a_round(job: Job) -> str | None:
+    """Say what the budget of a run was spent on, if it ended before one round was complete; else None."""
+    rules = job.project.settings.rules
+    records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
+    found = unfinished(records, float(rules.plan.budget))
+    ended = budget_ended(found, job.run, rules) if found else None
+    return f"{ended.sentence()}. {raise_budget(ended).text}" if ended else None

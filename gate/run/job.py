@@ -40,7 +40,7 @@ from gate.model.warnings import AnyWarning
 from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
-from gate.run.memory import Recalled, control_warnings, costs_here, recall_memory
+from gate.run.memory import Recalled, control_warnings, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
@@ -161,7 +161,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     host = {**facts(), **instruments.versions}
     # what one machine remembers is of no use to the others
     remembers = remembers and part is None
-    recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
+    recalled = recall_memory(options.history, project, host) if remembers else Recalled(None)
     rules = project.settings.rules
     run = run_line(project, part, seed_of(options.seed, part, past), host, early=early)
     run = msgspec.structs.replace(run, sandbox=_sandboxed(rules, instruments))
@@ -181,8 +181,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         refuse_other_part(past, run, out)
         run_folder.refuse_other(past, run, out)
         run = past
-    rounds = _rounds(project, run)
-    costs = costs_here(options.history, project, host) if remembers else {}
+    rounds, costs = _rounds(project, run), recalled.costs
     if past is None:
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs, run)])
     return Job(project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)

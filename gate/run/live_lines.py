@@ -10,7 +10,7 @@ import os
 import time
 from typing import TextIO
 
-from gate.words.streams import ASCII_ONLY, colored, is_terminal
+from gate.words.streams import ASCII_ONLY, is_terminal
 from gate.writing.plain import clip, columns, wrap
 
 _CALM = 30.0
@@ -18,8 +18,6 @@ _CALM = 30.0
 _LEAST_BAR, _MOST_BAR = 8, 40
 """Columns."""
 _NAME = "perfgate: "
-_BAR, _LABEL = "36", "2"
-"""Styles: cyan and dim."""
 
 
 class Live:
@@ -36,7 +34,6 @@ class Live:
         self._stream = stream
         self._lines = lines and not quiet
         self._block: list[str] = []
-        self._color = self.on and colored(stream)
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._last = 0.0
 
@@ -63,7 +60,7 @@ class Live:
             return
         width = self.width
         shown = [clip(line.encode(self._encoding, ASCII_ONLY).decode(self._encoding), width) for line in block]
-        self._stream.write(self._erasing() + "\n".join(map(self._styled, shown)) + "\r")
+        self._stream.write(self._erasing() + "\n".join(shown) + "\r")
         self._stream.flush()
         self._block = shown
 
@@ -81,16 +78,6 @@ class Live:
         width = _columns(self._stream)
         above = sum(max(1, -(-columns(line) // width)) for line in self._block[:-1])
         return f"\r\x1b[{above}A\x1b[J" if above else "\r\x1b[J"
-
-    def _styled(self, line: str) -> str:
-        """Colour the bar of a line, and the label of one that is indented."""
-        if not self._color:
-            return line
-        if line.startswith("  "):
-            label, gap, rest = line[2:].partition("  ")
-            return f"  \x1b[{_LABEL}m{label}\x1b[0m{gap}{rest}" if gap else line
-        begin, end = line.find(_FULL), line.rfind(_FULL) + 1
-        return f"{line[:begin]}\x1b[{_BAR}m{line[begin:end]}\x1b[0m{line[end:]}" if end else line
 
 
 class Steps:

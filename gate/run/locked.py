@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from gate.codes import Exit
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender, cut_torn
 from gate.model import Failure
@@ -17,18 +18,25 @@ from gate.run.job import Job
 from gate.run.run_folder import PAST, make_room
 from gate.units import format_duration
 from gate.writing.plain import visible
+from harness.errors import LockError
 from harness.host.lock import ANOTHER, Claim, NotFreeError, named
 
 
-def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -> Job:
+def record_held(job: Job, error: NotFreeError | LockError, waited: float, *, resume: bool) -> Job:
     """Record that the machine was not free; returns the job with the folder that holds it.
 
     It is the folder of the run, unless the holder measures into the same one: then a folder among its past runs.
     A run to be resumed keeps what it has.
 
     Raises:
+        LockError: it was that; nothing is recorded.
         OSError: it cannot be written.
     """
+    if isinstance(error, LockError):
+        if error.exit_code == Exit.ERROR and not resume:
+            # or the report of the run before would pass for one of this run
+            make_room(job.out)
+        raise error
     claim = error.holder
     run = job.run
     if claim is not None and Path(claim.folder) == job.out.absolute():

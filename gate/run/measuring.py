@@ -23,7 +23,7 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, settled
 from gate.run.base_trial import Started, started, tried
 from gate.run.duration import needed_rounds
-from gate.run.first_comparison import lacking, may_lack
+from gate.run.first_comparison import lacking, left, may_lack
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, by_starts, counted, divisible, now, prepare
 from gate.run.live_lines import Live, Steps, say_line
@@ -37,9 +37,10 @@ from gate.run.strict import refuse_unfit_for, shim_warnings, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit
-from harness.host.fitness import standing_problems
+from harness.errors import LockError
+from harness.host.fitness.counters import state
+from harness.host.fitness.examination import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
-from harness.host.state import state
 from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
 from harness.loop.turns import Turns
@@ -51,11 +52,6 @@ from harness.source.workdir import WorkDirectory
 T = TypeVar("T")
 Looking = Callable[[Run, Config], AfterRound | None]
 """Gives what a run asks after each round, by its first line and the rules in force."""
-
-
-def never(_run: Run, _rules: Config) -> AfterRound | None:
-    """Ask nothing: the design is fixed."""
-    return None
 
 
 @contextmanager
@@ -149,7 +145,7 @@ class Measuring:
         self._say(*lines)
 
     def measure(
-        self, job: Job, looking: Looking = never, *, explains: bool = False, seconds: float | None = None
+        self, job: Job, looking: Looking | None = None, *, explains: bool = False, seconds: float | None = None
     ) -> Done:
         """Measure what is not yet recorded; every record is on disk before the next step begins.
 
@@ -157,9 +153,9 @@ class Measuring:
         files away while they are concluded on. If another one does not give it back in time, that is recorded as a
         failure.
 
-        looking: gives what is asked between rounds which benchmarks need no more. explains: what regressed is profiled
-        in the end, where the rules want it. seconds: the budget, with what is recorded of the job; None: that of its
-        plan.
+        looking: gives what is asked between rounds which benchmarks need no more; None: the design is fixed. explains:
+        what regressed is profiled in the end, where the rules want it. seconds: the budget, with what is recorded of
+        the job; None: that of its plan.
 
         Raises:
             UserError: sources or a shared path cannot be had; UnfitError with --strict.
@@ -172,7 +168,7 @@ class Measuring:
         repository.store.work.remove_leftovers()
         try:
             self.hold(job)
-        except NotFreeError as error:
+        except (NotFreeError, LockError) as error:
             held = record_held(job, error, self.waits(job), resume=self._options.resume)
             return Done(held, Measured(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended
@@ -184,14 +180,15 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
-        _refuse_shorter(job, records)
+        if any(sum(each.replicates) > sum(_replicates(job)) for each in records if isinstance(each, HostState)):
+            raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
         budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
 
-        experiment = job.treated.study is not None
-        tries = self._gates and not records and not experiment and not may_lack(job.project) and _compares(job)
+        tries = self._gates and not records and job.treated.study is None
+        tries = tries and not may_lack(job.project) and _compares(job)
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
@@ -215,8 +212,7 @@ class Measuring:
                 done = measuring(instead.job, instead)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
-        if isinstance(done, Started):
-            raise AssertionError("base is tried once")
+        assert isinstance(done, Done)  # noqa: S101  # base is tried once
         return done
 
     def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:
@@ -242,8 +238,8 @@ class Measuring:
             self._err.writelines(f"perfgate: warning: {each.sentence()}\n" for each in work.left[before:])
 
     def _measure(
-        self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking, budget: Budget, job: Job,
-        base: Settled | None, *, explains: bool,
+        self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking | None, budget: Budget,
+        job: Job, base: Settled | None, *, explains: bool,
     ) -> Done | Started:  # fmt: skip
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
@@ -266,7 +262,7 @@ class Measuring:
                 # budget: head's build and the proofs may take as long beyond it as base's build took
                 budget.allow(budget.used)
             settings = job.project.settings
-            after_round = looking(job.run, settings.rules)
+            after_round = looking(job.run, settings.rules) if looking else None
             progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
@@ -315,15 +311,15 @@ class Measuring:
         job = made.job
         self._say("base has no perfgate.toml: building it with head's, to see which of head's benchmarks it runs")
         found = tried(made)
-        if found is None or len(found.benchmarks) == len(job.project.settings.benchmarks["base"]):
+        if found is None or len(found[0]) == len(job.project.settings.benchmarks["base"]):
             return made.afresh(job)
-        project, why = lacking(job.project, found, alone=job.part is None)
-        job = job.of(project)
-        if why is not None:
-            job = job.told(why)
-            self._say(why.sentence())
-            made.trees.sources = project.sources
-        return made.afresh(job)
+        runs, failure = found
+        if runs:
+            return made.afresh(job.of(left(job.project, runs)))
+        project, why = lacking(job.project, failure, alone=job.part is None)
+        self._say(why.sentence())
+        made.trees.sources = project.sources
+        return made.afresh(job.of(project).told(why))
 
     def hold(self, job: Job) -> None:
         """Hold the machine until the run is closed; where it is held already, for an earlier job, nothing is done.
@@ -371,13 +367,6 @@ def _compares(job: Job) -> bool:
 def _replicates(job: Job) -> list[int]:
     # none of a gate, whose rounds have no replicates
     return [each.replicates for each in job.rounds] if job.treated.study is not None else []
-
-
-def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
-    """Refuse to go on with a study that another process has extended since it was laid out."""
-    planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
-    if planned > sum(_replicates(job)):
-        raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
 
 
 def _unproved(job: Job) -> UnprovedKind | None:

@@ -10,13 +10,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
-from gate.config.resolve import Settings
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
@@ -52,8 +51,10 @@ class Recalled:
 
     memory: Memory | None
     """None where nothing is remembered about the project."""
-    warnings: tuple[AnyWarning, ...]
+    warnings: tuple[AnyWarning, ...] = ()
     """For the reader of the report."""
+    costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
+    """What steps cost on this host, by benchmark, from the newest session."""
 
 
 def control_warnings(history: Path | None) -> list[AnyWarning]:
@@ -85,22 +86,20 @@ def history_path(option: Path | None, project: Project) -> Path:
 def project_name(repository: Repository) -> str:
     """Name a project the same in every clone: the origin's host and path, else the path of the checkout."""
     url, common = repository.origin, repository.common
-    name = _origin(url, repository.top) if url else str(common.parent if common.name == ".git" else common)
+    name = str(common.parent if common.name == ".git" else common)
+    if url:
+        # without the user's name and password, and alike for https and ssh
+        host, path = "", url.rpartition("@")[2]
+        with contextlib.suppress(ValueError):
+            if "://" in url:
+                parts = urlsplit(url)
+                host, path = parts.hostname or "", parts.path
+            elif re.match(r"[^/]+:", url):
+                host, _, path = path.partition(":")
+            else:
+                path = str((repository.top / url).resolve())
+        name = f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
     return name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}"
-
-
-def _origin(url: str, top: Path) -> str:
-    # without the user's name and password, and alike for https and ssh
-    host, path = "", url.rpartition("@")[2]
-    with contextlib.suppress(ValueError):
-        if "://" in url:
-            parts = urlsplit(url)
-            host, path = parts.hostname or "", parts.path
-        elif re.match(r"[^/]+:", url):
-            host, _, path = path.partition(":")
-        else:
-            path = str((top / url).resolve())
-    return f"{host.lower()}/{path.strip('/').removesuffix('.git').rstrip('/')}"
 
 
 # --- before measuring -------------------------------------------------------------------------------------------------
@@ -116,17 +115,13 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
     """
     try:
         history = Sessions(history_path(option, project))
-        mine = history.of_project(project_name(project.repository))
+        mine = history.of_host("*", project_name(project.repository))
         here = history.of_host(str(host.get("fingerprint"))) if mine else []
     except HistoryError as error:
         return Recalled(None, (HistoryUnusable(str(error)),))
     if not mine:
-        return Recalled(None, ())
-    return Recalled(_memory(mine, here, project.settings, host), ())
-
-
-def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, host: Mapping[str, object]) -> Memory:
-    sides = [(config, setups_of(config, host)) for config in settings.sides.values()]
+        return Recalled(None)
+    sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
     unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
@@ -145,12 +140,15 @@ def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, ho
             unused[_why_not(own[0], setups, host)].append(name)
     # how far variances move is a property of the machine, so that all its findings tell of it
     everything = findings_of(here, most=None)
-    return Memory(
+    memory = Memory(
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
         unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
     )
+    # the newest session comes first
+    costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
+    return Recalled(memory, costs={each.benchmark: each.costs for each in costs})
 
 
 def _why_not(
@@ -270,18 +268,3 @@ def on_default_branch(project: Project) -> bool:
         if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
             return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
     return False
-
-
-def costs_here(option: Path | None, project: Project, host: Mapping[str, object]) -> dict[str, Costs]:
-    """Return what steps cost on this host, by benchmark, from the newest session; nothing of a history that is broken.
-
-    option: --history. host: the facts of the machine.
-    """
-    try:
-        history = Sessions(history_path(option, project))
-        entries = history.of_host(str(host.get("fingerprint")), project_name(project.repository))
-    except HistoryError:
-        # what is remembered was read a moment ago, and said what is wrong
-        return {}
-    # the newest session comes first
-    return {entry.learned.benchmark: entry.learned.costs for entry in reversed(entries)}

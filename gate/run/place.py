@@ -44,8 +44,7 @@ def opened(history: str | None, remote: str | None = None) -> RefStore | FolderS
     git = here()
     if git is None:
         raise UserError(
-            "no git repository here: run it inside the project's, name a folder with --history, or a bare repository "
-            "by GIT_DIR"
+            "no git repository here (GIT_DIR is ignored): run it in the project's, or name a folder with --history"
         )
     if git.attempt("check-ref-format", ref).status:
         raise UserError(f"--history {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}, or a folder")
@@ -72,11 +71,7 @@ def pushing(git: Git, remote: str, environment: Mapping[str, str]) -> Git:
 
 
 def here() -> Git | None:
-    """Return git in the working directory; None: it is in no repository.
-
-    A bare one is the user's to name, as git's own hooks there do.
-    """
+    """Return git in the working directory; None: it is in no repository."""
     with suppress(SourceError):
         return git_of(Path.cwd())
-    git = Git(Path.cwd(), {"GIT_DIR": os.environ.get("GIT_DIR") or os.devnull})
-    return git if git.attempt("rev-parse", "--git-dir").status == 0 else None
+    return None

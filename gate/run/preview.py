@@ -16,7 +16,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.model.warnings.setup import SpawnInstead
-from gate.run.duration import Expected, expected_time
+from gate.run.duration import Expected, expected_time, past_of
 from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration, plural
@@ -63,16 +63,14 @@ def _repeats(job: Job) -> str:
 def introduction(job: Job) -> list[str]:
     """Say what will be measured, as a gate, and what the plan already shows."""
     part = f"{job.part}: " if job.part else ""
-    return [
-        f"{part}{announce(job)}",
-        *([f"sandbox: {job.run.sandbox!s}"] if job.run.sandbox else []),
-        *(f"warning: {warning}" for warning in (*_noticed(job), *forecast(job))),
-    ]
+    sandbox = [f"sandbox: {job.run.sandbox!s}"] if job.run.sandbox else []
+    return [f"{part}{announce(job)}", *sandbox, *_warnings(job)]
 
 
-def _noticed(job: Job) -> list[str]:
+def _warnings(job: Job) -> list[str]:
     # the report of a resumed run tells how the host was when it began; how it is now is told later
-    return [warning.sentence() for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
+    noticed = [each.sentence() for each in typed(job.run.warnings) if not isinstance(each, UnfitHost)]
+    return [f"warning: {warning}" for warning in (*noticed, *forecast(job))]
 
 
 def forecast(job: Job) -> list[str]:
@@ -106,7 +104,7 @@ def expected(job: Job) -> str:
         whole = "all of it" if most == len(job.rounds) else plural(most, _top(job))
         return f"cut at the budget of {budget}; {whole} would take about {format_duration(found.seconds)}"
     last = "by what was measured so far" if job.earlier else "as in the last run"
-    why = {"last-run": last, "trial": "by `perfgate try`", "memory": "as remembered of this host"}[found.source]
+    why = last if found.source == "last-run" else "as remembered of this host"
     time = format_duration(found.seconds)
     least = _expected(job, fewest) if fewest < most else None
     if least is not None:
@@ -136,7 +134,7 @@ def _rounds(job: Job) -> tuple[int, int]:
 
 def _expected(job: Job, rounds: int) -> Expected | None:
     def of(count: int) -> Expected | None:
-        return expected_time(job.rounds[:count], job.out, job.project.settings.rules, job.costs, job.run)
+        return expected_time(job.rounds[:count], past_of(job.out), job.project.settings.rules, job.costs, job.run)
 
     found = of(rounds if job.treated.study is not None else min(rounds, 2))
     one = of(1) if found is not None and rounds > 2 and job.treated.study is None else None
@@ -154,26 +152,25 @@ def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
     Raises:
         SourceError: a shared path cannot be had, which would end the run as well; the rest is printed before it.
     """
-    if job.part:
-        out.write(f"{job.part}\n")
-    out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
-    out.writelines(f"warning: {warning}\n" for warning in (*_noticed(job), *forecast(job)))
-    out.writelines(f"{line}\n" for line in ("", *command_lines(job), *_totals(job)))
-    if explains and job.project.settings.rules.gate.explain:
-        out.write(f"{_profiles(job)}\n")
+    run, rules = job.run, job.project.settings.rules
+    lines = [str(job.part)] if job.part else []
+    lines += [announce(job), f"base and head: {run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
+    lines += [*_warnings(job), "", *command_lines(job)]
+    builds = f"{_times(job, _builds_of, 'build')}, " if job.project.folder is None else ""
+    measured = {step.benchmark for each in job.rounds for step in each.executions}
+    starts = _times(job, partial(_executions_of, rules, measured), "start")
+    lines.append(f"\nin all: {builds}{starts}, {expected(job)}")
+    if explains and rules.gate.explain:
+        from gate.run.profiling import LIMIT
+
+        count = len({step.benchmark for step in job.rounds[0].executions})
+        lines.append(
+            f"then profiles of what regressed (gate.explain): 0 to {2 * count} starts, 1 of each side of a benchmark, "
+            f"at most {format_duration(LIMIT)} in all beside the budget"
+        )
+    out.writelines(f"{line}\n" for line in lines)
     for config in job.project.settings.sides.values():
         shared_paths(job.project.repository, config.build.share)
-
-
-def _profiles(job: Job) -> str:
-    """Say what gate.explain adds."""
-    from gate.run.profiling import LIMIT
-
-    count = len({step.benchmark for step in job.rounds[0].executions})
-    return (
-        f"then profiles of what regressed (gate.explain): 0 to {2 * count} starts, 1 of each side of a benchmark, "
-        f"at most {format_duration(LIMIT)} in all beside the budget"
-    )
 
 
 def command_lines(job: Job) -> Iterator[str]:
@@ -222,27 +219,16 @@ def _executions_of(rules: Config, names: Collection[str], each: Round) -> tuple[
 
 
 def _each(lead: str, commands: Mapping[Side, Command | None], none: str = "") -> Iterator[str]:
-    texts = {
-        side: _lines((command if isinstance(command, str) else shlex.join(command)) if command else none)
-        for side, command in commands.items()
-    }
+    texts = {}
+    for side, command in commands.items():
+        text = (command if isinstance(command, str) else shlex.join(command)) if command else none
+        lines = [visible(line) for line in text.strip().splitlines()]
+        # of several lines, each below the other
+        texts[side] = "".join(f"\n      {line}" for line in lines) if len(lines) > 1 else f" {''.join(lines)}"
     if len({*texts.values()}) == 1:
         yield f"{lead}:{next(iter(texts.values()))}"
     else:
         yield from (f"{lead}, {side}:{text}" for side, text in texts.items())
-
-
-def _lines(command: str) -> str:
-    """Write a command; of several lines, each below the other."""
-    lines = [visible(line) for line in command.strip().splitlines()]
-    return "".join(f"\n      {line}" for line in lines) if len(lines) > 1 else f" {''.join(lines)}"
-
-
-def _totals(job: Job) -> Iterator[str]:
-    builds = f"{_times(job, _builds_of, 'build')}, " if job.project.folder is None else ""
-    measured = {step.benchmark for each in job.rounds for step in each.executions}
-    executions = _times(job, partial(_executions_of, job.project.settings.rules, measured), "start")
-    yield f"\nin all: {builds}{executions}, {expected(job)}"
 
 
 def _builds_of(each: Round) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from gate.decide.policy import policy_at
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender, Inputs, Located
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Execution, Failure, Finding, Record, Run, Side, UserError
+from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.planning.deciding import decide_by
@@ -96,7 +96,14 @@ def profile_run(
         options = MeasureOptions(out=folder, seed=run.seed)
         job = prepare(project, options, folder, remembers=False)
         rules = project.settings.rules
-        found = _asked(records, benchmarks) if benchmarks else regressed(records, run, config_of(run) or rules)
+        if benchmarks:
+            # what was measured under these names, at each of its settings
+            executions = [each for each in records if isinstance(each, Execution) and each.benchmark in benchmarks]
+            places = {(each.benchmark, canonical(each.factors)): each.factors for each in executions}
+            asked = [Regressed(name, factors, of_time=True, ratio=1.0) for (name, _), factors in places.items()]
+            found = sorted(asked, key=lambda each: benchmarks.index(each.benchmark))
+        else:
+            found = regressed(records, run, config_of(run) or rules)
         # what could not be profiled before may be now: a profiler was installed
         missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
@@ -169,16 +176,6 @@ class MachineHeldError(UserError):
     exit_code = Exit.ERROR
 
 
-def _asked(records: Sequence[Record], benchmarks: Sequence[str]) -> list[Regressed]:
-    """Return what was measured under these names, at each of its settings."""
-    found: dict[tuple[str, str], Regressed] = {}
-    for each in records:
-        if isinstance(each, Execution) and each.benchmark in benchmarks:
-            place = (each.benchmark, canonical(each.factors))
-            found.setdefault(place, Regressed(each.benchmark, each.factors, of_time=True, ratio=1.0))
-    return sorted(found.values(), key=lambda each: benchmarks.index(each.benchmark))
-
-
 def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:
     """Leave out what has a profile of both sides, or a line that says why it has none."""
     done = {
@@ -193,14 +190,21 @@ def profiles_of(
     made: Workshop, records: Sequence[Record], found: Sequence[Regressed], budget: Budget, say: Say
 ) -> Iterator[Sequence[Profile | Unprofiled]]:
     """Profile benchmarks one after the other, in trees that stand; for each both sides, or why there are none."""
-    changed = _changed(made.job.project)
+    sources, repository = made.job.project.sources, made.job.project.repository
+    revisions = (sources.base.revision, sources.head.revision)
+    found_files = repository.git.entries("diff-tree", "-r", "-z", "--name-only", *revisions)
+    inside = "" if repository.prefix.as_posix() == "." else f"{repository.prefix.as_posix()}/"
+    # the files that differ between base and head, as paths in the project
+    changed = [name.removeprefix(inside) for name in found_files if name.startswith(inside)][:MOST_FRAMES]
 
     def making(iterations: int | None, within: Budget) -> Executions:
         return made.executions(iterations or made.job.project.settings.rules.plan.iterations, within)
 
     for each in found:
         wanted = _wanted(made, records, each)
-        why = _why_not(each, wanted)
+        why = "" if each.of_time else "it regressed in memory, and profiles show time"
+        if wanted is not None and any(benchmark.service is not None for benchmark in wanted.benchmarks.values()):
+            why = why or "its time is spent by a service, and the command is what would be profiled"
         if why or wanted is None:
             yield [_unprofiled(each, made.job.session, "unsupported", why)]
             continue
@@ -220,25 +224,6 @@ def profilers() -> tuple[Profiler, ...]:
     names = declaring("harness/profilers", "PROFILER")
     found: list[Profiler] = [import_module(f"harness.profilers.{name}").PROFILER for name in names]
     return tuple(sorted(found, key=lambda each: each.rank))
-
-
-def _changed(project: Project) -> list[str]:
-    """Return the files that differ between base and head, as paths in the project."""
-    sources, repository = project.sources, project.repository
-    revisions = (sources.base.revision, sources.head.revision)
-    found = repository.git.entries("diff-tree", "-r", "-z", "--name-only", *revisions)
-    prefix = repository.prefix.as_posix()
-    inside = "" if prefix == "." else f"{prefix}/"
-    return [name.removeprefix(inside) for name in found if name.startswith(inside)][:MOST_FRAMES]
-
-
-def _why_not(of: Regressed, wanted: Wanted | None) -> str:
-    """Say what no profiler of the command would show."""
-    if not of.of_time:
-        return "it regressed in memory, and profiles show time"
-    if wanted is not None and any(benchmark.service is not None for benchmark in wanted.benchmarks.values()):
-        return "its time is spent by a service, and the command is what would be profiled"
-    return ""
 
 
 def _unprofiled(of: Regressed, session: int, kind: str, detail: str = "") -> Unprofiled:
@@ -331,24 +316,13 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regres
         report = decide_by(Inputs(located, [], []), policy_at(alone, rules), RulesOptions()).report
     except UserError:
         return []
-    return worst_first(report.findings)
-
-
-def worst_first(findings: Sequence[Finding]) -> list[Regressed]:
-    """Return the benchmarks of findings that are regressions, each once."""
-    found: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
+    # each benchmark once
+    found: dict[tuple[str, str], Regressed] = {}
+    for finding in report.findings:
         if finding.verdict == "regression":
-            found.setdefault((finding.benchmark, canonical(finding.factors)), []).append(finding)
-    every = [
-        Regressed(
-            group[0].benchmark, group[0].factors, any(each.unit != _MEMORY for each in group), max(map(_size, group)),
-        )
-        for group in found.values()
-    ]  # fmt: skip
-    return sorted(every, key=lambda each: -each.ratio)
-
-
-def _size(finding: Finding) -> float:
-    estimate = finding.ratio.estimate
-    return max(estimate, 1 / estimate) if estimate else 1.0
+            place, estimate = (finding.benchmark, canonical(finding.factors)), finding.ratio.estimate
+            size = max(estimate, 1 / estimate) if estimate else 1.0
+            before = found.get(place, Regressed(finding.benchmark, finding.factors, of_time=False, ratio=1.0))
+            of_time, ratio = before.of_time or finding.unit != _MEMORY, max(before.ratio, size)
+            found[place] = Regressed(before.benchmark, before.factors, of_time, ratio)
+    return sorted(found.values(), key=lambda each: -each.ratio)

@@ -15,7 +15,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.commands import as_text
 from gate.config.resolve import resolve
 from gate.config.source import ConfigError, Fault, Source, read_source
-from gate.config.types import Benchmark, Builds
+from gate.config.types import Builds
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, Given
@@ -24,7 +24,7 @@ from gate.run.project import Project, named_config, selected
 from harness.source.base_and_head import Source as SourceSide
 from harness.source.base_and_head import Sources
 from harness.source.git import Git
-from harness.source.repository import Repository, find_repository
+from harness.source.repository import find_repository
 
 FEWEST = 5
 """Rounds of turns: the top level of two programs, of which there is one build each."""
@@ -92,7 +92,12 @@ def open_programs(config: Source, options: RulesOptions) -> Iterator[Project]:
     folder = Path.cwd()
     repository = find_repository(_own_repository(folder))
     with closing(repository.store.work):
-        sources = _sources(repository, settings.sides["base"].benchmark, rules.benchmark)
+        sides = []
+        for ref, key, benchmarks in (("refs/heads/base", "against", base), ("HEAD", "command", rules.benchmark)):
+            # by its program, if a side has one only; otherwise by the key that names them
+            name = as_text(benchmarks[0].command) if len(benchmarks) == 1 else f"`{key}` of each benchmark"
+            sides.append(SourceSide(Commit(ref=name), repository.git.line("rev-parse", ref)))
+        sources = Sources(sides[0], sides[1], Choice(*(Given(side.commit.ref or "") for side in sides)), ())
         whose = Whose("named", config.name, tuple(options.sets))
         project = Project(repository, sources, settings, whose, asked=options, folder=folder)
         yield selected(project, options.benchmarks, option="benchmark")
@@ -111,13 +116,3 @@ def _own_repository(folder: Path) -> Path:
     for name in ("HEAD", "refs/heads/base"):
         git.run("update-ref", name, git.line("commit-tree", tree, "-m", name))
     return top
-
-
-def _sources(repository: Repository, base: list[Benchmark], head: list[Benchmark]) -> Sources:
-    """Name each side by its program, if it has one only; otherwise by the key that names them."""
-    sides = {}
-    for ref, key, benchmarks in (("refs/heads/base", "against", base), ("HEAD", "command", head)):
-        name = as_text(benchmarks[0].command) if len(benchmarks) == 1 else f"`{key}` of each benchmark"
-        sides[key] = SourceSide(Commit(ref=name), repository.git.line("rev-parse", ref))
-    refs = (sides["against"].commit.ref or "", sides["command"].commit.ref or "")
-    return Sources(sides["against"], sides["command"], Choice(*map(Given, refs)), ())

@@ -54,6 +54,7 @@ class Progress:
         """
         self._early, self._fills, self._needed, self._limit = early, fills, needed, limit
         self._live = Live(stream, quiet=quiet, lines=lines)
+        self._line = self._live.line
         self._title = f"{title}: " if title else ""
         self._budget = budget
         self._pace = Pace(time.monotonic())
@@ -150,9 +151,6 @@ class Progress:
     def _remaining(self) -> str:
         left = self._pace.remaining() or 0.0
         return "" if left < 1 else f", about {format_duration(min(left, self._budget()))} left"
-
-    def _line(self, text: str) -> None:
-        self._live.line(text)
 
     def _now(self, text: str) -> None:
         self._live.now(f"{self._round}{self._remaining()}: {text}")

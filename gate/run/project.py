@@ -107,7 +107,13 @@ def open_project(
         try:
             project = project_of(repository, sources, options)
         except ConfigError as error:
-            raise _way_out(error) from None
+            if not any(each.side == "base" for each in error.errors):
+                raise
+            # or the change that fixes base would be stopped too
+            way = "to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides"
+            if error.errors[1:]:
+                raise together([*error.errors, ConfigError("", way)]) from None
+            raise ConfigError("", f"{error}; {way}", excerpt=error.excerpt) from None
         yield project
 
 
@@ -181,8 +187,11 @@ def project_of(
     if any(b.against is not None for b in settings.rules.benchmark):
         raise UserError("benchmark.against: the file compares two given programs, which only `perfgate check` does")
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
-    whole = Project(repository, sources, settings, _whose(rules, config, options), asked=options)
-    return selected(whole, options.benchmarks, option="benchmark")
+    file, sets = config or rules, tuple(options.sets)
+    whose = Whose(file, sets=sets) if isinstance(file, str) else Whose("named", file.name, sets)
+    return selected(
+        Project(repository, sources, settings, whose, asked=options), options.benchmarks, option="benchmark"
+    )
 
 
 def named_config(options: RulesOptions) -> Source | None:
@@ -300,18 +309,6 @@ def config_at(repository: Repository, revision: str, side: Side) -> Source | Non
     return project_source(own, shared, side, side=side)
 
 
-def _way_out(error: ConfigError) -> ConfigError:
-    """Say what gets a change past a base whose config is wrong, or the one that fixes it would be stopped too."""
-    if not any(each.side == "base" for each in error.errors):
-        return error
-    way = "to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides"
-    return (
-        together([*error.errors, ConfigError("", way)])
-        if error.errors[1:]
-        else ConfigError("", f"{error}; {way}", excerpt=error.excerpt)
-    )
-
-
 def _refuse_unseen(repository: Repository, *, without: bool) -> None:
     """Refuse a perfgate.toml on disk that does not count: another tool's if base is without one too, or ignored."""
     file = repository.project / "perfgate.toml"
@@ -337,12 +334,6 @@ def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
         return read_rules(Path(options.rules or "''"))
     # where CI is set this is a pull request, which must not loosen its own gate
     return "base" if os.environ.get("CI") else "head"
-
-
-def _whose(rules: Literal["base", "head"] | Source, config: Source | None, options: RulesOptions) -> Whose:
-    sets = tuple(options.sets)
-    file = config or rules
-    return Whose(file, sets=sets) if isinstance(file, str) else Whose("named", file.name, sets)
 
 
 def _cut(config: Config, globs: Collection[str]) -> Config:

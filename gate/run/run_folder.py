@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gate.checkout import refuse_tracked
@@ -18,8 +19,6 @@ from gate.evidence.runs import config_of
 from gate.model import SIDES, Commit, Failure, Record, Run, UserError
 from gate.removal import remove_tree
 from gate.units import plural
-
-__all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
 
 _KEPT = 10
 PAST = "runs"
@@ -44,7 +43,12 @@ def make_room(folder: Path) -> None:
     present = [folder / name for name in names if (folder / name).exists()]
     if not present:
         return
-    past = folder / PAST / _id_of(folder / MEASUREMENTS)
+    own, file = "unknown", folder / MEASUREMENTS
+    with suppress(OSError, UserError, IndexError):
+        record = read(str(file), file.read_bytes().partition(b"\n")[0] + b"\n").records[0].record
+        found = (record.id if isinstance(record, Run) else None) or ""
+        own = found if re.fullmatch(r"(?!\.)[\w.-]{1,100}", found) else "unknown"
+    past = folder / PAST / own
     refuse_tracked(past)
     past.mkdir(parents=True, exist_ok=True)
     for file in present:
@@ -55,16 +59,6 @@ def make_room(folder: Path) -> None:
     # ids begin with the time of the run
     for old in sorted(p for p in past.parent.iterdir() if p.is_dir())[:-_KEPT]:
         remove_tree(old)
-
-
-def _id_of(file: Path) -> str:
-    try:
-        first = file.read_bytes().partition(b"\n")[0] + b"\n"
-        record = read(str(file), first).records[0].record
-    except (OSError, UserError, IndexError):
-        return "unknown"
-    name = record.id if isinstance(record, Run) and record.id else "unknown"
-    return name if re.fullmatch(r"[\w.-]{1,100}", name) and not name.startswith(".") else "unknown"
 
 
 def resumed(folder: Path, run: Run) -> Sequence[Record]:
@@ -120,29 +114,28 @@ def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) 
     Raises:
         UserError: naming what differs.
     """
-    differing = [
-        f"the uncommitted changes of {name} have changed"
-        if _named(getattr(past, name)) == _named(getattr(now, name))
-        else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
-        for name in SIDES
-        if _identity(getattr(past, name)) != _identity(getattr(now, name))
-        and not (name in past.sources and past.sources[name] == now.sources.get(name))
-    ]
+    differing = []
+    for name in SIDES:
+        was, now_is = (getattr(run, name) or Commit() for run in (past, now))
+        same = name in past.sources and past.sources[name] == now.sources.get(name)
+        if (was.sha, was.tree) == (now_is.sha, now_is.tree) or same:
+            continue
+        told = (_named(was), _named(now_is))
+        what = "{} was {}, is {}" if told[0] != told[1] else "the uncommitted changes of {} have changed"
+        differing.append(what.format(name, *told))
     differing += _changed_rules(past, now, free)
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")
     before, after = past.host or {}, now.host or {}
-    if before.get("runner") != after.get("runner"):
-        differing.append(f"the runner was {before.get('runner') or 'none'}, is {after.get('runner') or 'none'}")
     if before.get("fingerprint") != after.get("fingerprint"):
         differing.append("the host is different")
-    # an older perfgate gave what it started its own
-    if before.get("priority", 0) != after.get("priority", 0):
-        differing.append(f"the priority was {before.get('priority', 0)}, is {after.get('priority', 0)}")
-    for tool in ("hyperfine", "perf_stat", "callgrind"):
-        if before.get(tool) != after.get(tool):
-            versions = (host.get(tool, "not used") for host in (before, after))
-            differing.append("{} was {}, is {}".format(tool, *versions))
+    # an older perfgate gave what it started its own priority
+    facts = {"the runner": ("runner", "none"), "the priority": ("priority", 0)}
+    facts |= {tool: (tool, "not used") for tool in ("hyperfine", "perf_stat", "callgrind")}
+    for what, (fact, none) in facts.items():
+        was, value = (host.get(fact) or none for host in (before, after))
+        if was != value:
+            differing.append(f"{what} was {was}, is {value}")
     if differing:
         raise UserError(f"--resume: cannot continue the run in {folder}: {'; '.join(differing)}")
 
@@ -168,11 +161,5 @@ def _value(value: object) -> str:
     return "none" if value is None else shown(value)
 
 
-def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
-    return (commit.sha, commit.tree) if commit else (None, None)
-
-
-def _named(commit: Commit | None) -> str:
-    if commit is None:
-        return "unknown"
-    return f"{(commit.sha or '')[:12]}{' with changes' if commit.dirty else ''}"
+def _named(commit: Commit) -> str:
+    return f"{(commit.sha or 'unknown')[:12]}{' with changes' if commit.dirty else ''}"

@@ -13,8 +13,8 @@ from gate.model.names import ACTIVE, ONE_TASK
 from gate.model.warnings.setup import StartedByShim
 from gate.run.job import Job, by_starts
 from gate.run.workshop import direct
-from harness.host.fitness import problems
-from harness.host.shims import Shim, Shims
+from harness.host.fitness.examination import problems
+from harness.host.shims import shims
 from harness.instruments.declaration import declared
 from harness.loop.measure import Append
 from harness.process.execute import clean_environment
@@ -29,7 +29,7 @@ class UnfitError(UserError):
 def refuse_unfit(problems: Sequence[str], why: str = "") -> None:
     """Refuse to measure where there are problems.
 
-    problems: as harness.host.fitness.problems names them. why: what they mislead; empty: whatever is measured.
+    problems: as `problems` names them. why: what they mislead; empty: whatever is measured.
 
     Raises:
         UnfitError: there are some; one line that names them.
@@ -81,18 +81,7 @@ def shim_warnings(job: Job) -> list[StartedByShim]:
     """Name the shims among the commands whose start is measured; a suite's values do not hold its own start."""
     head = job.project.settings.sides["head"]
     environment = direct(job.project, clean_environment(os.environ, head.env.pass_, head.env.set))
-    directory = job.project.repository.project
-    shims = Shims(environment, directory)
-    commands: dict[str, list[str]] = {}
-    found: dict[str, Shim] = {}
-    for benchmark in job.project.settings.rules.benchmark:
-        if not declared(benchmark.instrument).any_command:
-            continue
-        shim = shims.find(benchmark.command)
-        if shim is not None:
-            found.setdefault(shim.path, shim)
-            commands.setdefault(shim.path, []).append(benchmark.name)
-    return [
-        StartedByShim(tuple(commands[path]), shim.manager, path, shim.program, shim.seconds)
-        for path, shim in found.items()
-    ]
+    every = job.project.settings.rules.benchmark
+    commands = {each.name: each.command for each in every if declared(each.instrument).any_command}
+    found = shims(environment, job.project.repository.project, commands)
+    return [StartedByShim(tuple(names), each.manager, each.path, each.program) for each, names in found.items()]

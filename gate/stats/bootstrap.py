@@ -25,10 +25,9 @@ from gate.model.warnings.estimates import (
     Unit,
 )
 from gate.stats.ratio import WITHHELD, Limits, Tail
-from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means, replicates
+from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
 from gate.stats.rounding import Array, same
 from gate.stats.special import ndtr, ndtri
-from gate.stats.subsample import measured_together, of_session
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
@@ -148,9 +147,7 @@ class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
 
     x: float
     y: float
-    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.tops_of); of several sessions,
-    where each gives one ratio, those of a machine in the middle, with the mean ratio between them.
-    """
+    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.tops_of)."""
     ratio: Distribution | None
     difference: Distribution | None
     """ratio and difference: replicates of head/base and of head - base; None when nothing is known of the variance
@@ -185,9 +182,7 @@ def bootstrap_ratio(
     base: Sample, head: Sample, *, scheme: Scheme, bca: bool, seed: int, alphas: Sequence[float], sessions: bool,
     cap: int = CAP,
 ) -> BootstrapRatio:  # fmt: skip
-    """Resample both sides until the limits at all alphas are known to PRECISION (NIST 3.6).
-
-    Each side by itself; of several sessions with values above 0 the sessions, and within each both sides.
+    """Resample each side by itself until the limits at all alphas are known to PRECISION (NIST 3.6).
 
     Args:
         alphas: two-sided levels, the nominal one and the strictest that may be asked for.
@@ -195,26 +190,33 @@ def bootstrap_ratio(
         cap: most replicates; they come in chunks of CHUNK, so at least one chunk.
         sessions: session is a level, the highest.
     """
-    of = pairing(base, head, scheme, seed) if sessions else None
-    if of is None:
-        sides = [hierarchy(side, scheme, sessions=sessions) for side in (base, head)]
-        tops = [hierarchy(side, "RNN", sessions=sessions).means() for side in (base, head)]
-        x, y = (float(means.mean()) for means in tops)
-        units = [side.values for side in sides] if scheme == "FLAT" else tops
-        of = Resampled(
-            x, y, tops, units, lambda chunks: replicate_means(sides, seed, chunks), _ratio, lambda x, y: y - x
-        )
+    sides = [hierarchy(side, scheme, sessions=sessions) for side in (base, head)]
+    tops = [hierarchy(side, "RNN", sessions=sessions).means() for side in (base, head)]
+    x, y = (float(means.mean()) for means in tops)
+    # what BCa leaves out one at a time
+    units = [side.values for side in sides] if scheme == "FLAT" else tops
     unit: Unit = "session" if sessions else "build"
-    if min(map(len, of.units)) < 2:
-        return BootstrapRatio(of.x, of.y, None, None, (OneUnit(unit),))
-    most = int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK
-    means = _replicates(of, bca=bca, alphas=alphas, most=max(1, most))
+    if min(map(len, units)) < 2:
+        return BootstrapRatio(x, y, None, None, (OneUnit(unit),))
+    most = max(1, int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK)
+    means = [np.empty(0), np.empty(0)]
+    done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
+    while done < most:
+        end = min(max(wanted, done + 1), most)
+        fresh = replicate_means(sides, seed, range(done, end))
+        means = [np.concatenate((old, _rounded(new))) for old, new in zip(means, fresh, strict=True)]
+        done = end
+        worst = _worst(_distribution(_ratio, means, units, bca=bca), alphas)
+        if worst <= 1:
+            break
+        # the error falls with the root of the replicates; a first guess of it may not ask for too many
+        wanted = math.ceil(done * min(1.1 * worst**2, 4))
     if all(map(same, means)):
-        return BootstrapRatio(of.x, of.y, None, None, (NoSpread(),))
-    ratio = _distribution(of.ratio, means, of.units, bca=bca)
-    difference = _distribution(of.difference, means, of.units, bca=bca)
-    warnings = tuple(_warnings(of.tops, means, ratio, scheme=scheme, unit=unit, alphas=alphas))
-    return BootstrapRatio(of.x, of.y, ratio, difference, warnings)
+        return BootstrapRatio(x, y, None, None, (NoSpread(),))
+    ratio = _distribution(_ratio, means, units, bca=bca)
+    difference = _distribution(lambda x, y: y - x, means, units, bca=bca)
+    warnings = tuple(_warnings(tops, means, ratio, scheme=scheme, unit=unit, alphas=alphas))
+    return BootstrapRatio(x, y, ratio, difference, warnings)
 
 
 def _warnings(
@@ -236,39 +238,6 @@ def _warnings(
         if _worst(ratio, [alpha]) > 1:
             error = max(error for _, error in ratio.errors(alpha))
             yield ImpreciseLimits(1 - alpha, 2 * error if error < math.inf else None, ratio.replicates)
-
-
-class Resampled(msgspec.Struct, frozen=True, eq=False):
-    """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios."""
-
-    x: float
-    y: float
-    tops: list[Array]
-    """The top units of each sample."""
-    units: list[Array]
-    """Those that BCa leaves out one at a time."""
-    draw: Callable[[range], list[Array]]
-    """Replicates of each mean, CHUNK for each chunk."""
-    ratio: Callable[..., Array]
-    difference: Callable[..., Array]
-    """ratio and difference: of the means."""
-
-
-def _replicates(of: Resampled, *, bca: bool, alphas: Sequence[float], most: int) -> list[Array]:
-    """Return the replicates of all means: chunks are added until the limits are known, or there are most of them."""
-    means = [np.empty(0) for _ in of.units]
-    done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
-    while done < most:
-        end = min(max(wanted, done + 1), most)
-        fresh = of.draw(range(done, end))
-        means = [np.concatenate((old, _rounded(new))) for old, new in zip(means, fresh, strict=True)]
-        done = end
-        worst = _worst(_distribution(of.ratio, means, of.units, bca=bca), alphas)
-        if worst <= 1:
-            break
-        # the error falls with the root of the replicates; a first guess of it may not ask for too many
-        wanted = math.ceil(done * min(1.1 * worst**2, 4))
-    return means
 
 
 def _worst(ratio: Distribution, alphas: Sequence[float]) -> float:
@@ -311,42 +280,3 @@ def _distribution(estimate: Callable[..., Array], means: list[Array], units: lis
         squares += float((influence**2).sum())
     acceleration = cubes / (6 * squares**1.5) if squares > 0 else 0.0
     return Distribution(values, undefined, float(ndtri(share)), acceleration)
-
-
-def pairing(base: Sample, head: Sample, scheme: Scheme, seed: int) -> Resampled | None:
-    """Pair both sides by session: what is resampled is the mean of ln(head/base), each session's own anew.
-
-    None where a value is not above 0, one side lacks a session, or they are of two runs. FLAT knows no sessions. Values
-    and differences are those of a machine in the middle.
-
-    Args:
-        scheme: what is resampled within a session, as gate.stats.resample.hierarchy has it.
-        seed: not negative.
-    """
-    names = [tuple(dict.fromkeys(session for session, _ in side.builds)) for side in (base, head)]
-    if scheme == "FLAT" or names[0] != names[1] or not measured_together(base, head):
-        return None
-    if min(base.values.min(), head.values.min()) <= 0:
-        return None
-    x, y = ([hierarchy(of_session(side, s), scheme, sessions=False) for s in names[0]] for side in (base, head))
-    of_base, of_head = (np.log([float(own.means().mean()) for own in side]) for side in (x, y))
-    logs, middle, n = of_head - of_base, math.exp(float((of_base + of_head).mean() / 2)), len(x)
-
-    def draw(chunks: range) -> list[Array]:
-        found = []
-        for chunk in chunks:
-            rng = np.random.default_rng((seed, chunk))
-            ids = rng.integers(n, size=(CHUNK, n))
-            drawn = np.empty(ids.shape)
-            for session, (base, head) in enumerate(zip(x, y, strict=True)):
-                here = ids == session
-                of_base, of_head = (replicates(side, int(here.sum()), rng) for side in (base, head))
-                drawn[here] = np.log(of_head) - np.log(of_base)
-            found.append(drawn.mean(axis=1))
-        return [np.concatenate(found)]
-
-    half = float(logs.mean()) / 2
-    return Resampled(
-        middle * math.exp(-half), middle * math.exp(half), [logs], [logs], draw, np.exp,
-        lambda logs: 2 * middle * np.sinh(logs / 2),
-    )  # fmt: skip

@@ -102,7 +102,12 @@ def squares_of(sessions: Sequence[Remembered]) -> list[tuple[PlannedLevel, Squar
         ("execution", [(s.execution, _below(s, "execution")) for s in chosen if s.execution is not None]),
         ("build", [(s.build, _below(s, "build")) for s in chosen if s.build is not None]),
     ]
-    return [(level, _pooled(found)) for level, found in levels if found]
+    pooled = []
+    for level, found in ((level, found) for level, found in levels if found):
+        df = sum(square.df for square, _ in found)
+        s2 = sum(square.df * square.value for square, _ in found) / df
+        pooled.append((level, Square(s2, df, df / sum(square.df / n for square, n in found))))
+    return pooled
 
 
 def _below(session: Remembered, level: PlannedLevel) -> float:
@@ -111,12 +116,6 @@ def _below(session: Remembered, level: PlannedLevel) -> float:
     if level == "execution":
         return inside
     return session.executions if session.execution is not None else inside
-
-
-def _pooled(found: Sequence[tuple[MeanSquare, float]]) -> Square:
-    df = sum(square.df for square, _ in found)
-    s2 = sum(square.df * square.value for square, _ in found) / df
-    return Square(s2, df, df / sum(square.df / n for square, n in found))
 
 
 def shared_share(sessions: Sequence[Remembered]) -> float:

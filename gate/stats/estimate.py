@@ -33,13 +33,6 @@ Trouble = Literal[
 _FEWEST_EXECUTIONS = 3
 
 
-class Shortage(msgspec.Struct, frozen=True):
-    """Values per build: how many a quantile has, and how many it needs."""
-
-    has: int
-    needs: int
-
-
 class Reduced(msgspec.Struct, frozen=True):
     """Both sides of one case for one statistic, before a method makes an interval of them."""
 
@@ -53,8 +46,8 @@ class Reduced(msgspec.Struct, frozen=True):
     """Compared as numbers."""
     trouble: Trouble
     """Why there is no ratio with an interval, "" when there is."""
-    shortage: Shortage | None
-    """Of a quantile's values, else None."""
+    shortage: tuple[int, int] | None
+    """Values per build that a quantile has, and that it needs; None: it is none."""
     warnings: tuple[AnyWarning, ...]
     rounding: tuple[float, float] = (0.0, 0.0)
     """How far x and y may be from what they were before the values were written, beside what averages out."""
@@ -72,7 +65,13 @@ def reduce(base: Sample, head: Sample, center: Center, *, exact: bool, sessions:
     """
     sessions = sessions or max(len(base.counts[2]), len(head.counts[2])) > 1
     x, y = tops_of(base, sessions=sessions), tops_of(head, sessions=sessions)
-    differing = _differing(base, head, x, y) if exact else None
+    differing: Literal["values", "ratio"] | None = None
+    if exact and (x.gap > 0 or y.gap > 0):
+        differing = "values"
+    elif exact and _of_sessions(x) and not _flat(x, y):
+        # each session has one value a side
+        together = measured_together(base, head)
+        differing = "values" if not together else None if _one_ratio(x, y) else "ratio"
     warnings = (NotExact(differing),) if differing else ()
     is_exact = exact and not differing
     if center is not None and not is_exact:
@@ -111,17 +110,6 @@ def _stepped(tops: Tops, sample: Sample) -> Tops:
 def _unknown(sample: Sample) -> float:
     found = [unknown_rounding(values, sample.step) for values in sessions_of(sample)]
     return sum(found) / len(found)
-
-
-def _differing(base: Sample, head: Sample, x: Tops, y: Tops) -> Literal["values", "ratio"] | None:
-    """Name what differs and should not; None where each session has one value a side, all the same ratio."""
-    if x.gap > 0 or y.gap > 0:
-        return "values"
-    if not _of_sessions(x) or _flat(x, y):
-        return None
-    if not measured_together(base, head):
-        return "values"
-    return None if _one_ratio(x, y) else "ratio"
 
 
 def _of_sessions(tops: Tops) -> bool:
@@ -185,7 +173,7 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     x_value, y_value = (math.exp(side.mean) for side in tops)
     # of values that are alike quantiles are too, however many values there are beside them
     one, other = (unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True))
-    return Reduced(*tops, x_value, y_value, False, trouble, Shortage(has, needs), warnings, (one, other))
+    return Reduced(*tops, x_value, y_value, False, trouble, (has, needs), warnings, (one, other))
 
 
 def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:

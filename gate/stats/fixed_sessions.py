@@ -17,18 +17,15 @@ import numpy as np
 
 from gate.model import Sample, Side
 from gate.model.case import Center
-from gate.stats.estimate import Reduced, Shortage, Trouble, reduce
+from gate.stats.estimate import Reduced, Trouble, reduce
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
-from gate.stats.round_ratio import logs_of, rounds_of
-from gate.stats.shared_variance import share_variance
+from gate.stats.round_ratio import logs_of
 from gate.stats.special import fdtrc
 from gate.stats.subsample import of_session
 
 FEWEST_ROUNDS = 3
 """Complete rounds below which a machine has no interval."""
-FEWEST_SHARED = 5
-"""Rounds of each machine from which on cases share their variance: docs/method.md, fixed sessions."""
 
 MachineTrouble = Literal["", "few-rounds", "negative", "zero-value", "few-values", "no-spread"]
 _SAME: dict[Trouble, MachineTrouble] = {
@@ -56,11 +53,6 @@ class Machine(msgspec.Struct, frozen=True, eq=False):
     """None: there is no ratio."""
     trouble: MachineTrouble
     """What stands in the way of its interval, "" when nothing does."""
-
-    @property
-    def shortage(self) -> Shortage | None:
-        """Of a quantile's values."""
-        return self.reduced.shortage if self.reduced is not None else None
 
 
 def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: bool) -> Machine:
@@ -93,38 +85,6 @@ def over_machines(machines: Sequence[Machine]) -> LogPair | None:
     found = of_pairs(pairs)
     trouble = any(each.trouble for each in machines)
     return LogPair(msgspec.structs.replace(found, df=None) if trouble else found)
-
-
-def shared_over_machines(cases: Sequence[Sequence[Machine]]) -> list[LogPair | None]:
-    """Combine the ratios of each case, with the variance that its rounds share with those of the others on a machine.
-
-    None: the case goes by its own rounds. It has a machine in trouble or with fewer than FEWEST_SHARED rounds, or
-    nothing is shared on any of them.
-    """
-    fit = [all(not each.trouble and each.rounds >= FEWEST_SHARED for each in machines) for machines in cases]
-    own = {
-        (number, each.session): rounds
-        for number, machines in enumerate(cases) if fit[number]
-        for each in machines if each.reduced is not None and not each.reduced.exact
-        if (rounds := rounds_of(each.reduced.base, each.reduced.head)) is not None and rounds.contrast > 0
-    }  # fmt: skip
-    known: dict[tuple[int, int], MeanPair] = {}
-    for session in dict.fromkeys(at for _, at in own):
-        of_one = [(place, rounds) for place, rounds in own.items() if place[1] == session]
-        shared = share_variance([rounds for _, rounds in of_one]) or ()
-        known |= {
-            place: rounds.pair(each.variance, each.df).logs
-            for (place, rounds), each in zip(of_one, shared, strict=False)
-            if each.used
-        }
-    found: list[LogPair | None] = []
-    for number, machines in enumerate(cases):
-        pairs = [(known.get((number, each.session)), each.pair) for each in machines]
-        logs = [shared or (own.logs if own is not None else None) for shared, own in pairs]
-        usable = [pair for pair in logs if pair is not None]
-        any_shared = any(shared is not None for shared, _ in pairs)
-        found.append(LogPair(of_pairs(usable)) if any_shared and len(usable) == len(machines) else None)
-    return found
 
 
 def of_pairs(pairs: Sequence[MeanPair]) -> MeanPair:

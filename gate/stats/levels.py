@@ -133,14 +133,14 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
     errors: Array | None = None
     for level, children in ((names[k], nested[k]) for k in kept):
-        below, starts, repeated = means, _starts(children), children > 1
+        below, begin, repeated = means, starts(children), children > 1
         if len(below) == len(children):
             break  # one unit at the top: no variance there
-        means = np.add.reduceat(below, starts) / children
+        means = np.add.reduceat(below, begin) / children
         apart = below - means.repeat(children)
-        s2_of = np.add.reduceat(apart * apart, starts) / np.maximum(children - 1, 1)
+        s2_of = np.add.reduceat(apart * apart, begin) / np.maximum(children - 1, 1)
         s2 = mean_of(s2_of[repeated])
-        lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, starts) / children)[repeated])
+        lower = 0.0 if errors is None else mean_of((np.add.reduceat(errors, begin) / children)[repeated])
         found.append(LevelVariance(level, s2, s2 - lower))
         # a unit with one child takes its level's mean variance
         errors = np.where(repeated, s2_of, s2) / children
@@ -148,8 +148,9 @@ def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance,
 
 
 def _by_parent(values: Array, children: Ints) -> Array:
-    return np.add.reduceat(values, _starts(children))
+    return np.add.reduceat(values, starts(children))
 
 
-def _starts(children: Ints) -> Ints:
+def starts(children: Ints) -> Ints:
+    """Return where each unit begins among its children."""
     return children.cumsum() - children

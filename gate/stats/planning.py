@@ -230,12 +230,8 @@ class Terms(msgspec.Struct, frozen=True):
         """Return the interval that a case will get in a plan of so many builds, as the gate chooses it."""
         if case.degrees > 0 and self.interval in ("auto", "fieller-moderated"):
             return Interval("fieller-moderated", case.shared, case.degrees, paired=True)
-        if self.interval == "fieller-kj":
-            return Interval("fieller-kj")
-        if self.interval == "fieller":
-            return Interval("fieller")
-        if self.interval == "fieller-paired":
-            return Interval("fieller-paired", case.shared)
+        if self.interval in ("fieller-kj", "fieller", "fieller-paired"):
+            return Interval(self.interval, case.shared if self.interval == "fieller-paired" else 0.0)
         degrees = expected_degrees(self.cases, builds) if self.interval in ("auto", "paired-shared") else 0.0
         if degrees:
             return Interval("paired-shared", case.shared, degrees)

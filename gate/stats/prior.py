@@ -266,7 +266,7 @@ def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, n
     alike = total**2 / sum(square.df**2 for _, square in sessions)
     degrees = 1 / (1 / total + (0.0 if nu is None else (1 + 1 / alike) / nu))
     seconds = sum(square.df * max((now - when).total_seconds(), 0.0) for when, square in sessions)
-    return (degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE)))
+    return degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE))
 
 
 # --- the present run --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from gate.model import QuantileEffect, Sample
-from gate.stats.levels import Tops, Unit, gap_of
+from gate.stats.levels import Tops, Unit, gap_of, starts
 from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step
 from gate.stats.special import stdtrit
 
@@ -93,22 +93,18 @@ def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> 
 
 
 def _values_per_build(sample: Sample) -> Ints:
-    return np.add.reduceat(sample.counts[0], _starts(sample.counts[1]))
-
-
-def _starts(counts: Ints) -> Ints:
-    return np.cumsum(counts) - counts
+    return np.add.reduceat(sample.counts[0], starts(sample.counts[1]))
 
 
 def _cut(sample: Sample, enough: int) -> Sample:
     """Keep of each build its first executions up to the one with which it has enough values."""
     iterations, executions, builds = sample.counts[:3]
-    before = _starts(iterations)
-    before -= np.repeat(before[_starts(executions)], executions)
+    before = starts(iterations)
+    before -= np.repeat(before[starts(executions)], executions)
     kept = before < enough
     return Sample(
         sample.values[np.repeat(kept, iterations)],
-        (iterations[kept], np.add.reduceat(kept.astype(np.int64), _starts(executions)), builds),
+        (iterations[kept], np.add.reduceat(kept.astype(np.int64), starts(executions)), builds),
         sample.builds,
         None if sample.orders is None else sample.orders[kept],
         sample.step,
@@ -123,7 +119,7 @@ def _side(sample: Sample, tau: float, *, sessions: bool) -> Tops | None:
     logs = np.log(quantiles)
     units: tuple[Unit, ...] = sample.builds
     if sessions:
-        logs = np.add.reduceat(logs, _starts(sample.counts[2])) / sample.counts[2]
+        logs = np.add.reduceat(logs, starts(sample.counts[2])) / sample.counts[2]
         units = tuple(dict.fromkeys(session for session, _ in sample.builds))
     return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
 
@@ -202,7 +198,7 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     sizes = _values_per_build(sample)
     clusters: tuple[Unit, ...] = sample.builds
     if sessions:
-        sizes = np.add.reduceat(sizes, _starts(sample.counts[2]))
+        sizes = np.add.reduceat(sizes, starts(sample.counts[2]))
         clusters = tuple(dict.fromkeys(session for session, _ in sample.builds))
     groups = len(clusters)
     order = np.argsort(sample.values)

@@ -116,13 +116,9 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
             return 1.0
         while self._z_of_look(k, high) < target:
             low, high = high, 2 * high
-        return min(1.0, 2 * float(ndtr(-self._crossing(k, target, low, high))) / share)
-
-    def _crossing(self, k: int, target: float, low: float, high: float) -> float:
-        """Solve z_of_look = target between two bounds, by the Illinois form of regula falsi: it is almost a line."""
+        # by the Illinois form of regula falsi: the boundary is almost a line
         below, above = self._z_of_look(k, low) - target, self._z_of_look(k, high) - target
-        side = 0
-        z = high
+        side, z = 0, high
         for _ in range(100):
             if high - low < 1e-14 * high or above == below:
                 break
@@ -131,14 +127,12 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
             if abs(value) < 1e-14 * max(target, 1.0):
                 break
             if value < 0:
-                low, below = z, value
-                above = above / 2 if side < 0 else above
+                low, below, above = z, value, above / 2 if side < 0 else above
                 side = -1
             else:
-                high, above = z, value
-                below = below / 2 if side > 0 else below
+                high, above, below = z, value, below / 2 if side > 0 else below
                 side = 1
-        return z
+        return min(1.0, 2 * float(ndtr(-z)) / share)
 
     def _z_of_look(self, k: int, z: float) -> float:
         series = self.coefficients[k]

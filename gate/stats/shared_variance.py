@@ -9,7 +9,8 @@ has a cap, and a case that is too noisy for it goes by its own rounds (docs/meth
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ from gate.stats.round_ratio import Rounds
 from gate.stats.rounding import Array
 from gate.stats.special import fdtrc, polygamma, psi
 
+Key = TypeVar("Key", bound=Hashable)
 FEWEST_CASES = 5
 """Cases that it takes."""
 MOST_DF = 8.0
@@ -51,13 +53,6 @@ class Shared(msgspec.Struct, frozen=True):
     used: bool
 
 
-class _Prior(msgspec.Struct, frozen=True):
-    """Degrees and size: the variance of a case is q times the size, give or take."""
-
-    df: float
-    size: float
-
-
 def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     """Weigh the variance of each case with that of all; None where there are too few to tell.
 
@@ -73,8 +68,8 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     correction = psi(degrees / 2) - np.log(degrees / 2)
     plain = _prior(np.log(own) - correction, noise)
     relative = _prior(np.log(own / totals) - correction, noise)
-    size = np.maximum(plain.size, relative.size * totals)
-    df = 1 / (1 / min(plain.df, relative.df, MOST_DF) + 2 / float(degrees.sum()))
+    size = np.maximum(plain[1], relative[1] * totals)
+    df = 1 / (1 / min(plain[0], relative[0], MOST_DF) + 2 / float(degrees.sum()))
     found = []
     for v, d, s0 in zip(own.tolist(), degrees.tolist(), size.tolist(), strict=True):
         if float(fdtrc(d, df, v / s0)) < TOO_NOISY:
@@ -84,11 +79,24 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     return found
 
 
-def _prior(e: Array, noise: Array) -> _Prior:
-    """Fit limma's prior to log variances, freed of what their degrees add; infinite where they do not differ."""
+def shared_of(rounds: Mapping[Key, Rounds], kind: Callable[[Key], object]) -> dict[Key, Shared]:
+    """Weigh the variance of each case with those of its kind; only of those in which the others count."""
+    found: dict[Key, Shared] = {}
+    for one in dict.fromkeys(map(kind, rounds)):
+        own = {key: each for key, each in rounds.items() if kind(key) == one}
+        shared = zip(own, share_variance([*own.values()]) or (), strict=False)
+        found |= {key: each for key, each in shared if each.used}
+    return found
+
+
+def _prior(e: Array, noise: Array) -> tuple[float, float]:
+    """Fit limma's prior to log variances, freed of what their degrees add: its degrees, and its size.
+
+    The degrees are infinite where the variances do not differ.
+    """
     excess = float(e.var(ddof=1) - noise.mean())
     mean = float(e.mean())
     if excess <= 0:
-        return _Prior(math.inf, math.exp(mean))
+        return math.inf, math.exp(mean)
     df = 2 * trigamma_inverse(excess)
-    return _Prior(df, math.exp(mean + float(psi(df / 2)) - math.log(df / 2)))
+    return df, math.exp(mean + float(psi(df / 2)) - math.log(df / 2))

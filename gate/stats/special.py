@@ -7,11 +7,11 @@ version of scipy has no such module, the package is imported as usual.
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
-from math import factorial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -44,29 +44,11 @@ def polygamma(order: int, x: Any) -> Any:
     zeta = getattr(compiled(), "_zeta", None)
     if zeta is None:
         return import_module(_PACKAGE).polygamma(order, x)
-    return (-1.0) ** (order + 1) * factorial(order) * zeta(order + 1.0, x)
+    return (-1.0) ** (order + 1) * math.factorial(order) * zeta(order + 1.0, x)
 
 
 if TYPE_CHECKING:
-    from scipy.special import betainc as betainc
-    from scipy.special import betaincinv as betaincinv
-    from scipy.special import chdtrc as chdtrc
-    from scipy.special import chdtri as chdtri
-    from scipy.special import fdtr as fdtr
-    from scipy.special import fdtrc as fdtrc
-    from scipy.special import fdtri as fdtri
-    from scipy.special import gammainc as gammainc
-    from scipy.special import gammaincinv as gammaincinv
-    from scipy.special import gammaln as gammaln
-    from scipy.special import log_ndtr as log_ndtr
-    from scipy.special import ncfdtr as ncfdtr
-    from scipy.special import nctdtr as nctdtr
-    from scipy.special import ndtr as ndtr
-    from scipy.special import ndtri as ndtri
-    from scipy.special import ndtri_exp as ndtri_exp
-    from scipy.special import psi as psi
-    from scipy.special import stdtr as stdtr
-    from scipy.special import stdtrit as stdtrit
+    from scipy.special import *  # type: ignore[assignment]  # noqa: F403  # polygamma is ours
 else:
 
     @cache

@@ -8,18 +8,13 @@ do not know which executions are neighbours. Source: docs/method.md, the typical
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gate.model import MeanSquare, Sample
 from gate.model.case import TYPICAL, Center
-from gate.stats.levels import Tops, Unit, gap_of
-from gate.stats.rounding import Array, Ints
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from gate.stats.levels import Tops, Unit, gap_of, starts
+from gate.stats.rounding import Array
 
 TRIMMED = 0.2
 """The share of a round's pairs that is left out at each end."""
@@ -118,48 +113,18 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
 
 
 def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
-    """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order."""
+    """Pair the executions of each build that both sides have, by their number: the means of base's and of head's."""
     of_head, found = by_build(head), {}
-    for build, (x, x_orders) in by_build(base).items():
+    for build, x in by_build(base).items():
         if build in of_head:
-            y, y_orders = of_head[build]
-            first, second = _neighbours(x_orders, y_orders, len(x), len(y))
-            found[build] = (x[first], y[second])
+            y = of_head[build]
+            fewest = min(len(x), len(y))
+            found[build] = (x[:fewest], y[:fewest])
     return found
 
 
-def by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
-    """Split the means of executions, and their positions in the run, by builds."""
+def by_build(sample: Sample) -> dict[tuple[int, int], Array]:
+    """Split the means of executions by builds."""
     iterations, executions = sample.counts[:2]
-    means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
-    ends = np.cumsum(executions).tolist()
-    parts = map(slice, [0, *ends], ends)
-    return {
-        build: (means[part], None if sample.orders is None else sample.orders[part])
-        for build, part in zip(sample.builds, parts, strict=True)
-    }
-
-
-def _neighbours(base: Ints | None, head: Ints | None, x: int, y: int) -> tuple[Sequence[int], Sequence[int]]:
-    """Pair the executions of a build, x of base and y of head: those of one number, as long as none is missing.
-
-    Otherwise those that follow each other in the run, where it is known and most have such a partner.
-    """
-    fewest = min(x, y)
-    by_number = range(fewest), range(fewest)
-    if x == y or base is None or head is None:
-        return by_number
-    # pair executions that follow each other directly, each once
-    turns = sorted(
-        [(at, 0, i) for i, at in enumerate(base.tolist())] + [(at, 1, i) for i, at in enumerate(head.tolist())]
-    )
-    found: tuple[list[int], list[int]] = [], []
-    waiting: tuple[int, int] | None = None
-    for _, side, i in turns:
-        if waiting is None or waiting[0] == side:
-            waiting = side, i
-            continue
-        found[side].append(i)
-        found[1 - side].append(waiting[1])
-        waiting = None
-    return found if 2 * len(found[0]) > fewest else by_number
+    means = np.add.reduceat(sample.values, starts(iterations)) / iterations
+    return dict(zip(sample.builds, np.split(means, np.cumsum(executions)[:-1]), strict=True))

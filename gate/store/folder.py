@@ -6,9 +6,11 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+
+import msgspec
 
 from gate.checkout import refuse_tracked
 from gate.model import UserError
@@ -17,13 +19,12 @@ from gate.store.history_records import (
     Added,
     Name,
     Reading,
-    RecordError,
     added_of,
-    decode,
     encode,
     name_at,
     name_of,
-    other_measurements,
+    reading,
+    refuse_other,
 )
 
 _UNFINISHED = ".tmp-"
@@ -49,22 +50,17 @@ class FolderStore:
         """
         if not self._folder.is_dir():
             raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
-        records, problems, size = [], [], 0
-        for name in self._names():
+        files, problems = list[tuple[str, bytes]](), list[str]()
+        for place in (self._folder / name.path for name in self._names()):
             try:
-                data = (self._folder / name.path).read_bytes()
+                files.append((str(place), place.read_bytes()))
             except FileNotFoundError:
                 # another process has dropped it meanwhile
                 continue
             except OSError as error:
-                problems.append(f"{self._folder / name.path}: cannot be read: {error.strerror}")
-                continue
-            size += len(data)
-            try:
-                records.append(decode(data))
-            except RecordError as error:
-                problems.append(f"{self._folder / name.path}: {error}")
-        return Reading(records, problems, size)
+                problems.append(f"{place}: cannot be read: {error.strerror}")
+        found = reading(files)
+        return msgspec.structs.replace(found, problems=[*problems, *found.problems])
 
     def add(self, record: HistoryRecord, keep: int) -> Added:
         """Add a record and drop the oldest beyond `keep`.
@@ -73,19 +69,19 @@ class FolderStore:
             UserError: it holds other measurements of the same run, or cannot be written.
         """
         name, data = name_of(record), encode(record)
-        with _told(self._folder):
+        try:
             same = next((each for each in self._names() if each.key == name.key), None)
             known = same is not None
             if same is not None or not write_new(self._folder / name.path, data):
                 known, place = True, self._folder / (same or name).path
-                try:
-                    there = decode(place.read_bytes())
-                except RecordError as error:
-                    raise UserError(f"{place}: {error}: remove it, and add the run again") from None
-                if there.raw != record.raw:
-                    raise other_measurements(str(place), record)
+                refuse_other(str(place), place.read_bytes(), record, ": remove it, and add the run again")
             names = self._names()
             dropped = drop_oldest([self._folder / each.path for each in names], keep)
+        except OSError as error:
+            where, why = error.filename or self._folder, f"cannot be written: {error.strerror}"
+            if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
+                why = "this file system has no hard links: name another folder, or use a ref"
+            raise UserError(f"{where}: {why}") from None
         return added_of(name, known=known, dropped=dropped, kept=names[dropped:], pushed=None)
 
     def _names(self) -> list[Name]:
@@ -137,14 +133,3 @@ def drop_oldest(files: Sequence[Path], keep: int) -> int:
         with suppress(FileNotFoundError):
             file.unlink()
     return len(dropped)
-
-
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or folder
-        if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
-            raise UserError(f"{where}: this file system has no hard links: name another folder, or use a ref") from None
-        raise UserError(f"{where}: cannot be written: {error.strerror}") from None

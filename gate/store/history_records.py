@@ -195,6 +195,18 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     """Bytes of all records, as they are written."""
 
 
+def reading(files: Iterable[tuple[str, bytes]]) -> Reading:
+    """Read records; files: where each is, and what it holds."""
+    records, problems, size = [], [], 0
+    for place, data in files:
+        size += len(data)
+        try:
+            records.append(decode(data))
+        except RecordError as error:
+            problems.append(f"{place}: {error}")
+    return Reading(records, problems, size)
+
+
 class Added(msgspec.Struct, frozen=True):
     """What became of a record that was to be added."""
 
@@ -215,9 +227,18 @@ def added_of(name: Name, *, known: bool, dropped: int, kept: Collection[Name], p
     return Added("too-old", dropped - 1, len(kept), pushed)
 
 
-def other_measurements(place: str, record: HistoryRecord) -> UserError:
-    """Refuse a record whose run is there with other measurements."""
-    return UserError(
-        f"{place}: holds other measurements of run {record.run} of {record.commit[:12]}: a record never changes; "
-        "was a file of the run changed or left out?"
-    )
+def refuse_other(place: str, data: bytes, record: HistoryRecord, cure: str = "") -> None:
+    """Refuse a record whose run is there with other measurements; cure: of a file that is damaged.
+
+    Raises:
+        UserError: it is, or what is there cannot be read.
+    """
+    try:
+        raw = decode(data).raw
+    except RecordError as error:
+        raise UserError(f"{place}: {error}{cure}") from None
+    if raw != record.raw:
+        raise UserError(
+            f"{place}: holds other measurements of run {record.run} of {record.commit[:12]}: a record never changes; "
+            "was a file of the run changed or left out?"
+        )

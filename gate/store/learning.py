@@ -138,33 +138,32 @@ _OF_BATCHES = 0.01
 
 
 def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -> Costs:
-    parts = [_parts(execution) for execution in executions]
-    counts = {part.values for part in parts}
+    starts, iterations, warmups, counts = list[float](), list[float](), list[float](), set[int | None]()
+    for execution in executions:
+        seconds = execution.seconds
+        measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
+        if seconds is None or measured is None or not measured.values:
+            counts.add(None)
+            continue
+        counts.add(len(measured.values))
+        each = seconds / (len(measured.values) + len(measured.dropped))
+        warmup, time = each * len(measured.dropped), execution.metrics.get("time")
+        if time is not None and time.values and to_base(time.unit)[0] == "s":
+            scale = to_base(time.unit)[1]
+            own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
+            # the values of many suites are means over batches of calls, and take far longer than they say
+            batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
+            if own > 0 and own + dropped <= seconds and not batches:
+                starts.append(seconds - own - dropped)
+                each, warmup = own / len(time.values), dropped
+        iterations.append(each)
+        warmups.append(warmup)
     return msgspec.structs.replace(
         known,
-        start=mean_of(part.start for part in parts),
-        iteration=mean_of(part.iteration for part in parts),
-        warmup=mean_of(part.warmup for part in parts),
+        start=mean_of(starts),
+        iteration=mean_of(iterations),
+        warmup=mean_of(warmups),
         execution=mean_of(execution.seconds for execution in executions),
         # a program that writes its own number of values takes as long whatever the plan
         values=planned if counts == {planned} else None,
     )
-
-
-def _parts(execution: Execution) -> Costs:
-    seconds = execution.seconds
-    measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
-    if seconds is None or measured is None or not measured.values:
-        return Costs(build=None, start=None, iteration=None, warmup=None)
-    count, start = len(measured.values), None
-    each = seconds / (count + len(measured.dropped))
-    warmup = each * len(measured.dropped)
-    time = execution.metrics.get("time")
-    if time is not None and time.values and to_base(time.unit)[0] == "s":
-        scale = to_base(time.unit)[1]
-        own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
-        # the values of many suites are means over batches of calls, and take far longer than they say
-        batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
-        if own > 0 and own + dropped <= seconds and not batches:
-            start, each, warmup = seconds - own - dropped, own / len(time.values), dropped
-    return Costs(build=None, start=start, iteration=each, warmup=warmup, values=count)

@@ -184,14 +184,6 @@ class Sessions:
             drop_oldest(sorted(place.glob("*.json")), KEPT[session.kind])
         return True
 
-    def of_project(self, project: str) -> list[Entry]:
-        """Return what is remembered of a project's variances, on whatever machine, the newest session first.
-
-        Raises:
-            HistoryError: a file cannot be read.
-        """
-        return self.of_host("*", project)
-
     def of_host(self, fingerprint: str, project: str | None = None) -> list[Entry]:
         """Return what is remembered on machines of one make ("*": of all), of one project or of all; the newest first.
 

@@ -16,7 +16,7 @@ from gate.decide.estimates import Estimated, estimates
 from gate.decide.findings import variances
 from gate.decide.sides import side_summary
 from gate.evidence.records import Located
-from gate.model import Commit, HostState, Identical, Run, Side, SideSummary, UserError, Variance
+from gate.model import HostState, Run, SideSummary, UserError, Variance
 from gate.model.case import case_id
 from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
 from gate.stats.fixed_sessions import effect
@@ -84,22 +84,18 @@ def commits_of(decided: Decided) -> tuple[str, str]:
     Raises:
         UserError: it cannot be recorded: it knows none, measured uncommitted changes, or was interrupted.
     """
-    run, report = decided.evidence.run or Run(), decided.report
-    found = _sha(decided, "base", run.base), _sha(decided, "head", run.head)
+    run, report, found = decided.evidence.run or Run(), decided.report, list[str]()
+    for side, commit in (("base", run.base), ("head", run.head)):
+        if commit is None or commit.sha is None or not is_sha(commit.sha):
+            why = "imported results know no commits" if report.run.imported else "its run line names no whole sha"
+            raise _unfit(decided, f"has no commit of {side} ({why}): only a run of two commits can be recorded")
+        if commit.dirty:
+            raise _unfit(decided, f"measured uncommitted changes of {side}: commit them, and check again")
+        found.append(commit.sha)
     last = {state.session: state for state in report.run.states}.values()
     if any(state.when == "begin" for state in last):
         raise _unfit(decided, "was interrupted: `perfgate check --resume` measures the rest")
-    return found
-
-
-def _sha(decided: Decided, side: Side, commit: Commit | None) -> str:
-    if commit is None or commit.sha is None or not is_sha(commit.sha):
-        imported = decided.report.run.imported
-        why = "imported results know no commits" if imported else "its run line names no whole sha"
-        raise _unfit(decided, f"has no commit of {side} ({why}): only a run of two commits can be recorded")
-    if commit.dirty:
-        raise _unfit(decided, f"measured uncommitted changes of {side}: commit them, and check again")
-    return commit.sha
+    return found[0], found[1]
 
 
 def _unfit(decided: Decided, why: str) -> UserError:
@@ -139,7 +135,17 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
         for each in found
         if each.reduced.trouble not in ("negative", "apart") and each.reduced.x > 0 and each.reduced.y > 0
     ]
-    changes = [*_changes(usable, decided), *map(_identical, report.identical)]
+    changes = [
+        *_changes(usable, decided),
+        *(
+            Change(
+                benchmark=each.benchmark, metric=each.metric, unit=each.unit, better=each.better or "lower",
+                statistic=each.statistic, factors=each.factors, log_ratio=0.0, variance=0.0, df=None,
+                method="identical", base=None, head=None, verdict="identical", accepted=None,
+            )
+            for each in report.identical
+        ),
+    ]  # fmt: skip
     if not changes:
         raise _unfit(decided, "has nothing to record: no benchmark gave a ratio")
     left_out = {each.subject.case.benchmark for each in found} - {each.subject.case.benchmark for each in usable}
@@ -200,11 +206,3 @@ def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
     return Measured(
         value=side.value, builds=counts.build, executions=counts.execution, iterations=counts.iteration, spread=spread
     )
-
-
-def _identical(found: Identical) -> Change:
-    return Change(
-        benchmark=found.benchmark, metric=found.metric, unit=found.unit, better=found.better or "lower",
-        statistic=found.statistic, factors=found.factors, log_ratio=0.0, variance=0.0, df=None, method="identical",
-        base=None, head=None, verdict="identical", accepted=None,
-    )  # fmt: skip

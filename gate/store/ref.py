@@ -21,13 +21,12 @@ from gate.store.history_records import (
     ConflictError,
     Name,
     Reading,
-    RecordError,
     added_of,
-    decode,
     encode,
     name_at,
     name_of,
-    other_measurements,
+    reading,
+    refuse_other,
 )
 
 CHAIN = 256
@@ -109,14 +108,7 @@ class RefStore:
                 f"{self._ref}: no such ref: `perfgate history add RUN` makes it, and "
                 f"`git fetch origin +{self._ref}:{self._ref}` fetches it"
             )
-        records, problems, size = [], [], 0
-        for name, data in self._blobs(held):
-            size += len(data or b"")
-            try:
-                records.append(decode(data or b""))
-            except RecordError as error:
-                problems.append(f"{self._ref}:{name.path}: {error}")
-        return Reading(records, problems, size)
+        return reading((f"{self._ref}:{name.path}", data) for name, data in self._blobs(held))
 
     def add(self, record: HistoryRecord, keep: int) -> Added:
         """Add a record here, and then on the remote; drop the oldest beyond `keep`.
@@ -149,12 +141,7 @@ class RefStore:
         if same is None:
             return False
         [(_, data)] = self._blobs({same: records[same]})
-        try:
-            raw = decode(data or b"").raw
-        except RecordError as error:
-            raise UserError(f"{self._ref}:{same.path}: {error}") from None
-        if raw != record.raw:
-            raise other_measurements(f"{self._ref}:{same.path}", record)
+        refuse_other(f"{self._ref}:{same.path}", data, record)
         return True
 
     # --- here ---------------------------------------------------------------------------------------------------------
@@ -285,8 +272,8 @@ class RefStore:
             raise UserError(f"{self._ref}: cannot be written: {made.reason}")
         return made.stdout.decode().strip()
 
-    def _blobs(self, records: Records) -> Iterator[tuple[Name, bytes | None]]:
-        """Read records, some at a time; None: one is missing, or too large."""
+    def _blobs(self, records: Records) -> Iterator[tuple[Name, bytes]]:
+        """Read records, some at a time; b"": one is missing, or too large."""
         names = iter(sorted(records))
         while some := list(islice(names, _AT_ONCE)):
             asked = "".join(f"{records[name]}\n" for name in some)
@@ -300,7 +287,7 @@ class RefStore:
                 end = batch.index(b"\n", at)
                 at = end + 2 + int(batch[at:end].split()[2])
                 found[name] = batch[end + 1 : at - 1]
-            yield from ((name, found.get(name)) for name in some)
+            yield from ((name, found.get(name, b"")) for name in some)
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         answer = self._git.attempt(*arguments, stdin=stdin)

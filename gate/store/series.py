@@ -14,7 +14,6 @@ from gate.model import Better
 from gate.model.case import CaseId, case_id
 from gate.model.history import Change, HistoryRecord, Suspect
 from gate.model.reasons import Accepted
-from gate.stats.rounding import Array
 from gate.stats.series import (
     EXACT,
     Interval,
@@ -178,7 +177,11 @@ def series(chain: Chain) -> list[Series]:
                 if math.isfinite(change.log_ratio):
                     key = case_id(change, change.statistic)
                     places.setdefault(key, []).append(_Found(step, record, change))
-                    _join(views, key, change.decided_by)
+                    by = change.decided_by
+                    # two views of one benchmark
+                    both = {key} if by is None else {key, key._replace(metric=by[0], statistic=by[1])}
+                    joined = frozenset().union(*(views.get(each, {each}) for each in both))
+                    views.update(dict.fromkeys(joined, joined))
     return [_series(key, _whole(key, places, views[key]), views[key], len(chain.links)) for key in sorted(places)]
 
 
@@ -197,13 +200,6 @@ def _rank(of: Series) -> tuple[int, int]:
     steps = [run.step for run in own if run.change.decided_by is None and run.change.base is not None]
     # a proof that both sides are the same decided by no view
     return len(steps), max(steps, default=-1)
-
-
-def _join(views: dict[CaseId, frozenset[CaseId]], key: CaseId, decided_by: tuple[str, str] | None) -> None:
-    """Note that two views are of one benchmark."""
-    both = {key} if decided_by is None else {key, key._replace(metric=decided_by[0], statistic=decided_by[1])}
-    joined = frozenset().union(*(views.get(each, {each}) for each in both))
-    views.update(dict.fromkeys(joined, joined))
 
 
 def _whole(key: CaseId, places: Mapping[CaseId, Sequence[_Found]], views: frozenset[CaseId]) -> list[_Found]:
@@ -245,8 +241,11 @@ def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], coun
         far = outlying(values)
         for i, outlier in zip(at, far.tolist(), strict=True):
             outliers[i] = outlier
-        at_steps = np.array([found[i].step for i in at], dtype=np.int64)
-        own.append(_levels(values[~far], at_steps[~far], count, 1.0 if alone else 0.5))
+        at_steps, values = np.array([found[i].step for i in at], dtype=np.int64)[~far], values[~far]
+        counts = np.bincount(at_steps, minlength=count).astype(np.float64)
+        sums = np.bincount(at_steps, weights=values, minlength=count)
+        happened = np.full(count, 1.0 if alone else 0.5)
+        own.append(Levels(sums / np.maximum(counts, 1), counts, level_variance(values), happened))
     steps = _steps(found, count, own)
     runs = []
     for each, outlier in zip(found, outliers, strict=True):
@@ -261,12 +260,6 @@ def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], coun
     return Series(
         id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs, steps=steps, views=views
     )  # fmt: skip
-
-
-def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int, happened: float) -> Levels:
-    counts = np.bincount(steps, minlength=count).astype(np.float64)
-    sums = np.bincount(steps, weights=values, minlength=count)
-    return Levels(sums / np.maximum(counts, 1), counts, level_variance(values), np.full(count, happened))
 
 
 def _steps(found: Sequence[_Found], count: int, machines: list[Levels]) -> Steps:

@@ -15,6 +15,22 @@ from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
+_FIELLER, _LOGS = "Fieller's interval of a ratio of means", "t interval of the mean logarithm of head/base"
+_PAIRS, _OF_ALL = "base and head of each round as a pair", "with the variance of all cases"
+_METHODS = {
+    "fieller": f"{_FIELLER}, Satterthwaite's degrees of freedom",
+    "fieller-kj": f"{_FIELLER} as Kalibera and Jones (2012), eq. 12",
+    "fieller-paired": f"{_FIELLER}, {_PAIRS}",
+    "fieller-moderated": f"{_FIELLER}, with the variance remembered from earlier runs",
+    "paired": f"{_LOGS} over rounds",
+    "paired-shared": f"{_LOGS} over rounds, {_OF_ALL}",
+    "bootstrap": "percentile interval of the hierarchical bootstrap",
+    "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
+    "fixed-sessions": f"{_LOGS} over these machines, from the rounds of each",
+    "fixed-sessions-shared": f"{_LOGS} over these machines, {_OF_ALL} on each",
+    "nights": "t of the mean logarithm of head/base over the latest nights, without the slowest of them",
+    "exact": "compared as numbers: neither side has any spread",
+}
 _OVER_ROUNDS = ("paired", "paired-shared")
 """Methods whose change is a mean over rounds."""
 _SEEN = math.log(1.05)
@@ -256,6 +272,22 @@ def _more(finding: Finding) -> str:
 
 
 # --- details ----------------------------------------------------------------------------------------------------------
+
+
+def method(finding: Finding) -> str:
+    """Name the method of an interval in words; of a quantile it is a t interval of logarithms."""
+    name = finding.ratio.method
+    if finding.statistic == TYPICAL:
+        return "t interval over rounds; the value of a round is the 20% trimmed mean of the log ratios of neighbours"
+    if finding.statistic == MEAN or name in ("exact", *_OVER_MACHINES):
+        return _METHODS.get(name, visible(name))
+    extra = {
+        "fieller-paired": _PAIRS,
+        "paired": _PAIRS,
+        "paired-shared": f"{_PAIRS}, {_OF_ALL}",
+        "fieller-moderated": "with the variance remembered from earlier runs",
+    }.get(name, "Satterthwaite's degrees of freedom")
+    return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}, {extra}"
 
 
 def from_columns(case: Finding | Recorded) -> str:

@@ -66,7 +66,16 @@ class Archive:
         names = self._index[size * (count + 1) :].split(b"\0", count)[:count]
         by_place = {member.place: number for number, member in enumerate(self.members)}
         self.index = [(name, by_place[offset]) for name, offset in zip(names, offsets, strict=True)]
-        self.moving = [number for number, member in enumerate(self.members) if self._moves(member)]
+        self.moving = []
+        for number, member in enumerate(self.members):
+            head = b""
+            if self.thin and member.name != _METADATA:
+                with open(self._outside(member), "rb") as file:
+                    head = file.read(18)
+            elif member.name != _METADATA:
+                head = self._data[member.place + _HEADER : member.place + _HEADER + 18]
+            if is_relocatable(head):
+                self.moving.append(number)
         if not {number for _, number in self.index} <= set(self.moving):
             raise ValueError("symbols of what is no ELF object")
 
@@ -77,39 +86,24 @@ class Archive:
             if header[58:] != b"`\n":
                 raise ValueError("no member's header")
             name, size, start = header[:16].rstrip(), int(header[48:58]), place + _HEADER
-            inner = name in _INDEX or name == b"//"
-            if inner:
-                self._keep(name, self._data[start : start + size])
+            stored = size
+            if name == b"//":
+                self._names = self._data[start : start + size]
+            elif name in _INDEX:
+                if self._form:
+                    raise ValueError("two indices")
+                self._form, self._index = _INDEX[name], self._data[start : start + size]
             else:
-                yield _Member(self._name(name), place, header, size)
-            if start + (size if inner or not self.thin else 0) > len(self._data):
+                if name.startswith(b"/"):
+                    begin = int(name[1:])  # "/0:12" of an archive in a thin one is none
+                    name = self._names[begin : self._names.index(b"\n", begin)]
+                if not name.endswith(b"/") or len(name) < 2:
+                    raise ValueError("a name of another kind of archive")
+                stored = 0 if self.thin else size
+                yield _Member(os.fsdecode(name[:-1]), place, header, size)
+            if start + stored > len(self._data):
                 raise ValueError("cut short")
-            place = start + (size + size % 2 if inner or not self.thin else 0)
-
-    def _keep(self, name: bytes, content: bytes) -> None:
-        if name == b"//":
-            self._names = content
-        elif self._form:
-            raise ValueError("two indices")
-        else:
-            self._form, self._index = _INDEX[name], content
-
-    def _name(self, name: bytes) -> str:
-        if name.startswith(b"/"):
-            start = int(name[1:])  # "/0:12" of an archive in a thin one is none
-            name = self._names[start : self._names.index(b"\n", start)]
-        if not name.endswith(b"/") or len(name) < 2:
-            raise ValueError("a name of another kind of archive")
-        return os.fsdecode(name[:-1])
-
-    def _moves(self, member: _Member) -> bool:
-        return member.name != _METADATA and is_relocatable(self._head(member))
-
-    def _head(self, member: _Member) -> bytes:
-        if not self.thin:
-            return self._data[member.place + _HEADER : member.place + _HEADER + 18]
-        with open(self._outside(member), "rb") as file:
-            return file.read(18)
+            place = start + stored + stored % 2
 
     def _outside(self, member: _Member) -> str:
         return os.path.join(self._folder, member.name)
@@ -138,7 +132,12 @@ class Archive:
 
         first: members that come first, in the order that they have.
         """
-        sequence = self._sequence(seed, first)
+        free = [number for number in self.moving if number not in first]
+        stable = [stable_name(self.members[number].name, self._folder) for number in free]
+        moved = [*sorted(first), *(free[taken] for taken in keyed_order(stable, seed))]
+        sequence = list(range(len(self.members)))
+        for place, number in zip(self.moving, moved, strict=True):
+            sequence[place] = number
         rank = {number: place for place, number in enumerate(sequence)}
         index = sorted(self.index, key=lambda entry: rank[entry[1]])
         headers, table = self._named(sequence)
@@ -162,15 +161,6 @@ class Archive:
                 begin = member.place + _HEADER
                 yield self._data[begin : begin + member.size]
                 yield b"\n" * (member.size % 2)
-
-    def _sequence(self, seed: int, first: Set[int]) -> list[int]:
-        free = [number for number in self.moving if number not in first]
-        names = [stable_name(self.members[number].name, self._folder) for number in free]
-        moved = [*sorted(first), *(free[taken] for taken in keyed_order(names, seed))]
-        sequence = list(range(len(self.members)))
-        for place, number in zip(self.moving, moved, strict=True):
-            sequence[place] = number
-        return sequence
 
     def _named(self, sequence: Sequence[int]) -> tuple[dict[int, bytes], bytes]:
         """Give the members' headers and the table of their long names: of a thin one, whole paths."""
@@ -201,7 +191,15 @@ def copies(
     """
     if doubtful(arguments) or any(option_name(argument) == _BY_NAME for argument in arguments):
         return {}
-    places = dict(_libraries(arguments, located, directory, tree))
+    top = os.path.join(os.path.realpath(tree), "")
+    places = {}
+    for place, argument in enumerate(arguments):
+        if place and may_take(arguments[place - 1]):
+            continue
+        path = _named(argument, arguments, located) if argument.startswith("-") else argument
+        inside = path and os.path.realpath(os.path.join(directory, path)).startswith(top)
+        if inside and path.endswith((".a", ".rlib")):
+            places[place] = path
     found: dict[str, Archive] = {}
     room = _LARGEST
     for path in dict.fromkeys(places.values()):
@@ -221,20 +219,6 @@ def copies(
                 out.writelines(pieces)
             made[path] = f"/proc/self/fd/{file}"
     return {place: (made[path], path) for place, path in places.items() if path in made}
-
-
-def _libraries(
-    arguments: Sequence[str], located: Callable[[str], str], directory: str, tree: str
-) -> Iterator[tuple[int, str]]:
-    """Give the places of arguments that are an archive of the tree, and its path."""
-    top = os.path.join(os.path.realpath(tree), "")
-    for place, argument in enumerate(arguments):
-        if place and may_take(arguments[place - 1]):
-            continue
-        path = _named(argument, arguments, located) if argument.startswith("-") else argument
-        inside = path and os.path.realpath(os.path.join(directory, path)).startswith(top)
-        if inside and path.endswith((".a", ".rlib")):
-            yield place, path
 
 
 def _named(argument: str, arguments: Sequence[str], located: Callable[[str], str]) -> str:

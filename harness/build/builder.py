@@ -19,12 +19,11 @@ from gate.config import treatments
 from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from harness.build.cache import About, BuildCache, Subject
+from harness.build.cache import About, BuildCache, name_of
 from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts
-from harness.build.conditions import Conditions, Recipe, Standing
+from harness.build.conditions import Conditions, Standing
 from harness.build.functions import layout_of
-from harness.build.relink import Recording
-from harness.build.work import State, Wanted, Works, variant_name
+from harness.build.work import Recording, State, Wanted, Works, variant_name
 from harness.errors import SourceError
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
@@ -87,8 +86,15 @@ class TreeBuilder:
             budget.note("again", made.seconds or 0.0)
             state = self._forget(wanted)
         made = self._checked(wanted, self._attempt(wanted))
-        if isinstance(made, Build) and key is not None:
-            self._keep(wanted, key, made, begun)
+        if isinstance(made, Build) and key is not None and self._cache is not None and side in self._cache.keeps:
+            # where a build's command runs again all the same, only what set-up made is worth it
+            saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
+            if saved >= _WORTH and not made.needs_git:
+                self._trees.project(side)
+                seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
+                about = About(made.full, made.ordered, begun, seconds)
+                with budget.timed("keep"):
+                    self._cache.keep(key, self._trees.made(side).place, self._works.links(wanted.tree), about)
         may_lack_git = wanted.recipe.table.git == "auto" and state.exited and not (state.built or state.with_git)
         if isinstance(made, Failure) and may_lack_git:
             budget.note("again", made.seconds or 0.0)
@@ -155,7 +161,12 @@ class TreeBuilder:
         return next((each for each in found if self._watch.tree_of(each) == wanted.tree), made)
 
     def _wanted(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Wanted:
-        return Wanted(side, build, seed, factors, variant_name(factors), self._recipe(side, factors))
+        recipe, study = self._conditions.recipes[side], self._conditions.study
+        if study is not None and factors:
+            environment = {**recipe.environment, **treatments.build_environment(study, factors)}
+            table = treatments.build_command(recipe.table, study, factors)
+            recipe = replace(recipe, table=table, environment=environment)
+        return Wanted(side, build, seed, factors, recipe)
 
     def _key(self, wanted: Wanted) -> str | None:
         """Name a first build that may be kept; None: it may not be, or it makes nothing that is worth it."""
@@ -171,7 +182,7 @@ class TreeBuilder:
             return None
         place = self._trees.directory / "tree"
         sandboxed = self._conditions.sandbox.environment(wanted.side)
-        return Subject(files, table, wanted.recipe.environment, place, sandboxed).key()
+        return name_of(files, table, wanted.recipe.environment, place, sandboxed)
 
     def known(self, side: Side) -> About | None:
         """Return what is known of the first build of a side that later runs find; None: they find none."""
@@ -206,20 +217,9 @@ class TreeBuilder:
         self._since = min(self._since, about.begun)
         return True
 
-    def _keep(self, wanted: Wanted, key: str, made: Build, begun: int) -> None:
-        # where a build's command runs again all the same, only what set-up made is worth it
-        saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
-        kept = self._cache is not None and wanted.side in self._cache.keeps
-        if self._cache is not None and kept and not made.needs_git and saved >= _WORTH:
-            self._trees.project(wanted.side)
-            seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
-            about = About(made.full, made.ordered, begun, seconds)
-            with self._conditions.budget.timed("keep"):
-                self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
-
     def _forget(self, wanted: Wanted) -> State:
         """Leave nothing of a tree; return what is known of it from now on."""
-        self._trees.remove(wanted.side, wanted.variant)
+        self._trees.remove(*wanted.tree)
         self._watch.artifacts.pop(wanted.tree, None)
         self._works.forget(wanted.tree)
         return self._works.states[wanted.tree]
@@ -231,10 +231,10 @@ class TreeBuilder:
         failure = self._make_tree(wanted)
         if failure is not None:
             return failure
-        done = self._works.work(wanted, None if stands else time.perf_counter() - begin)
-        if isinstance(done, Failure):
-            return done
-        recipe, table = wanted.recipe, wanted.recipe.table
+        built = self._works.work(wanted, None if stands else time.perf_counter() - begin)
+        if isinstance(built, Failure):
+            return built
+        table = wanted.recipe.table
         self.directory(wanted.side, wanted.factors)
         project, budget = self._watch.project(wanted.tree), self._conditions.budget
         try:
@@ -247,13 +247,8 @@ class TreeBuilder:
         made = Artifacts.of(project, hashes)
         if table.artifacts is not None:  # a benchmark may write anew what nobody has named
             self._watch.artifacts[wanted.tree] = made
-        return Build(
-            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
-            seconds=done.seconds if recipe.stays else done.prepared,
-            setup=done.prepared if recipe.stays and done.prepared else None, factors=dict(wanted.factors),
-            artifacts=hashes, sizes=made.sizes, needs_git=state.with_git, relinked=done.relinked,
-            checked=done.checked, full=done.full, ordered=done.ordered, layout=layout_of(project.open, [*hashes]),
-        )  # fmt: skip
+        layout = layout_of(project.open, [*hashes])
+        return msgspec.structs.replace(built, artifacts=hashes, sizes=made.sizes, layout=layout)
 
     def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""
@@ -275,7 +270,7 @@ class TreeBuilder:
     def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
         """Know what a benchmark was seen to read, of the latest build of a side with these settings."""
         tree = side, variant_name(factors)
-        top = f"{self._trees.place(*tree) / self._trees.repository.prefix}/"
+        top = f"{self._trees.made(*tree).place / self._trees.repository.prefix}/"
         self._works.states[tree].read.update(path.removeprefix(top) for path in paths if path.startswith(top))
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
@@ -291,15 +286,14 @@ class TreeBuilder:
         """
         trees, sandbox = self._trees, self._conditions.sandbox
         if not trees.one_path:
-            yield {side: Standing(trees.root(side), trees.project(side)) for side in SIDES}
+            yield {side: Standing(trees.made(side).path, trees.project(side)) for side in SIDES}
             return
         with trees.taking_turns() as aside, sandbox.taking_turns():
-            yield {
-                side: Standing(
-                    aside[side], trees.stands(side), {aside[side]: trees.place(side), **sandbox.standing(side)}
-                )
-                for side in SIDES
-            }
+            found = {}
+            for side, root in aside.items():
+                place = trees.made(side).place
+                found[side] = Standing(root, place / trees.repository.prefix, {root: place, **sandbox.standing(side)})
+            yield found
 
     def kept(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Give where a person finds that directory after the run, if the trees are kept."""
@@ -320,7 +314,7 @@ class TreeBuilder:
 
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
-        return self._trees.place("head")
+        return self._trees.made("head").place
 
     def since(self) -> float:
         """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept.
@@ -328,13 +322,6 @@ class TreeBuilder:
         What it left outside its tree is as old as that.
         """
         return self._since
-
-    def _recipe(self, side: Side, factors: Mapping[str, Setting]) -> Recipe:
-        recipe, study = self._conditions.recipes[side], self._conditions.study
-        if study is None or not factors:
-            return recipe
-        environment = {**recipe.environment, **treatments.build_environment(study, factors)}
-        return replace(recipe, table=treatments.build_command(recipe.table, study, factors), environment=environment)
 
     def _make_tree(self, wanted: Wanted) -> Failure | None:
         """Give a build the tree that it wants, which is to be set up where it is new."""
@@ -350,7 +337,7 @@ class TreeBuilder:
             name = layout_name(self._seed, wanted.build) if moves else ""
             git = recipe.table.git == "on" or state.with_git
             with self._conditions.budget.phase("checkout"):
-                self._trees.make(wanted.side, name, wanted.variant, git=git)
+                self._trees.make(wanted.side, name, wanted.tree[1], git=git)
         except SourceError as error:
             if not any(each.made for (side, _), each in self._works.states.items() if side == wanted.side):
                 raise

@@ -13,7 +13,6 @@ import shutil
 import subprocess
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -64,54 +63,48 @@ class About(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What an entry is of: files (the id of git's tree), recipe, whole environment, and the path where it stands."""
+def name_of(
+    files: str, table: BuildTable, environment: Mapping[str, str], place: Path, sandboxed: Mapping[str, str]
+) -> str:
+    """Return the name of an entry.
 
-    files: str
-    table: BuildTable
-    environment: Mapping[str, str]
-    place: Path
-    sandboxed: Mapping[str, str] = field(default_factory=dict)
-    """What a sandbox changes of the environment: builds note where toolchains and packages are below HOME."""
-
-    def key(self) -> str:
-        """Return the name of its entry."""
-        path = self.environment.get("PATH", os.defpath)
-        home = Path(self.environment.get("HOME", "/"))
-        rustup = Path(self.environment.get("RUSTUP_HOME") or home / ".rustup")
-        hashes = (rustup / "update-hashes").glob("*")
-        facts = {
-            "format": _FORMAT,
-            "files": self.files,
-            "table": repr(self.table),
-            "environment": {
-                name: value
-                for name, value in self.environment.items()
-                if name not in _OF_SESSION and not name.startswith(_OF_SESSIONS)
-            },
-            "place": str(self.place),
-            "sandboxed": dict(self.sandboxed),
-            "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
-            "installed": [_facts(each) for each in _INSTALLED],
-            "local": [_facts(each) for each in _LOCAL],
-            "rustup": [
-                _content(rustup / "settings.toml"),
-                *sorted(map(_facts, map(str, hashes))),
-            ],
-            "configured": [_content(home / each) for each in _CONFIGURED],
-        }
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+    files: the id of git's tree. table, environment: the recipe, whole. place: where it stands. sandboxed: what a
+    sandbox changes of the environment: builds note where toolchains and packages are below HOME.
+    """
+    path = environment.get("PATH", os.defpath)
+    home = Path(environment.get("HOME", "/"))
+    rustup = Path(environment.get("RUSTUP_HOME") or home / ".rustup")
+    hashes = (rustup / "update-hashes").glob("*")
+    facts = {
+        "format": _FORMAT,
+        "files": files,
+        "table": repr(table),
+        "environment": {
+            name: value
+            for name, value in environment.items()
+            if name not in _OF_SESSION and not name.startswith(_OF_SESSIONS)
+        },
+        "place": str(place),
+        "sandboxed": dict(sandboxed),
+        "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
+        "installed": [_facts(each) for each in _INSTALLED],
+        "local": [_facts(each) for each in _LOCAL],
+        "rustup": [
+            _content(rustup / "settings.toml"),
+            *sorted(map(_facts, map(str, hashes))),
+        ],
+        "configured": [_content(home / each) for each in _CONFIGURED],
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 class BuildCache:
     """Builds that are kept in a directory, the least recently used of which go first."""
 
-    def __init__(self, directory: Path, most: int = MOST, keeps: Collection[Side] = SIDES) -> None:
-        """Read and write nothing yet; most: bytes of all. keeps: the sides whose builds may be kept."""
+    def __init__(self, directory: Path, keeps: Collection[Side] = SIDES) -> None:
+        """Read and write nothing yet; keeps: the sides whose builds may be kept."""
         self.keeps = keeps
         self._directory = directory
-        self._most = most
 
     def take(self, key: str, tree: Path, links: Path) -> About | None:
         """Copy a build to where it stands, and the record of its links; None: it is not kept, or cannot be read."""
@@ -145,11 +138,18 @@ class BuildCache:
         """
         entry, unfinished = self._directory / key, self._directory / f"{key}.{os.getpid()}"
         size = size_of(tree)
-        if entry.exists() or size > self._most / 2:
+        if entry.exists() or size > MOST / 2:
             return
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._make_room(size)
+            entries = sorted(self._directory.iterdir(), key=lambda each: each.stat().st_mtime)
+            sizes = {each: size_of(each) for each in entries}
+            over = sum(sizes.values()) + size - MOST
+            for each in entries:
+                # one that a killed run left is of no use to anybody
+                if over > 0 or not (each / _ABOUT).exists():
+                    remove_tree(each)
+                    over -= sizes[each]
             unfinished.mkdir()
             _copy(tree, unfinished / _TREE)
             if about.full is None:
@@ -158,16 +158,6 @@ class BuildCache:
             unfinished.rename(entry)
         except (OSError, subprocess.SubprocessError):
             remove_tree(unfinished)
-
-    def _make_room(self, size: int) -> None:
-        entries = sorted(self._directory.iterdir(), key=lambda entry: entry.stat().st_mtime)
-        sizes = {entry: size_of(entry) for entry in entries}
-        over = sum(sizes.values()) + size - self._most
-        for entry in entries:
-            # one that a killed run left is of no use to anybody
-            if over > 0 or not (entry / _ABOUT).exists():
-                remove_tree(entry)
-                over -= sizes[entry]
 
 
 def directory_of(environment: Mapping[str, str]) -> Path | None:

@@ -16,8 +16,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-import msgspec
-
 from gate.config.study import Setting
 from gate.config.types import BuildTable
 from gate.model import Failure, Side
@@ -75,16 +73,15 @@ class Artifacts:
             now = _facts(project, path)
             differ = [name for name, each in known.items() if now.get(name) != each]
             # of another size: nothing must be read, however much it is
-            resized = any(name not in now or now[name][2] != known[name][2] for name in differ)
-            if differ and (resized or not self._is_same(project, path)):
+            same = not any(name not in now or now[name][2] != known[name][2] for name in differ)
+            if differ and same:
+                try:
+                    same = hash_artifacts(project, [path])[path] == self.hashes[path]
+                except ArtifactError:
+                    same = False
+            if not same:
                 found.append(path)
         return found
-
-    def _is_same(self, project: Project, path: str) -> bool:
-        try:
-            return hash_artifacts(project, [path])[path] == self.hashes[path]
-        except ArtifactError:
-            return False
 
 
 def _facts(project: Project, path: str) -> dict[str, tuple[int, ...]]:
@@ -110,28 +107,28 @@ def hash_artifacts(project: Project, paths: Sequence[str], budget: Budget | None
     Raises:
         ArtifactError: a path does not exist, lies outside the project or its tree, or cannot be read.
     """
-    return {path: f"sha256:{_hash(project, path, budget)}" for path in paths}
-
-
-def _hash(project: Project, path: str, budget: Budget | None) -> str:
-    inner = posixpath.normpath(path)
-    if path.startswith("/") or inner == ".." or inner.startswith("../"):
-        raise ArtifactError(f"artifact {path} is not a path inside the project: write one relative to perfgate.toml")
-    try:
-        fd = project.open(inner)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ArtifactError(f"the build did not make {path}, which [build] artifacts names") from None
-    except OSError as error:
-        why = "a link in it leads out of its tree" if error.errno == errno.EXDEV else error.strerror
-        raise ArtifactError(f"artifact {path} cannot be read: {why}") from None
-    try:
-        if not stat.S_ISDIR(os.fstat(fd).st_mode):
-            return _hash_file(fd, budget)
-        return _hash_directory(fd, budget)
-    except OSError as error:
-        raise ArtifactError(f"artifact {path} cannot be read: {error.strerror}") from None
-    finally:
-        os.close(fd)
+    hashes = {}
+    for path in paths:
+        inner = posixpath.normpath(path)
+        if path.startswith("/") or inner == ".." or inner.startswith("../"):
+            raise ArtifactError(
+                f"artifact {path} is not a path inside the project: write one relative to perfgate.toml"
+            )
+        try:
+            fd = project.open(inner)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ArtifactError(f"the build did not make {path}, which [build] artifacts names") from None
+        except OSError as error:
+            why = "a link in it leads out of its tree" if error.errno == errno.EXDEV else error.strerror
+            raise ArtifactError(f"artifact {path} cannot be read: {why}") from None
+        try:
+            is_directory = stat.S_ISDIR(os.fstat(fd).st_mode)
+            hashes[path] = f"sha256:{_hash_directory(fd, budget) if is_directory else _hash_file(fd, budget)}"
+        except OSError as error:
+            raise ArtifactError(f"artifact {path} cannot be read: {error.strerror}") from None
+        finally:
+            os.close(fd)
+    return hashes
 
 
 def _hash_file(fd: int, budget: Budget | None) -> str:
@@ -144,13 +141,12 @@ def _hash_file(fd: int, budget: Budget | None) -> str:
     return digest.hexdigest()
 
 
-def _refused(_: list[str], error: OSError) -> None:
-    raise error
-
-
 def _hash_directory(directory: int, budget: Budget | None) -> str:
+    def refused(_: list[str], error: OSError) -> None:
+        raise error
+
     found: dict[bytes, str] = {}
-    for stop in descend(".", dir_fd=directory, failed=_refused):
+    for stop in descend(".", dir_fd=directory, failed=refused):
         for name in stop.files:
             mode = os.stat(name, dir_fd=stop.fd, follow_symlinks=False).st_mode
             if stat.S_ISLNK(mode):
@@ -202,7 +198,16 @@ class Declared:
 
     def hint(self, side: Side, paths: Collection[str]) -> str:
         """Say how to declare paths of the repository."""
-        line = json.dumps([*self.table.changes, *_summarized(paths, self.prefix)], ensure_ascii=False)
+        found = sorted({posixpath.relpath(path, self.prefix.as_posix()) for path in paths})
+        # of many, the directories that hold them
+        while len(found) > _PROPOSED:
+            above = sorted({f"{posixpath.dirname(path.rstrip('/'))}/" for path in found})
+            if "/" in above or any(path.endswith("../") for path in above):
+                break
+            found = above
+        # TOML has no surrogates; in a glob this stands for any one character
+        globs = ["".join(c if c.isprintable() else "?" for c in glob.escape(path)) for path in found[:_MOST]]
+        line = json.dumps([*self.table.changes, *globs], ensure_ascii=False)
         hint = f"if this is meant, write `changes = {line}` in [build] of perfgate.toml"
         if side == "head":
             return hint
@@ -238,7 +243,7 @@ class Watch:
             return builder in (side, None) and path in self.declared[side]
 
         with self._timed("trees"):
-            found = {(each.side, each.variant): list(each.paths) for each in self._trees.changed(excused)}
+            found = self._trees.changed(excused)
         for tree, artifacts in list(self.artifacts.items()):
             if tree[0] == builder:
                 continue
@@ -248,28 +253,26 @@ class Watch:
             if paths:
                 found[tree] = sorted({*found.get(tree, ()), *paths})
                 del self.artifacts[tree]
-        return [self._failure(tree, paths, build, builder, by) for tree, paths in found.items()]
+        failures = []
+        for tree, paths in found.items():
+            side, hint = tree[0], self.declared[tree[0]].hint(tree[0], paths)
+            if builder not in (side, None):
+                only = f"the build of {builder} must write into its own tree only"
+                hint = f"{only}: nothing of it may reach the one of {side}"
+            failures.append(Failure(
+                kind="tree", side=side, session=self._session, build=build, factors=dict(self.factors.get(tree, {})),
+                status=f"{named(paths)}, by {by}", directory=str(self._trees.kept(*tree)), hint=hint,
+            ))  # fmt: skip
+        return failures
 
     def project(self, tree: Tree) -> Project:
         """Return a side's project, wherever its tree is."""
-        trees = self._trees
-        return Project(trees.root(*tree), trees.repository.prefix, trees.place(*tree))
+        made = self._trees.made(*tree)
+        return Project(made.path, self._trees.repository.prefix, made.place)
 
     def tree_of(self, failure: Failure) -> Tree:
         """Return the tree of which a failure is."""
         return failure.side or "head", variant_name(failure.factors)
-
-    def _failure(self, tree: Tree, paths: Sequence[str], build: int, builder: Side | None, by: str) -> Failure:
-        side = tree[0]
-        failure = Failure(
-            kind="tree", side=side, session=self._session, build=build, factors=dict(self.factors.get(tree, {})),
-            status=f"{named(paths)}, by {by}", directory=str(self._trees.kept(*tree)),
-            hint=self.declared[side].hint(side, paths),
-        )  # fmt: skip
-        if builder in (side, None):
-            return failure
-        hint = f"the build of {builder} must write into its own tree only: nothing of it may reach the one of {side}"
-        return msgspec.structs.replace(failure, hint=hint)
 
 
 def named(paths: Sequence[str]) -> str:
@@ -284,15 +287,3 @@ def _matches(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
     if pattern[0] == "**":
         return any(_matches(pattern[1:], path[skipped:]) for skipped in range(len(path) + 1))
     return bool(path) and fnmatchcase(path[0], pattern[0]) and _matches(pattern[1:], path[1:])
-
-
-def _summarized(paths: Collection[str], prefix: PurePosixPath) -> list[str]:
-    """Give paths of the project; of many, directories that hold them."""
-    found = sorted({posixpath.relpath(path, prefix.as_posix()) for path in paths})
-    while len(found) > _PROPOSED:
-        above = sorted({f"{posixpath.dirname(path.rstrip('/'))}/" for path in found})
-        if "/" in above or any(path.endswith("../") for path in above):
-            break
-        found = above
-    # TOML has no surrogates; in a glob this stands for any one character
-    return ["".join(c if c.isprintable() else "?" for c in glob.escape(path)) for path in found[:_MOST]]

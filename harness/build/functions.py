@@ -71,7 +71,10 @@ def ordering(
     """
     if doubtful(arguments):
         return [], ""
-    kind = _kind(linker)
+    known = {os.path.basename(linker), os.path.basename(os.path.realpath(linker))}
+    kind = next((each for each in ("lld", "gold", "mold") if any(each in name for name in known)), "")
+    if not kind and any(name.rpartition("-")[2] in ("ld", "ld.bfd") for name in known):
+        kind = "bfd"
     if not kind or (kind == "mold" and objects):
         return [], ""
     try:
@@ -91,14 +94,6 @@ def ordering(
     if kind == "bfd":
         order = [".text : {", *(f"*({name})" for name in order), "}"]
     return [f"--section-ordering-file={_in_memory(order)}"], "functions"
-
-
-def _kind(linker: str) -> str:
-    names = {os.path.basename(linker), os.path.basename(os.path.realpath(linker))}
-    for kind in ("lld", "gold", "mold"):
-        if any(kind in name for name in names):
-            return kind
-    return "bfd" if any(name.rpartition("-")[2] in ("ld", "ld.bfd") for name in names) else ""
 
 
 def _takes_sections(linker: str) -> bool:

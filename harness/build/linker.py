@@ -21,6 +21,7 @@ _FUSE = "-fuse-ld="
 _LINKS = "PERFGATE_LINKS"  # as record.LINKS
 # Options that write a file besides the output.
 BESIDES = ("-Map=", "--Map=", "--dependency-file=", "-dependency-file=", "-plugin-opt=-fresolution=")
+_COMPILERS = ("-gcc", "-g++", "-cc", "-c++", "-gfortran")
 BESIDES_NEXT = ("-Map", "--Map", "--dependency-file", "-dependency-file")
 
 
@@ -77,21 +78,6 @@ def shortened(arguments: list[str]) -> list[str]:
     return [f"@/proc/self/fd/{file}"]
 
 
-def real_linker(shim: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """Find the linker that would have been taken without the shims.
-
-    gcc's collect2 takes real-ld, collect-ld and ld.NAME or ld from where gcc says (COMPILER_PATH), then from PATH.
-    clang is asked itself, with the arguments that it was given.
-    """
-    if os.path.basename(shim) == "collect-ld":
-        fused = [argument.removeprefix(_FUSE) for argument in arguments if argument.startswith(_FUSE)]
-        name = f"ld.{fused[-1]}" if fused else "ld"
-        named = _first(("real-ld", "collect-ld", name), environment.get("COMPILER_PATH", ""), shim)
-        prefix = _prefix(environment.get("COLLECT_GCC", ""))
-        return named or _first((prefix + name, name), environment.get("PATH", os.defpath), shim)
-    return _of_clang(shim, environment) or _first((os.path.basename(shim),), environment.get("PATH", os.defpath), shim)
-
-
 def _first(names: Sequence[str], path: str, shim: str) -> str | None:
     own = os.path.dirname(shim)
     for name in dict.fromkeys(names):
@@ -101,16 +87,6 @@ def _first(names: Sequence[str], path: str, shim: str) -> str | None:
             if usable and not os.path.samefile(own, directory or "."):
                 return place
     return None
-
-
-def _prefix(compiler: str) -> str:
-    # a cross compiler's linker is called as it is: aarch64-linux-gnu-gcc, aarch64-linux-gnu-ld
-    name = os.path.basename(compiler)
-    for tool in ("-gcc", "-g++", "-cc", "-c++", "-gfortran"):
-        head, found, _ = name.rpartition(tool)
-        if found:
-            return head + "-"
-    return ""
 
 
 def _of_clang(shim: str, environment: Mapping[str, str]) -> str | None:
@@ -135,14 +111,27 @@ def _of_clang(shim: str, environment: Mapping[str, str]) -> str | None:
 
 
 def resolved(shim: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, list[str]] | None:
-    """Return the real linker and what it is to be given; None when there is no such linker."""
-    linker = real_linker(shim, arguments, environment)
+    """Return the linker that would have been taken without the shims, and what it is to be given; None: there is none.
+
+    gcc's collect2 takes real-ld, collect-ld and ld.NAME or ld from where gcc says (COMPILER_PATH), then from PATH.
+    clang is asked itself, with the arguments that it was given.
+    """
+    path = environment.get("PATH", os.defpath)
+    if os.path.basename(shim) != "collect-ld":
+        asked = _of_clang(shim, environment) or _first((os.path.basename(shim),), path, shim)
+        return (asked, list(arguments)) if asked else None
+    fused = [argument.removeprefix(_FUSE) for argument in arguments if argument.startswith(_FUSE)]
+    name = f"ld.{fused[-1]}" if fused else "ld"
+    named = _first(("real-ld", "collect-ld", name), environment.get("COMPILER_PATH", ""), shim)
+    # a cross compiler's linker is called as it is: aarch64-linux-gnu-gcc, aarch64-linux-gnu-ld
+    parts = (environment.get("COLLECT_GCC", "").rpartition("/")[2].rpartition(tool) for tool in _COMPILERS)
+    prefix = next((f"{head}-" for head, found, _ in parts if found), "")
+    linker = named or _first((prefix + name, name), path, shim)
     if linker is None:
         return None
-    if os.path.basename(shim) == "collect-ld" and not linker.endswith("collect-ld"):
-        # collect2 leaves it to a collect-ld, and no other linker knows it
-        arguments = [argument for argument in arguments if not argument.startswith(_FUSE)]
-    return linker, list(arguments)
+    # collect2 leaves it to a collect-ld, and no other linker knows it
+    own = linker.endswith("collect-ld")
+    return linker, [each for each in arguments if own or not each.startswith(_FUSE)]
 
 
 class Arrangement:

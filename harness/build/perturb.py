@@ -121,10 +121,24 @@ def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool, ali
     node = directory / _NODE
     node.mkdir()
     _write(node / "node", _NODE_SHIM.format(here=shlex.quote(str(node))))
-    known = _go_knows(directory, environment) if go else None
-    if known is not None:
-        options, flags = known
-        (directory / _GOFLAGS).write_text(flags, encoding="utf-8")
+    program = shutil.which("go", path=environment.get("PATH", os.defpath)) if go else None
+    if program is None:
+        return
+    # not the toolchain that a go.mod wants: it would be downloaded
+    local = {**environment, "GOTOOLCHAIN": "local"}
+    try:
+        linking, flags = (
+            subprocess.run(
+                [program, *words], cwd=directory, env=local, capture_output=True, text=True, timeout=_GO_SECONDS
+            )
+            for words in (["tool", "link", "-help"], ["env", "GOFLAGS"])
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    options = linking.stderr + linking.stdout
+    if "-randlayout" in options and flags.returncode == 0:  # Go 1.22
+        # what go takes as GOFLAGS, from `go env -w` too
+        (directory / _GOFLAGS).write_text(flags.stdout.strip(), encoding="utf-8")
         fixed = f"{_ALIGNED}={_LINE}" if aligned and _ALIGNED in options else ""
         (directory / _GOLINKER).write_text(fixed, encoding="utf-8")
 
@@ -141,23 +155,17 @@ def _link_to_linkers(link: Path, environment: Mapping[str, str]) -> None:
     if place.is_absolute() and os.pathsep not in str(place):
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
-            for name in _LINKER_NAMES:
-                _keep(place / name, script)
+            for path in (place / name for name in _LINKER_NAMES):
+                # other runs use it at the same time
+                if not (path.is_file() and path.read_text(encoding="utf-8") == script and os.access(path, os.X_OK)):
+                    new = path.with_name(f".{path.name}-{os.getpid()}")
+                    _write(new, script)
+                    new.replace(path)
             link.symlink_to(place)
             return
     link.mkdir()
     for name in _LINKER_NAMES:
         _write(link / name, script)
-
-
-def _keep(path: Path, script: str) -> None:
-    """Have a script at a path that other runs use at the same time."""
-    with suppress(OSError):
-        if path.read_text(encoding="utf-8") == script and os.access(path, os.X_OK):
-            return
-    new = path.with_name(f".{path.name}-{os.getpid()}")
-    _write(new, script)
-    new.replace(path)
 
 
 def _linkers(shims: Path) -> Path:
@@ -188,24 +196,3 @@ def _seeds(perturb: Collection[str], seed: int, environment: Mapping[str, str], 
 
 def _before(directory: Path, path: str | None) -> str:
     return f"{directory}{os.pathsep}{path}" if path else str(directory)
-
-
-def _go_knows(directory: Path, environment: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the options of Go's linker, and what go takes as GOFLAGS, from `go env -w` too.
-
-    None when there is no go that knows -randlayout (1.22).
-    """
-    go = shutil.which("go", path=environment.get("PATH", os.defpath))
-    if go is None:
-        return None
-    # not the toolchain that a go.mod wants: it would be downloaded
-    local = {**environment, "GOTOOLCHAIN": "local"}
-    try:
-        answers = [
-            subprocess.run([go, *words], cwd=directory, env=local, capture_output=True, text=True, timeout=_GO_SECONDS)
-            for words in (["tool", "link", "-help"], ["env", "GOFLAGS"])
-        ]
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    options = answers[0].stderr + answers[0].stdout
-    return (options, answers[1].stdout.strip()) if "-randlayout" in options and answers[1].returncode == 0 else None

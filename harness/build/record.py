@@ -62,19 +62,14 @@ def begin(recording: str | None, linker: str, arguments: Sequence[str]) -> Link 
         kept = {}
         for number, argument in enumerate(arguments):
             if number != place[0] and argument not in kept:
-                path = _input(arguments[number - 1] if number else "", argument)
-                if path and _keep(path, os.path.join(folder, str(number))):
+                before = arguments[number - 1] if number else ""
+                path = argument.partition("=")[2] if argument.startswith("-") else argument
+                naming = argument if argument.startswith("-") else "" if "=" in before else before
+                if path and option_name(naming) not in _NO_INPUT and _keep(path, os.path.join(folder, str(number))):
                     kept[argument] = (path, str(number), stamp(path))
     except OSError:
         return None
     return Link(folder, os.getcwd(), linker, list(arguments), dict(os.environ), place[1], (), kept, "")
-
-
-def _input(before: str, argument: str) -> str:
-    """Give the path in an argument that may be an input's; "" for none."""
-    if argument.startswith("-"):
-        return "" if option_name(argument) in _NO_INPUT else argument.partition("=")[2]
-    return "" if "=" not in before and option_name(before) in _NO_INPUT else argument
 
 
 def _keep(path: str, kept: str) -> bool:

@@ -99,19 +99,15 @@ def _sources(
         moved = {place: link for place, link in links.items() if place not in standing}
         found = _copies(root, made, results | linked(recording / SCRATCH / "moved", moved, seed))
     missing = _missing(made, found)
-    for place in sorted(set(missing) - _copied(root, began, {place: made[place] for place in missing})):
-        raise NotSoundError("not-linked", place)
-    return found
-
-
-def _copied(root: Path, began: int, made: Mapping[str, int]) -> set[str]:
-    """Find what is a copy of a file from before the build: no link varies it."""
-    found: set[str] = set()
-    for place, entry in _files(root) if made else ():
+    for place, entry in _files(root) if missing else ():
         was = entry.stat(follow_symlinks=False)
-        if was.st_ctime_ns < began and was.st_size in made.values():
-            same = (each for each, size in made.items() if size == was.st_size)
-            found.update(each for each in same if filecmp.cmp(root / place, root / each, shallow=False))
+        if was.st_ctime_ns < began:
+            # no link varies a copy of a file from before the build
+            same = [each for each in missing if made[each] == was.st_size]
+            copies = {each for each in same if filecmp.cmp(root / place, root / each, shallow=False)}
+            missing = [each for each in missing if each not in copies]
+    if missing:
+        raise NotSoundError("not-linked", missing[0])
     return found
 
 

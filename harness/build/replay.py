@@ -72,7 +72,18 @@ def relinked(link: Link, seed: int, output: str) -> bool:
     environment = {**link.environment, "PERFGATE_SEED": str(seed)}
     environment.pop(record.LINKS, None)
     try:
-        return any(_run(link.linker, given, directory, environment) for given in (whole, plain))
+        for given in (whole, plain):
+            short = shortened(given)
+            done = subprocess.run(
+                [link.linker, *short], cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                close_fds=False, check=False,
+            )  # fmt: skip
+            if short is not given:
+                os.close(int(short[0].rpartition("/")[2]))
+            if done.returncode == 0:
+                return True
+            sys.stderr.buffer.write(done.stderr)
+        return False
     finally:
         arrangement.close()
 
@@ -92,19 +103,6 @@ def _put(link: Link, now: Mapping[str, str], ordered: Sequence[str], output: str
         elif number and ordered[number - 1] in BESIDES_NEXT:
             arguments[number] = f"{output}.{number}"
     return arguments if place >= 0 else [*arguments, "-o", output]
-
-
-def _run(linker: str, arguments: list[str], directory: str, environment: Mapping[str, str]) -> bool:
-    given = shortened(arguments)
-    done = subprocess.run(
-        [linker, *given], cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-        close_fds=False, check=False,
-    )  # fmt: skip
-    if given is not arguments:
-        os.close(int(given[0].rpartition("/")[2]))
-    if done.returncode:
-        sys.stderr.buffer.write(done.stderr)
-    return done.returncode == 0
 
 
 def put(result: str, root: Path, groups: Sequence[Sequence[str]]) -> None:

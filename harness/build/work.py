@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
 from gate.config.commands import by_hand
 from gate.config.study import Setting
-from gate.model import Failure, Side
+from gate.config.types import BuildTable
+from gate.formats.parts.output import OutputError
+from gate.model import Build, Failure, Side
 from gate.model.case import canonical
-from gate.model.records import FullBuilds, Ordered
+from gate.model.records import FullBuilds, FullKind, Ordered
+from gate.removal import remove_tree
+from harness.build import relink_check, replay
 from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment
-from harness.build.relink import Recording, refused
-from harness.instruments.protocol import TAIL, arguments, both_outputs, tail
+from harness.build.record import LINKS
+from harness.instruments.protocol import TAIL, arguments, both_outputs, read_regular, tail
 from harness.process.execute import Command, Outcome
 from harness.sandbox.sandbox import outputs
 from harness.source.trees import Trees
@@ -31,37 +38,91 @@ _EPOCH = "315619200"
 
 _VARIANT_NAME = 8
 
+_LARGEST = 1 << 16
+"""Bytes of an answer."""
+_SEEDS = ("{seed}", "PERFGATE_SEED", "PERFGATE_BUILD")
+
 Tree = tuple[Side, str]
 """A side, and a variant of it: "" where there is one only."""
 
 
+def refused(table: BuildTable) -> FullBuilds | None:
+    """Say why no link of a build need be recorded; None: they are."""
+    if table.relink == "off":
+        return FullBuilds(kind="off")
+    if "link-order" not in table.perturb:
+        # then a build has its variety from elsewhere, or is to have none
+        return FullBuilds(kind="unperturbed")
+    command = table.command or ""
+    text = command if isinstance(command, str) else "\n".join(command)
+    return FullBuilds(kind="seed-used") if any(seed in text for seed in _SEEDS) else None
+
+
+class Recording:
+    """The links of a tree's first build, in a folder of the run's work directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def begin(self) -> dict[str, str]:
+        """Make room for records; return what a build's environment needs for them.
+
+        Raises:
+            OSError: there is no room.
+        """
+        self.remove()
+        self._folder.mkdir(parents=True)
+        # what the build makes is younger than this file
+        (self._folder / "began").touch()
+        return {LINKS: str(self._folder)}
+
+    def command(self, prefix: str, check: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the command that links again, to be run in place of a build's.
+
+        check: artifacts of the first build, which has just been made: the command checks its records instead.
+        """
+        program = replay.__file__ if check is None else relink_check.__file__
+        # relative to where builds run, whatever that is called there
+        up = os.path.relpath(".", prefix)
+        return (sys.executable, "-I", "-S", program, str(self._folder), up, *(check or ()))
+
+    def found(self) -> tuple[FullBuilds | None, Ordered | None]:
+        """Read what the check, or a link that failed, has left: why later builds are full ones, or what links order.
+
+        A build can write there what it likes.
+        """
+        try:
+            told = os.fsdecode(read_regular(self._folder / replay.ANSWER, _LARGEST) or b"failed")
+        except OutputError:
+            told = "failed"
+        kind, _, said = told.partition("\0")
+        ordered: Ordered | None = next((each for each in get_args(Ordered) if not kind and each == said), None)
+        if ordered is not None:
+            return None, ordered
+        self.remove()
+        known: FullKind = next((each for each in get_args(FullKind) if each == kind), "failed")
+        # a name that is no UTF-8 is no JSON either
+        return FullBuilds(kind=known, path=said.encode(errors="replace").decode()), None
+
+    def remove(self) -> None:
+        """Remove the records."""
+        remove_tree(self._folder)
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is built. variant: the directory of its tree among those of its side; "" where there is one only."""
+    """What is built."""
 
     side: Side
     build: int
     seed: int
     factors: Mapping[str, Setting] = field(hash=False)
-    variant: str
     recipe: Recipe = field(hash=False)
 
     @property
     def tree(self) -> Tree:
         """The tree that it is built in."""
-        return self.side, self.variant
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """How a build was made: the fields of its record. prepared: seconds until its command was run."""
-
-    seconds: float = 0.0
-    prepared: float = 0.0
-    relinked: bool = False
-    checked: float | None = None
-    full: FullBuilds | None = None
-    ordered: Ordered | str | None = None
+        return self.side, variant_name(self.factors)
 
 
 def links(work: Path, side: Side) -> Path:
@@ -103,7 +164,7 @@ class Works:
     """The works of a run, and what is known of its trees."""
 
     def __init__(self, conditions: Conditions, trees: Trees, hint: Hint) -> None:
-        """See the class; hint: says what a failed build may lack."""
+        """hint: says what a failed build may lack."""
         self._conditions = conditions
         self._trees = trees
         self._hint = hint
@@ -124,8 +185,11 @@ class Works:
         side, variant = tree
         return links(self._trees.directory, side) / (variant or "tree")
 
-    def work(self, wanted: Wanted, checkout: float | None) -> Done | Failure:
-        """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
+    def work(self, wanted: Wanted, checkout: float | None) -> Build | Failure:
+        """Set a tree up and build it; what came out of it is not looked at.
+
+        checkout: seconds that making the tree took; None: it was there, set up.
+        """
         table, prepared = wanted.recipe.table, checkout or 0.0
         if checkout is not None and table.setup is not None:
             begin = time.perf_counter()
@@ -137,62 +201,60 @@ class Works:
                 self.states[wanted.tree].setup_failure = failure
                 return failure
             prepared += time.perf_counter() - begin
-        done: Done | Failure = Done()
-        if table.command is not None:
-            with self._conditions.budget.phase("build", prepared):
-                done = self._make(wanted, table.command)
-        return done if isinstance(done, Failure) else replace(done, prepared=prepared)
+        stays = wanted.recipe.stays
+        made = Build(
+            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
+            seconds=0.0 if stays else prepared, setup=prepared if stays and prepared else None,
+            factors=dict(wanted.factors), needs_git=self.states[wanted.tree].with_git,
+        )  # fmt: skip
+        if table.command is None:
+            return made
+        with self._conditions.budget.phase("build", prepared):
+            return self._make(wanted, table.command, made)
 
-    def _make(self, wanted: Wanted, command: str | list[str]) -> Done | Failure:
+    def _make(self, wanted: Wanted, command: str | list[str], made: Build) -> Build | Failure:
         """Run the build command, or link again what the tree's first build has compiled."""
         table, seed, values = wanted.recipe.table, wanted.seed, {"seed": str(wanted.seed)}
         laid_out = build_environment(table.perturb, seed, wanted.recipe.environment, self._conditions.shims)
-        place = self._trees.place(wanted.side, wanted.variant)
+        place = self._trees.made(*wanted.tree).place
         added = {**laid_out, "PERFGATE_SEED": str(seed), "PERFGATE_BUILD": str(wanted.build), TREE: str(place)}
         state = self.states[wanted.tree]
-        first = not state.built
-        if table.relink not in ("auto", "off"):
-            command = command if first else table.relink
-            outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
-            return outcome if isinstance(outcome, Failure) else Done(outcome.seconds, relinked=not first)
-        full: FullBuilds | None = None
+        first, prefix = not state.built, self._trees.repository.prefix.as_posix()
+        relink = table.relink if table.relink not in ("auto", "off") else None
+        command = command if relink is None or first else relink
+        full = refused(table) if first and relink is None else None
         checked: float | None = None
         recording = state.recording
         if recording is not None and not first:
-            outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
+            outcome = self._run(wanted, recording.command(prefix), "", added)
             if isinstance(outcome, Outcome):
-                return Done(outcome.seconds, relinked=True, ordered=state.ordered)
+                return msgspec.structs.replace(made, seconds=outcome.seconds, relinked=True, ordered=state.ordered)
             full = recording.found()[0] or FullBuilds(kind="failed")
             state.recording = None
-        if first:
-            full, recording = self._begin(wanted, added)
+        elif first and relink is None and full is None:
+            recording = Recording(self.links(wanted.tree))
+            try:
+                added |= recording.begin()
+                self._conditions.sandbox.own(self.links(wanted.tree))
+            except OSError:
+                full, recording = FullBuilds(kind="failed"), None
         outcome = self._run(wanted, arguments(command, values), by_hand(command, values), added)
         if isinstance(outcome, Failure):
             return outcome
         if first and recording is not None:
-            check = self._run(wanted, recording.checking(self._prefix, table.artifacts or ()), "", added)
+            check = self._run(wanted, recording.command(prefix, table.artifacts or ()), "", added)
             checked = check.seconds
             full, state.ordered = recording.found()
             if full is None:
                 state.recording = recording
-        return Done(outcome.seconds, checked=checked, full=full, ordered=state.ordered)
-
-    def _begin(self, wanted: Wanted, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:
-        """Have the links of a tree's first build recorded, unless there is a reason against it."""
-        full = refused(wanted.recipe.table)
-        if full is not None:
-            return full, None
-        recording = Recording(self.links(wanted.tree))
-        try:
-            added |= recording.begin()
-            self._conditions.sandbox.own(self.links(wanted.tree))
-        except OSError:
-            return FullBuilds(kind="failed"), None
-        return None, recording
-
-    @property
-    def _prefix(self) -> str:
-        return self._trees.repository.prefix.as_posix()
+        return msgspec.structs.replace(
+            made,
+            seconds=outcome.seconds,
+            relinked=relink is not None and not first,
+            checked=checked,
+            full=full,
+            ordered=state.ordered,
+        )
 
     def _run(self, wanted: Wanted, argv: tuple[str, ...], shown: str, added: Mapping[str, str]) -> Outcome | Failure:
         recipe, side = wanted.recipe, wanted.side
@@ -201,12 +263,14 @@ class Works:
         environment |= sandbox.environment(side)
         output = outputs(self._conditions.scratch, side) / "build"
         output.parent.mkdir(parents=True, exist_ok=True)
-        directory = self._trees.stands(*wanted.tree)
-        confined = sandbox.confined(side, self._trees.root(*wanted.tree), building=True)
+        made = self._trees.made(*wanted.tree)
+        confined = sandbox.confined(side, made.path, building=True)
         self._ran = True
         limit = float(recipe.table.timeout)
         self._trees.project(*wanted.tree)
-        command = Command(argv, directory, environment, limit, stdout=output, confined=confined)
+        command = Command(
+            argv, made.place / self._trees.repository.prefix, environment, limit, stdout=output, confined=confined
+        )
         outcome = self._conditions.executor.run(command)
         if not outcome.status:
             return outcome

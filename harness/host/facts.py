@@ -12,12 +12,14 @@ import socket
 import sys
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from gate.model.warnings.setup import Differing
 from gate.units import nominal_gib
+from harness.process.execute import find_program
 from harness.process.processors import given_priority
 
 UNKNOWN = "unknown"
@@ -39,6 +41,10 @@ def facts() -> Facts:
     value of what is started. fingerprint: the
     same for machines of one make; neither name nor boot changes it. hostname, boot_id: hashed.
     """
+    memory: int | str = UNKNOWN
+    with suppress(AttributeError, OSError, ValueError):  # Windows, a system without the name
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    boot = _read("/proc/sys/kernel/random/boot_id").strip()
     known: Facts = {
         "os": platform.system() or UNKNOWN,
         "kernel": platform.release() or UNKNOWN,
@@ -46,17 +52,13 @@ def facts() -> Facts:
         "cpu": cpu_model(),
         "cores": os.cpu_count() or UNKNOWN,
         "affinity": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or UNKNOWN,
-        "memory": _memory(),
+        "memory": memory,
         "priority": given_priority(),
-        "hostname": _hashed("host", socket.gethostname()),
+        "hostname": pseudonym("host", name) if (name := socket.gethostname()) else UNKNOWN,
         "python": platform.python_version(),
-        "boot_id": _hashed("boot", _read("/proc/sys/kernel/random/boot_id").strip()),
+        "boot_id": pseudonym("boot", boot) if boot else UNKNOWN,
     }
     return known | {"fingerprint": fingerprint(known)}
-
-
-def _hashed(kind: Literal["host", "boot"], name: str) -> str:
-    return pseudonym(kind, name) if name else UNKNOWN
 
 
 def fingerprint(known: Facts) -> str:
@@ -71,10 +73,14 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list
         before, now: facts as `facts` gives them, or as an older or newer perfgate wrote them; what is not in them is
             "unknown".
     """
-    was, is_ = _comparable(before), _comparable(now)
-    return [
-        Differing(name, _worded(name, was[name]), _worded(name, is_[name])) for name in was if was[name] != is_[name]
-    ]
+    was, is_ = (
+        {
+            name: f"{value:g} GiB" if isinstance(value, float) else str(value)
+            for name, value in _comparable(each).items()
+        }
+        for each in (before, now)
+    )
+    return [Differing(name, was[name], is_[name]) for name in was if was[name] != is_[name]]
 
 
 def _comparable(known: Mapping[str, object]) -> dict[str, object]:
@@ -82,10 +88,6 @@ def _comparable(known: Mapping[str, object]) -> dict[str, object]:
     gib = nominal_gib(memory) if isinstance(memory, int) and memory > 0 else UNKNOWN
     named = {"cpu": "cpu", "cores": "cores", "memory": "", "architecture": "machine", "system": "os"}
     return {name: known.get(key, UNKNOWN) if key else gib for name, key in named.items()}
-
-
-def _worded(name: str, value: object) -> str:
-    return f"{value:g} GiB" if name == "memory" and isinstance(value, float) else str(value)
 
 
 def cpu_model(cpuinfo: str | None = None) -> str:
@@ -101,13 +103,6 @@ def cpu_model(cpuinfo: str | None = None) -> str:
     if "CPU implementer" in fields and "CPU part" in fields:
         return f"ARM implementer {fields['CPU implementer']} part {fields['CPU part']}"
     return platform.processor() or UNKNOWN
-
-
-def _memory() -> int | str:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # Windows, a system without the name
-        return UNKNOWN
 
 
 def _read(path: str) -> str:
@@ -145,3 +140,24 @@ def machine_key(files: tuple[str, ...] = _FILES) -> bytes:
         if found and found != "uninitialized":
             return found.encode()
     return str(uuid.getnode()).encode()
+
+
+_INSTALL = {
+    "apt": "apt install", "dnf": "dnf install", "pacman": "pacman -S", "zypper": "zypper install", "apk": "apk add",
+    "brew": "brew install",
+}  # fmt: skip
+
+
+def install(caller: Mapping[str, str], packages: Mapping[str, str], otherwise: str = "") -> str:
+    """Return the command that installs a tool; "" where no package manager is known.
+
+    packages: by package manager. otherwise: the package where a manager is not among them; "": it has none.
+    """
+    for manager, command in _INSTALL.items():
+        if find_program(manager, caller) is None:
+            continue
+        package = packages.get(manager, otherwise)
+        if package:
+            root = os.geteuid() == 0 or manager == "brew"
+            return f"{'' if root else 'sudo '}{command} {package}"
+    return ""

@@ -90,22 +90,24 @@ class NotFreeError(Exception):
         self.path, self.holder = path, holder
 
 
-class OccupiedError(LockError):
-    """Something that cannot be locked has the lock file's name."""
+ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
+
+
+class _OccupiedError(LockError):
+    """No mistake in the command line."""
 
     exit_code = Exit.ERROR
 
-    def __init__(self, path: Path, why: str) -> None:
-        # in a sticky directory such as /tmp nobody else can remove another user's
-        owner = None
-        with suppress(OSError):
-            owner = path.lstat().st_uid
-        other = None if owner in (None, os.geteuid()) else _user(owner)
-        of, who = (f" of user {other}", f"have user {other} or root remove it") if other else ("", "remove it")
-        super().__init__(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
 
-
-ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
+def _occupied(path: Path, why: str) -> LockError:
+    """Say that something which cannot be locked has the lock file's name."""
+    owner = os.geteuid()
+    with suppress(OSError):
+        owner = path.lstat().st_uid
+    # in a sticky directory such as /tmp nobody else can remove another user's
+    other = _user(owner) if owner != os.geteuid() else ""
+    of, who = (f" of user {other}", f"have user {other} or root remove it") if other else ("", "remove it")
+    return _OccupiedError(f"the lock file {path}{of} {why}: {who}, or {ANOTHER}")
 
 
 def named(holder: Claim | None) -> str:
@@ -193,7 +195,10 @@ def _open(path: Path) -> int:
     flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
     for _ in range(100):  # as often as others may make or remove it meanwhile
         try:
-            descriptor = _open_existing(path, flags)
+            try:
+                descriptor = os.open(path, flags | os.O_RDWR)
+            except (PermissionError, IsADirectoryError):
+                descriptor = os.open(path, flags | os.O_RDONLY)
         except FileNotFoundError:
             # only here O_CREAT: fs.protected_regular refuses it for a file of another user in a sticky directory
             try:
@@ -201,32 +206,19 @@ def _open(path: Path) -> int:
             except FileExistsError:
                 continue
             except OSError as error:
-                advice = "name a file that can be made in PERFGATE_LOCK"
-                raise LockError(f"the lock file {path} cannot be made ({error.strerror}): {advice}") from None
+                raise LockError(f"the lock file {path} cannot be made ({error.strerror}): {ANOTHER}") from None
             with suppress(OSError):
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
-            if error.errno not in _OCCUPIED or not os.path.lexists(path):
-                advice = "name another lock file in PERFGATE_LOCK"
-                raise LockError(f"the lock file {path} cannot be opened ({error.strerror}): {advice}") from None
-            why = "is a link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-            raise OccupiedError(path, why) from None
+            why = f"cannot be opened ({error.strerror})"
+            if not os.path.lexists(path):
+                raise LockError(f"the lock file {path} {why}: {ANOTHER}") from None
+            raise _occupied(path, "is a link" if error.errno == errno.ELOOP else why) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise OccupiedError(path, "is not a regular file")
+            raise _occupied(path, "is not a regular file")
         return descriptor
-    raise OccupiedError(path, "keeps being made and removed by another program")
-
-
-_OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
-"""Errors of opening a file that exists but cannot serve as a lock; ENXIO: it is a socket."""
-
-
-def _open_existing(path: Path, flags: int) -> int:
-    try:
-        return os.open(path, flags | os.O_RDWR)
-    except (PermissionError, IsADirectoryError):
-        return os.open(path, flags | os.O_RDONLY)
+    raise _occupied(path, "keeps being made and removed by another program")
 
 
 def _is_current(descriptor: int, path: Path) -> bool:
@@ -267,29 +259,21 @@ class Turn:
         count, ranges = 0, [(0, self._place)]
         while ranges and count < _MOST:
             begin, end = ranges.pop()
-            found = _taken(self._descriptor, begin, end) if begin < end else None
-            if found is not None:
+            # what an exclusive lock would meet, if anything; asking needs no right to write
+            asked = (fcntl.F_WRLCK, os.SEEK_SET, begin, end - begin, 0)
+            packed = struct.pack(_FLOCK, *(asked if _LINUX else (*asked[2:], *asked[:2])))
+            try:
+                said = struct.unpack(_FLOCK, fcntl.fcntl(self._descriptor, fcntl.F_GETLK, packed))
+            except OSError:
+                continue
+            kind, _, first, size, _ = said if _LINUX else (*said[3:], *said[:3])
+            if kind != fcntl.F_UNLCK:
                 count += 1
-                ranges += [(begin, found[0]), (found[1], end)]
+                of_them = (begin, first), (first + size if size else end, end)
+                ranges += [(start, stop) for start, stop in of_them if start < stop]
         return count
 
     def close(self) -> None:
         """Leave the queue."""
         if self._descriptor is not None:
             os.close(self._descriptor)
-            self._descriptor = None
-
-
-def _taken(descriptor: int, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the first and the next byte of a range in which another process has a lock; None: none has."""
-    length = end - begin
-    # what an exclusive lock would meet; asking needs no right to write
-    asked = (fcntl.F_WRLCK, os.SEEK_SET, begin, length, 0) if _LINUX else (begin, length, 0, fcntl.F_WRLCK, os.SEEK_SET)
-    try:
-        said = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(_FLOCK, *asked)))
-    except OSError:
-        return None
-    kind, first, size = (said[0], said[2], said[3]) if _LINUX else (said[3], said[0], said[1])
-    if kind == fcntl.F_UNLCK:
-        return None
-    return max(first, begin), first + size if size else end

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from gate.walking import beginning
 _MOST = 4096
 """Bytes of a script that are looked at; shims are shorter."""
 _SECONDS = 5.0
-_STARTS = 3
 # pyenv and its like (rbenv, nodenv, ...), and asdf
 _SCRIPT = re.compile(r'^exec\s+"?(?P<manager>[^"\s]*\b(?:\w+env|asdf|mise))"?\s+exec\s', re.MULTILINE)
 # Programs that tell by the name that they are called by: the name of their file, and of the manager.
@@ -38,43 +36,40 @@ class Shim:
     path: str
     program: str
     """The path of the program behind it; "" where the manager does not tell."""
-    seconds: float | None
-    """What it takes longer to start than that program; None: not known."""
 
 
-class Shims:
-    """The shims among commands executed in one environment and directory; none where a project chooses them."""
+def shims(
+    environment: Mapping[str, str], directory: Path, commands: Mapping[str, str | Sequence[str]]
+) -> dict[Shim, list[str]]:
+    """Name the commands whose program is a shim, by shim; none where a project chooses managers or versions.
 
-    def __init__(self, environment: Mapping[str, str], directory: Path) -> None:
-        """Begin; directory: version managers choose by the files there."""
-        own = _own(environment)
-        self._chosen = own is None
-        self._run = _Runner(own or {}, directory)
-        self._known: dict[tuple[str, ...], Shim | None] = {}
-
-    def find(self, command: str | Sequence[str]) -> Shim | None:
-        """Look whether the program of a command is a shim; and start it and what is behind it a few times, once."""
-        words = _words(command)
-        path = _found(words[0], self._run.environment) if words and not self._chosen else None
+    directory: version managers choose by the files there.
+    """
+    own = _own(environment)
+    if own is None:
+        return {}
+    known: dict[tuple[str, ...], Shim | None] = {}
+    found: dict[Shim, list[str]] = {}
+    for name, command in commands.items():
+        try:
+            words = shlex.split(command, comments=True) if isinstance(command, str) else list(command)
+        except ValueError:
+            continue
+        while words and (Path(words[0]).name in _LEADING or re.match(r"\w+=", words[0], re.ASCII)):
+            words = words[1:]
+        program = words[0] if words else ""
+        # what belongs to the project is no version manager's
+        relative = "/" in program and not Path(program).is_absolute()
+        path = shutil.which(program, path=own.get("PATH", os.defpath)) if not relative else None
         if path is None:
-            return None
+            continue
         # the program of nvm-exec is its first argument
-        shim = (path, *words[1:2]) if Path(path).name == _NVM else (path,)
-        if shim not in self._known:
-            self._known[shim] = self._looked_at(shim)
-        return self._known[shim]
-
-    def _looked_at(self, shim: tuple[str, ...]) -> Shim | None:
-        path = shim[0]
-        manager = _manager(path)
-        if manager is None:
-            return None
-        if Path(path).name == _NVM:
-            ask = (path, "sh", "-c", 'command -v "$0"', *shim[1:])
-            program = self._run.said(ask) if shim[1:] else ""
-        else:
-            program = self._run.said((_called(manager, self._run.environment), "which", Path(path).name))
-        return Shim(Path(manager).name, path, program, self._run.longer(shim, (program,)) if program else None)
+        asked = (path, *words[1:2]) if Path(path).name == _NVM else (path,)
+        if asked not in known:
+            known[asked] = _shim(asked, own, directory)
+        if (shim := known[asked]) is not None:
+            found.setdefault(shim, []).append(name)
+    return found
 
 
 def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Iterable[str]) -> Mapping[str, str]:
@@ -91,20 +86,19 @@ def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Itera
     if own is None or any(_CHOOSES.fullmatch(Path(path).name) for path in paths):
         return environment
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
-    run, found = _Runner(own, Path("/")), set[tuple[str, str]]()
+    found: set[tuple[str, str]] = set()
     for name in sorted({word for text in commands for word in re.findall(r"[\w.+-]+", text)}):
         path = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
-        manager = _manager(path) if path is not None else None
-        if path is None or manager is None or not manager.endswith("env") or str(Path(path).parent) not in folders:
+        if path is None or str(Path(path).parent) not in folders:
             continue
-        program = run.said((_called(manager, own), "which", name))
-        if program:
-            found.add((str(Path(path).parent), str(Path(program).parent)))
+        shim = _shim((path,), own, Path("/"))
+        if shim is not None and shim.manager.endswith("env") and shim.program:
+            found.add((str(Path(path).parent), str(Path(shim.program).parent)))
     # programs of two versions: the folder of one would bring its own of the other's name
     if len(found) != 1:
         return environment
-    ((shims, programs),) = found
-    folders.insert(folders.index(shims), programs)
+    ((before, programs),) = found
+    folders.insert(folders.index(before), programs)
     return {**environment, "PATH": os.pathsep.join(folders)}
 
 
@@ -118,81 +112,38 @@ def _own(environment: Mapping[str, str]) -> Mapping[str, str] | None:
     return None if chosen else own
 
 
-def _words(command: str | Sequence[str]) -> list[str]:
+def _shim(asked: tuple[str, ...], environment: Mapping[str, str], directory: Path) -> Shim | None:
+    """Return a shim, and what its manager says is behind it; None: it is none.
+
+    asked: its path, of nvm-exec with the program that it is to start.
+    """
+    path = Path(asked[0])
     try:
-        words = shlex.split(command, comments=True) if isinstance(command, str) else list(command)
-    except ValueError:
-        return []
-    while words and (Path(words[0]).name in _LEADING or re.match(r"\w+=", words[0], re.ASCII)):
-        words = words[1:]
-    return words
-
-
-def _found(name: str, environment: Mapping[str, str]) -> str | None:
-    if "/" in name:
-        # what belongs to the project is no version manager's
-        return name if Path(name).is_absolute() else None
-    return shutil.which(name, path=environment.get("PATH", os.defpath))
-
-
-def _manager(path: str) -> str | None:
-    """Return the manager of a shim, by its name or its path; None: it is no shim."""
-    try:
-        real = Path(path).resolve()
+        real = path.resolve()
     except OSError:
         return None
     text = beginning(real, _MOST).decode("utf-8", "replace")
-    name = Path(path).name
-    if name == _NVM and "nvm.sh" in text:
-        return "nvm"
-    if real.name in _LINKED and name != real.name:
-        return _LINKED[real.name]
     script = _SCRIPT.search(text) if text.startswith("#!") else None
-    return script["manager"] if script else None
-
-
-def _called(manager: str, environment: Mapping[str, str]) -> str:
-    """Return what to start for a manager: its path may begin with a variable, such as ${ASDF_DIR}."""
-    if Path(manager).is_absolute() and Path(manager).exists():
-        return manager
-    name = Path(manager).name
-    return shutil.which(name, path=environment.get("PATH", os.defpath)) or name
-
-
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    environment: Mapping[str, str]
-    directory: Path
-
-    def said(self, argv: Sequence[str]) -> str:
-        """Return the path that a manager prints; "" where it prints none."""
+    if path.name == _NVM and "nvm.sh" in text:
+        manager = "nvm"
+        ask: tuple[str, ...] = (str(path), "sh", "-c", 'command -v "$0"', *asked[1:])
+    elif (real.name in _LINKED and path.name != real.name) or script is not None:
+        manager = script["manager"] if script is not None else _LINKED[real.name]
+        # its path may begin with a variable, such as ${ASDF_DIR}
+        there = Path(manager).is_absolute() and Path(manager).exists()
+        named = shutil.which(Path(manager).name, path=environment.get("PATH", os.defpath)) or Path(manager).name
+        ask = (manager if there else named, "which", path.name)
+    else:
+        return None
+    program = ""
+    if path.name != _NVM or asked[1:]:
         try:
-            done = self._start(argv)
+            done = subprocess.run(
+                ask, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False,
+                env=dict(environment), cwd=directory,
+            )  # fmt: skip
+            said = done.stdout.decode("utf-8", "replace").strip()
+            program = said if done.returncode == 0 and Path(said).is_absolute() and Path(said).is_file() else ""
         except (OSError, subprocess.SubprocessError):
-            return ""
-        path = done.stdout.decode("utf-8", "replace").strip()
-        return path if done.returncode == 0 and Path(path).is_absolute() and Path(path).is_file() else ""
-
-    def longer(self, shim: Sequence[str], program: Sequence[str]) -> float | None:
-        """Return how many seconds longer the fastest of a few starts of a shim takes."""
-        try:
-            through, direct = (min(self._timed(argv) for _ in range(_STARTS)) for argv in (shim, program))
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return max(0.0, through - direct)
-
-    def _timed(self, argv: Sequence[str]) -> float:
-        begin = time.perf_counter()
-        self._start((*argv, "--version"))
-        return time.perf_counter() - begin
-
-    def _start(self, argv: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-            env=dict(self.environment),
-            cwd=self.directory,
-        )
+            program = ""
+    return Shim(Path(manager).name, str(path), program)

@@ -32,7 +32,8 @@ class Asv(SuiteInstrument):
 
     def environment(self, call: Call) -> dict[str, str]:
         """Put the module where the interpreter finds it, and the clock."""
-        return with_modules(call, (CLOCK, "sitecustomize"), (_RUNNER, "perfgate_asv"))
+        modules = (CLOCK, "sitecustomize"), (_RUNNER, "perfgate_asv")
+        return with_modules(call.output.parent, call.variables, *modules)
 
     def rest(self, call: Call) -> Suite:
         """Read what did not fail: what failed has no samples, and standard error says why.

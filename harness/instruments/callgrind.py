@@ -6,6 +6,7 @@ import platform
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,8 +50,7 @@ _MOVING = (
 class Callgrind:
     """Counts by the valgrind at an absolute path.
 
-    fixed: what keeps addresses the same in each execution (setarch -R), or nothing. limits: what the counts lack
-    then.
+    fixed: what keeps addresses the same in each execution (setarch -R), or nothing.
 
     An execution is one run of the command and gives one value, whatever iterations and warmup say: the count is the
     same each time. It has no padding, and PYTHONHASHSEED=0 unless the user set it. Instructions of all processes that
@@ -58,19 +58,14 @@ class Callgrind:
     """
 
     path: str
-    version: str
     fixed: tuple[str, ...]
-    limits: tuple[str, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
         scratch = escaped(context.scratch)
         files = (f"--callgrind-out-file={scratch}/{PROFILE}.%p", f"--log-file={scratch}/{_LOG}.%p")
         return Command(
-            argv=(
-                *(*self.fixed, self.path, *OPTIONS, *files, "--"),
-                *words(benchmark, context),
-            ),
+            argv=(*self.fixed, self.path, *OPTIONS, *files, "--", *words(benchmark, context)),
             directory=context.directory,
             environment={"PYTHONHASHSEED": "0"} | environment(context),
             timeout=benchmark.timeout,
@@ -80,12 +75,11 @@ class Callgrind:
         """Add up the profiles of all processes; the metric is "instructions", a count."""
         profiles = sorted(context.scratch.glob(f"{PROFILE}.*"))
         if outcome.status:
-            ran = bool(profiles)
-            program = words(benchmark, context)[0]
-            if not ran and outcome.code == 127:
-                return cannot_start(FileNotFoundError(), program, context.directory, outcome.stderr)
-            if not ran and outcome.code == 126:
-                return cannot_start(PermissionError(), program, context.directory, outcome.stderr)
+            # without a profile it is valgrind's own exit
+            known = {126: PermissionError(), 127: FileNotFoundError()} if not profiles else {}
+            if outcome.code in known:
+                program = words(benchmark, context)[0]
+                return cannot_start(known[outcome.code], program, context.directory, outcome.stderr)
             return Unusable(outcome.status, outcome.stderr, outcome.unstarted)
         try:
             count = callgrind.instructions(read_regular(profile, _MAX_PROFILE) or b"" for profile in profiles)
@@ -102,12 +96,18 @@ def escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
 
 
-def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
+def find_callgrind(caller: Mapping[str, str]) -> Found | str:
     """Look for valgrind on the caller's PATH and try it once; else say in words why it cannot be used."""
     path = find_program("valgrind", caller)
     if path is None:
         return "valgrind is not installed (the package is called valgrind)"
-    fixed = _fixed(caller)
+    fixed: tuple[str, ...] = ()
+    setarch = find_program("setarch", caller)
+    if setarch is not None:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            # older ones need the machine's name
+            call = (setarch, platform.machine(), "-R")
+            fixed = call if ask((*call, "true"), caller).returncode == 0 else ()
     try:
         version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").strip().removeprefix("valgrind-")
         with tempfile.TemporaryDirectory() as folder:
@@ -118,24 +118,7 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         return f"{path} fails: {(said or [f'exit {done.returncode}'])[0][:200]}"
-    return Callgrind(path, version, fixed, () if fixed else (_MOVING,))
+    return Found(Callgrind(path, fixed), version, () if fixed else (_MOVING,))
 
 
-def _fixed(caller: Mapping[str, str]) -> tuple[str, ...]:
-    setarch = find_program("setarch", caller)
-    if setarch is None:
-        return ()
-    # older ones need the machine's name
-    call = (setarch, platform.machine(), "-R")
-    try:
-        return call if ask((*call, "true"), caller).returncode == 0 else ()
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-
-
-def _find(caller: Mapping[str, str]) -> Found | str:
-    found = find_callgrind(caller)
-    return found if isinstance(found, str) else Found(found, found.version, found.limits)
-
-
-INSTRUMENT = Declared(_find, any_command=True, slower=100)
+INSTRUMENT = Declared(find_callgrind, any_command=True)

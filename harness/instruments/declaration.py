@@ -39,9 +39,7 @@ class Declared:
     instead: str | None = None
     """The instrument with the same metric names that measures where this one cannot be used."""
     any_command: bool = False
-    """It measures a command as it is, whatever it prints: `doctor --metrics` tries it."""
-    slower: float = 1
-    """How many times longer a command takes under it, about."""
+    """It measures a command as it is, whatever it prints."""
 
 
 def ask(argv: Sequence[str], caller: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:

@@ -79,7 +79,7 @@ class Hyperfine:
             return Unusable(str(error), outcome.stderr)
 
 
-def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
+def find_hyperfine(caller: Mapping[str, str]) -> Found | str:
     """Look for the hyperfine that came with perfgate, then on the caller's PATH; or say why none can be used."""
     path = find_own("hyperfine") or find_program("hyperfine", caller)
     if path is None:
@@ -91,15 +91,8 @@ def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | str:
     version = hyperfine.version(asked.stdout.decode("utf-8", "replace"))
     if version is None:
         return f"{path} is not the benchmarking tool hyperfine"
-    if version < OLDEST:
-        shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST))
-        return f"hyperfine {shown} is older than {oldest}"
-    return Hyperfine(path, version)
+    shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST))
+    return Found(Hyperfine(path, version), shown) if version >= OLDEST else f"hyperfine {shown} is older than {oldest}"
 
 
-def _find(caller: Mapping[str, str]) -> Found | str:
-    found = find_hyperfine(caller)
-    return Found(found, ".".join(map(str, found.version))) if isinstance(found, Hyperfine) else found
-
-
-INSTRUMENT = Declared(_find, instead="spawn", any_command=True)
+INSTRUMENT = Declared(find_hyperfine, instead="spawn", any_command=True)

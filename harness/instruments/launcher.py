@@ -506,22 +506,18 @@ def _become(side: Sequence[Any]) -> None:
         posix._exit(126)
 
 
-def _weigh(priority: int) -> None:
-    """Give this session the weight that its leader has by its nice value, as processors.weigh_session does."""
-    if priority:
-        try:
-            number = posix.open("/proc/self/autogroup", posix.O_WRONLY)
-            posix.write(number, b"%d" % priority)
-            posix.close(number)
-        except OSError:  # there is none, or the right is missing
-            return
-
-
 def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
     code = 1
     try:
         posix.setsid()
-        _weigh(posix.getpriority(posix.PRIO_PROCESS, 0))
+        if priority := posix.getpriority(posix.PRIO_PROCESS, 0):
+            # the session's weight, as processors.weigh_session gives it
+            try:
+                group = posix.open("/proc/self/autogroup", posix.O_WRONLY)
+                posix.write(group, b"%d" % priority)
+                posix.close(group)
+            except OSError:  # there is none, or the right is missing
+                pass
         posix.write(number, b"%d\n" % posix.getpid())
         posix.close(number)
         for target, file in enumerate(files[:2], 1):

@@ -20,47 +20,28 @@ def main(output: str, runs: int, lc_ctype: str, perf: list[str], argv: list[str]
     os.environb.pop(b"LC_CTYPE", None)
     if lc_ctype:
         os.environb[b"LC_CTYPE"] = os.fsencode(lc_ctype[1:])
-    said = farewells(argv[0])
+    # what perf writes to standard error when a signal ended the program: it exits with 0 then (WEXITSTATUS in its
+    # builtin-stat.c) and tells by psignal(3), in the user's language; a locale that is not installed: it speaks C, too
+    with contextlib.suppress(_locale.Error):  # type: ignore[attr-defined]
+        _locale.setlocale(_locale.LC_ALL, "")
+    said = {os.fsencode(f"{argv[0]}: {signal.strsignal(each)}\n"): each for each in signal.valid_signals()}
     # Python ignores these; a program expects them as they are by default
     default = (signal.SIGPIPE, signal.SIGXFSZ)
     done = code = 0
     while done < runs and not code:
         command = [*perf, "-o", f"{output}.{done}", "--", *argv]
-        before = written()
+        before = os.fstat(2).st_size
         process = os.posix_spawn(perf[0], command, os.environb, setsigdef=default)
-        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) or ended_by(said, before)
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        after = os.fstat(2).st_size
+        # whoever reads standard error may have cut it short
+        length = min(max(map(len, said)), after - before if after >= before else after)
+        with contextlib.suppress(OSError):  # no file, or one that cannot be read
+            end = os.pread(2, length, after - length)
+            code = code or next((-number for line, number in said.items() if end.endswith(line)), 0)
         done += 1
     with open(output, "x", encoding="ascii") as file:  # noqa: PTH123 - pathlib would double the start-up
         file.write(f'{{"runs": {done}, "code": {code}}}')
-
-
-def farewells(program: str) -> dict[bytes, int]:
-    """Return what perf writes to standard error when a signal ended the program, and the signal's number.
-
-    Perf exits with 0 then (WEXITSTATUS in its builtin-stat.c) and tells by psignal(3), in the user's language.
-    """
-    # a locale that is not installed: perf speaks C then, too
-    with contextlib.suppress(_locale.Error):  # type: ignore[attr-defined]
-        _locale.setlocale(_locale.LC_ALL, "")
-    return {os.fsencode(f"{program}: {signal.strsignal(number)}\n"): number for number in signal.valid_signals()}
-
-
-def written() -> int:
-    """Return how much standard error holds so far."""
-    return os.fstat(2).st_size
-
-
-def ended_by(said: dict[bytes, int], before: int) -> int:
-    """Return minus the number of the signal that ended a run, by the end of what it wrote; 0 for none."""
-    after = written()
-    # whoever reads standard error may have cut it short
-    length = min(max(map(len, said)), after - before if after >= before else after)
-    try:
-        end = os.pread(2, length, after - length)
-    except OSError:
-        # no file, or one that cannot be read
-        return 0
-    return next((-number for line, number in said.items() if end.endswith(line)), 0)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,13 +52,11 @@ class _Result(msgspec.Struct):
 class PerfStat:
     """Counts by the perf at an absolute path.
 
-    events: those that this machine counts, by perf's names. limits: which are left out or partial, and why.
+    events: those that this machine counts, by perf's names.
     """
 
     path: str
-    version: str
     events: tuple[str, ...]
-    limits: tuple[str, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher; `perf stat -r` would give means only, so perf starts for each iteration."""
@@ -93,28 +91,30 @@ class PerfStat:
                 number = next((number for number in known if os.strerror(number) == said[1]), 0)
                 return cannot_start(OSError(number, said[1]), program, context.directory, stderr[: said.start()])
             wanted = wanted_values(benchmark, context.iterations)
-            counted = [self._counted(context.scratch / f"{_RESULT}.{run}") for run in range(min(result.runs, wanted))]
+            names = [perf_stat.EVENTS[event] for event in self.events]
+            counted: list[perf_stat.Counted] = []
+            for run in range(min(result.runs, wanted)):
+                each = perf_stat.parse(_read(context.scratch / f"{_RESULT}.{run}").decode("utf-8", "replace"))
+                lacking = [name for name in names if name not in each.values and name not in each.absent]
+                if lacking:
+                    raise OutputError(f"perf stat's output is cut off: it has no {', '.join(lacking)}")
+                counted.append(each)
             refuse_other_count(result.runs, wanted, "perf_stat")
+            series = {
+                # all that is counted is work
+                name: Series("s" if name in _SECONDS else "", [each.values[name] for each in counted], "lower")
+                for name in perf_stat.EVENTS.values()
+                if counted and all(name in each.values for each in counted)
+            }
             missing = ", ".join(sorted({f"{name} {why}" for each in counted for name, why in each.absent.items()}))
-            if self.limits:
-                names = ", ".join(perf_stat.EVENTS[event] for event in self.events)
-                missing = f"perf_stat counts {names} on this machine"
-            return metrics(benchmark, _series(counted), missing)
+            return metrics(benchmark, series, missing or f"perf_stat counts {', '.join(names)} on this machine")
         except msgspec.DecodeError:
             return Unusable("perf_stat: no result", outcome.stderr)
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
 
-    def _counted(self, path: Path) -> perf_stat.Counted:
-        counted = perf_stat.parse(_read(path).decode("utf-8", "replace"))
-        names = (perf_stat.EVENTS[event] for event in self.events)
-        lacking = [name for name in names if name not in counted.values and name not in counted.absent]
-        if lacking:
-            raise OutputError(f"perf stat's output is cut off: it has no {', '.join(lacking)}")
-        return counted
 
-
-def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
+def _call(path: str, events: Iterable[str]) -> tuple[str, ...]:
     return (path, "stat", "-x", perf_stat.SEPARATOR, "-e", ",".join(events))
 
 
@@ -122,29 +122,20 @@ def _read(path: Path) -> bytes:
     return read_regular(path, _MAX_RESULT) or b""
 
 
-def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:
-    return {
-        # all that is counted is work
-        name: Series("s" if name in _SECONDS else "", [each.values[name] for each in counted], "lower")
-        for name in perf_stat.EVENTS.values()
-        if counted and all(name in each.values for each in counted)
-    }
-
-
-def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
+def find_perf(caller: Mapping[str, str]) -> Found | str:
     """Look for perf on the caller's PATH and try its counters once; else say in words why none can be used."""
     path = find_program("perf", caller)
     if path is None:
         return "perf is not installed (Debian: linux-perf, Ubuntu: linux-tools-$(uname -r), Fedora: perf; Linux only)"
     try:
         version = ask([path, "version"], caller)
-        events = tuple(perf_stat.EVENTS)
-        status, said, text = _try(path, events, caller)
-        if status and "duration_time" in said:
-            # perf before 5.2 does not know it
-            events = events[1:]
-            status, said, text = _try(path, events, caller)
-        if status:
+        with tempfile.TemporaryDirectory() as folder:
+            # a tiny program
+            file = Path(folder) / "counters"
+            done = ask([*_call(path, perf_stat.EVENTS), "-o", str(file), "--", "true"], caller)
+            text = file.read_text("utf-8", "replace") if file.exists() else ""
+        said = done.stderr.decode("utf-8", "replace")
+        if done.returncode:
             if "not found for kernel" in said:
                 return f"{path} is not for the running kernel: install linux-tools-$(uname -r)"
             if "perf_event_paranoid" in said or "permission" in said.lower() or "not permitted" in said.lower():
@@ -155,18 +146,9 @@ def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
             last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
             return f"{path} stat fails: {last[:200]}"
         match = re.search(r"\d[\w.]*", version.stdout.decode("utf-8", "replace"))
-        return _usable(path, (match[0] if match else "unknown"), events, perf_stat.parse(text))
+        return _usable(path, (match[0] if match else "unknown"), perf_stat.parse(text))
     except (OSError, subprocess.TimeoutExpired, OutputError) as error:
         return f"{path} cannot be asked what it counts ({error})"
-
-
-def _try(path: str, events: Sequence[str], caller: Mapping[str, str]) -> tuple[int, str, str]:
-    """Count a tiny program; return perf's exit code, what it said, and its output."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "counters"
-        done = ask([*_call(path, events), "-o", str(file), "--", "true"], caller)
-        text = file.read_text("utf-8", "replace") if file.exists() else ""
-        return done.returncode, done.stderr.decode("utf-8", "replace"), text
 
 
 def _paranoid() -> str | None:
@@ -176,20 +158,15 @@ def _paranoid() -> str | None:
         return None
 
 
-def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.Counted) -> PerfStat | str:
+def _usable(path: str, version: str, counted: perf_stat.Counted) -> Found | str:
+    """Return what counts the events that this machine has, and which are left out or partial, and why."""
     absent = dict(counted.absent)
     if "context-switches" in counted.user_only:
         # a switch happens in the kernel: without it the count is always 0
         absent["context-switches"] = ""
-    taken = tuple(
-        event for event in events if perf_stat.EVENTS[event] in counted.values and perf_stat.EVENTS[event] not in absent
-    )
+    taken = tuple(event for event, name in perf_stat.EVENTS.items() if name in counted.values and name not in absent)
     if not set(taken) - {"duration_time"}:
         return "perf counts nothing on this machine"
-    return PerfStat(path, version, taken, _limits(counted, absent))
-
-
-def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[str, ...]:
     reasons: dict[str, list[str]] = {}
     for name, why in absent.items():
         reasons.setdefault(why, []).append(name)
@@ -204,12 +181,7 @@ def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[str,
         lacks.append(f"counts {' and '.join(partial)} outside the kernel only {outside}")
     if counted.shared:
         lacks.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
-    return tuple(lacks)
+    return Found(PerfStat(path, taken), version, tuple(lacks))
 
 
-def _find(caller: Mapping[str, str]) -> Found | str:
-    found = find_perf(caller)
-    return found if isinstance(found, str) else Found(found, found.version, found.limits)
-
-
-INSTRUMENT = Declared(_find, any_command=True)
+INSTRUMENT = Declared(find_perf, any_command=True)

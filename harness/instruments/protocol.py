@@ -21,7 +21,6 @@ from gate.model import Metric, Side
 from gate.model.digits import step_of
 from gate.units import plural
 from gate.walking import open_beneath
-from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
 from harness.sandbox.sandbox import Confinement
 
@@ -220,6 +219,9 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     if series.whole:
         warmup = 0
     elif benchmark.warmup == "auto":
+        # late: it needs numpy, which nothing else here does
+        from harness.instruments.steady import steady_from
+
         found = steady_from(series.values)
         steady, warmup = found is not None, found or 0
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gate.formats import pytest_benchmark
@@ -57,7 +57,7 @@ class PytestBenchmark(SuiteInstrument):
 
     def environment(self, call: Call) -> dict[str, str]:
         """Put the clock before everything that the interpreter finds; one that ignores it measures wall time alone."""
-        return with_modules(call, (CLOCK, "sitecustomize"))
+        return with_modules(call.output.parent, call.variables, (CLOCK, "sitecustomize"))
 
     def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
         """Return whether pytest says that it collected no test."""
@@ -80,17 +80,18 @@ class PytestBenchmark(SuiteInstrument):
         return outcome.status
 
 
-def with_modules(call: Call, *modules: tuple[Path, str]) -> dict[str, str]:
+def with_modules(folder: Path, variables: Mapping[str, str], *modules: tuple[Path, str]) -> dict[str, str]:
     """Put modules before everything that the interpreter finds; return the variable that does.
 
     Args:
-        call: of the tool.
+        folder: where they are put.
+        variables: the environment of the interpreter.
         modules: the file of each, and its name there; each has a folder of its own, as some leave theirs.
     """
-    before = call.variables.get("PYTHONPATH")
+    before = variables.get("PYTHONPATH")
     folders = []
     for source, name in modules:
-        module = call.output.parent / f"perfgate-{name}" / f"{name}.py"
+        module = folder / f"perfgate-{name}" / f"{name}.py"
         module.parent.mkdir(exist_ok=True)
         module.parent.chmod(0o755)
         module.write_bytes(source.read_bytes())

@@ -120,8 +120,6 @@ class Starts:
     """Why the one after them failed."""
     side: int = 0
     """Whose that one was; also where that is nobody's fault but perfgate's."""
-    timed_out: bool = False
-    """Whether it took longer than it might."""
 
 
 class Spawn:
@@ -194,7 +192,7 @@ class Spawn:
         if what == "pace" and made:
             before = launch.sides[made[-1].side].environment.get("PERFGATE_SIDE", "")
             why = dataclasses.replace(why, status=f"{why.status}; the last one was {before}'s")
-        return Starts(made, why, side, timed_out=what == "timeout")
+        return Starts(made, why, side)
 
 
 def launched(launch: Launch, timeout: float) -> Command:

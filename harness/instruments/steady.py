@@ -1,22 +1,31 @@
 """Warm-up detection: the beginning of the steady state in the values of an execution.
 
-The values are divided at their change points (changepoints.py). As in Barrett et al., Virtual machine warmup
-blows hot and cold, OOPSLA 2017, the steady state is the last segment, with those before it that are equivalent to it.
-As in the rule for MSER-5 (Hoad, Robinson and Davies 2010) it counts only when it holds at least half of the values: a
-trend is cut into steps, and the last of them is no steady state. docs/method.md has the simulation behind this.
+The values are divided at their change points, where their level changes, by the biweight loss (Fearnhead and Rigaill,
+Changepoint detection in the presence of outliers, Journal of the American Statistical Association 114 (2019), 169-183):
+each value costs its squared distance from the level of its segment, but never more than BEYOND squared, and each change
+costs a penalty. So a few outliers in a row are cheaper as outliers than as a segment. As in Barrett et al., Virtual
+machine warmup blows hot and cold, OOPSLA 2017, the steady state is the last segment, with those before it that are
+equivalent to it. As in the rule for MSER-5 (Hoad, Robinson and Davies 2010) it counts only when it holds at least half
+of the values: a trend is cut into steps, and the last of them is no steady state. docs/method.md has the simulation
+behind this.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from gate.model import FEWEST_FOR_STEADY
 
-if TYPE_CHECKING:
-    from harness.instruments.changepoints import Segment
+Array = npt.NDArray[np.float64]
 
+BEYOND = 3.0
+"""From so many standard deviations on a value is an outlier (the paper's K)."""
+_FEW = 20
 SAME = 0.005
 """Levels that differ by less, as a share, are one level: the smallest change that a report warns of."""
 MOST_BINS = 100
@@ -25,6 +34,14 @@ PENALTY = 5.0
 """Of a change, times log n. 2 is for independent values; 5 keeps false changes rare at a correlation of 0.3."""
 _FADING = 1.28
 """What follows a warm-up belongs to it while it differs at the one-sided 10% level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Neighbouring values of one level: from start on, up to the next segment."""
+
+    start: int
+    level: float
 
 
 def steady_from(values: Sequence[float]) -> int | None:
@@ -39,35 +56,33 @@ def steady_from(values: Sequence[float]) -> int | None:
     """
     if len(values) < FEWEST_FOR_STEADY:
         return None
-    # late: it needs numpy, which nothing else here does
-    from harness.instruments import changepoints
-
-    bins = changepoints.in_bins(values, MOST_BINS)
-    means: list[float] = bins.means.tolist()
-    smallest = SAME * _median([abs(mean) for mean in means]) / changepoints.BEYOND
-    deviation = max(changepoints.deviation(bins.means), bins.step, smallest)
-    if deviation == 0:
+    series = np.asarray(values, dtype=np.float64)
+    series = series / (float(np.abs(series).max()) or 1.0)
+    # those that do not fill the last bin are left out
+    size = -(-len(series) // MOST_BINS)
+    bins: Array = series[: len(series) // size * size].reshape(-1, size).mean(axis=1)
+    means: list[float] = bins.tolist()
+    # half of the smallest distance between different values, as a standard deviation of a bin
+    steps = np.diff(np.unique(series))
+    step = float(steps.min()) / 2 / math.sqrt(size) if len(steps) else 0.0
+    around = max(deviation(bins), step, SAME * _median([abs(mean) for mean in means]) / BEYOND)
+    if around == 0:
         return 0
-    last = _last_level(changepoints.segments(bins.means, deviation, PENALTY * math.log(len(means))))
+    parts = segments(bins, around, PENALTY * math.log(len(means)))
+    last, level = parts[-1], parts[-1].level
+    # the first of the last segments that are all of one level
+    for part in reversed(parts[:-1]):
+        if abs(part.level - level) > SAME * abs(level):
+            break
+        last = part
     start = last.start
     # at the very beginning, and too few to be a segment
-    while start < len(means) and abs(means[start] - last.level) > changepoints.BEYOND * deviation:
+    while start < len(means) and abs(means[start] - last.level) > BEYOND * around:
         start += 1
     if start == 0 or 2 * start > len(means):
         return None if start else 0
     level = _median(means[len(means) // 2 :])
-    most = changepoints.BEYOND
-    return _faded([min(max((mean - level) / deviation, -most), most) for mean in means], start) * bins.size
-
-
-def _last_level(parts: Sequence[Segment]) -> Segment:
-    """Return the first of the last segments that are all of one level."""
-    first = parts[-1]
-    for part in reversed(parts[:-1]):
-        if abs(part.level - parts[-1].level) > SAME * abs(parts[-1].level):
-            break
-        first = part
-    return first
+    return _faded([min(max((mean - level) / around, -BEYOND), BEYOND) for mean in means], start) * size
 
 
 def _faded(away: Sequence[float], start: int) -> int:
@@ -93,3 +108,46 @@ def _faded(away: Sequence[float], start: int) -> int:
 
 def _median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2]
+
+
+def deviation(means: Array) -> float:
+    """Return the standard deviation around the levels of a series, which outliers and a few changes leave alone.
+
+    The largest of the median distances of values 1, 2 and 3 apart (1 and 2 in a short series), since neighbours are
+    close where values depend on each other; scaled to what it is for normal values.
+
+    Args:
+        means: at least 4.
+    """
+    apart = range(1, 4 if len(means) >= _FEW else 3)
+    return 1.4826 / math.sqrt(2) * max(float(np.median(np.abs(means[k:] - means[:-k]))) for k in apart)
+
+
+def segments(values: Array, deviation: float, penalty: float) -> list[Segment]:
+    """Return the cheapest division of a series into segments, in order.
+
+    A level is one of the values of its series; with that the cost is the paper's.
+
+    Args:
+        values: shape (m,), m >= 1; the time grows with m cubed.
+        deviation: above 0.
+        penalty: of each change, in squared deviations.
+    """
+    m = len(values)
+    scaled = values / deviation
+    distances: Array = np.minimum((scaled[:, None] - scaled) ** 2, BEYOND**2)
+    # row t, column c: the cost of the first t values around the level that is value c
+    costs = np.concatenate((np.zeros((1, m)), distances.cumsum(axis=0)))
+    best = np.full(m + 1, -penalty)
+    starts, levels = [0] * (m + 1), [0] * (m + 1)
+    for end in range(1, m + 1):
+        around = costs[end] - costs[:end]
+        level = around.argmin(axis=1)
+        total = best[:end] + around[np.arange(end), level] + penalty
+        starts[end] = int(total.argmin())
+        best[end], levels[end] = total[starts[end]], int(level[starts[end]])
+    found = []
+    while m > 0:
+        found.append(Segment(starts[m], float(values[levels[m]])))
+        m = starts[m]
+    return found[::-1]

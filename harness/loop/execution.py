@@ -19,7 +19,7 @@ from gate.config.commands import by_hand, mentions
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
-from gate.model import SIDES, Execution, Failure, Metric
+from gate.model import SIDES, Execution, Failure, Metric, Side
 from gate.model.case import canonical
 from gate.removal import remove_tree
 from gate.units import whole_of
@@ -100,6 +100,8 @@ class Executions:
         self.hint = hint
         self.compared: list[float] = []
         """The seconds of each execution that is not measured."""
+        self.warm: set[tuple[str, Side]] = set()
+        """What was executed in this round, by benchmark and side: builds come next, which are warmed up again."""
         self._instruments = instruments
         self._values = 0
         """Of all executions."""
@@ -115,14 +117,20 @@ class Executions:
         """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
         begin = time.perf_counter()
         benchmark = self._treated(benchmark, step)
-        context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
+        context = self.context(benchmark, step, directory)
         context = replace(context, iterations=iterations or self._iterations)
         with self.companions.around(benchmark, context) as living:
+            context = replace(context, port=context.port if isinstance(living, Unusable) else living.port)
+            attempt = self.attempt(benchmark, step, context)
             if isinstance(living, Unusable):
-                attempt = self.attempt(benchmark, step, context)
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
-            made = self._run(benchmark, step, replace(context, port=living.port), living)
+            command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
+            with self.conditions.budget.phase("execution"):
+                outcome = self.conditions.executor.run(
+                    command, lambda: living.complaint() or too_long(benchmark, context)
+                )
+            made = self._made(attempt, outcome, living)
         if benchmark.service is None and benchmark.load is None:
             return made
         # what starting and stopping them takes is part of what an execution costs
@@ -142,16 +150,16 @@ class Executions:
         puts a profiler around the command.
         """
         benchmark = self._treated(benchmark, step)
-        context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
+        context = self.context(benchmark, step, directory)
         executor = self.conditions.executor if trace is None else TracedExecutor(self.conditions.executor, trace)
         companions = Companions(executor, self.conditions.scratch, self.conditions.budget)
         with ExitStack() as stack:
             stack.callback(companions.stop_builds)
             living = stack.enter_context(companions.around(benchmark, context))
-            attempt = self.attempt(benchmark, step, context)
+            port = context.port if isinstance(living, Unusable) else living.port
+            measured = self.attempt(benchmark, step, replace(context, port=port))
             if isinstance(living, Unusable):
-                return Unmeasured(attempt, self.failure(attempt, living, None), 0.0)
-            measured = self.attempt(benchmark, step, replace(context, port=living.port))
+                return Unmeasured(measured, self.failure(measured, living, None), 0.0)
             argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
@@ -187,17 +195,17 @@ class Executions:
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
         self.companions.stop_builds()
+        self.warm.clear()
         for scratch in (*self._scratch.values(), *self._apart.values()):
             scratch.clear()
         self.conditions.sandbox.clear()
 
-    def context(
-        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path, tree: Path | None = None
-    ) -> Context:
-        """Lay out where and how an execution happens.
+    def context(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, tree: Path | None = None) -> Context:
+        """Lay out where and how an execution happens; the directories of the side's last one are emptied.
 
-        scratch: an empty directory. tree: the root of the side's tree, where it is not found by the directory.
+        tree: the root of the side's tree, where it is not found by the directory.
         """
+        scratch = self._scratch[step.side].fresh()
         sandbox = self.conditions.sandbox
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         # a suite may build what it measures, and fetch what it builds
@@ -226,51 +234,26 @@ class Executions:
         # exact values must not move with the layout: the same seed and environment for every execution
         fixed = benchmark.measured.exact
         perturb: Collection[str] = () if fixed else recipe.table.perturb
-        added = self.conditions.sandbox.environment(step.side)
         environment = dict(recipe.environment)
         if study is not None and step.treatment is not None:
             environment |= treatments.environment(study, self._planned[step.treatment])
-        environment |= added
+        environment |= self.conditions.sandbox.environment(step.side)
         own = execution_environment(perturb, step.seed, environment, self.conditions.shims)
         padding = step.padding if "environment" in perturb else 0
         return replace(context, environment={**environment, **own}, seed=0 if fixed else step.seed, padding=padding)
 
-    def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
-        attempt = self.attempt(benchmark, step, context)
-        command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
-        with self.conditions.budget.phase("execution"):
-            outcome = self.conditions.executor.run(command, lambda: living.complaint() or too_long(benchmark, context))
-        collected = self._collected(benchmark, context, outcome)
+    def _made(self, attempt: Attempt, outcome: Outcome, living: Living) -> Executed:
+        """Record what came out of a process: of one benchmark, or of each that a suite names."""
+        collected, name = self._collected(attempt.benchmark, attempt.context, outcome), attempt.benchmark.name
         if isinstance(collected, Unusable):
             # last stands what a report shows: the words of what ended first
             parts = (collected.stderr, living.logs()) if living.complaint() else (living.logs(), collected.stderr)
             told = "\n".join(part for part in parts if part)
             empty = collected.empty and not living.complaint()
             why = Unusable(collected.status, told, collected.unstarted or living.unstarted(), empty)
-            failure = self.failure(attempt, why, outcome.seconds)
-            return Executed([], [failure], outcome.seconds)
-        if isinstance(collected, Collected):
-            return self._suite(attempt, collected, outcome)
-        return Executed([self.record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
-
-    def _collected(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
-    ) -> dict[str, Metric] | Collected | Unusable:
-        """Read the output within what the process left of the time limit, or a little more."""
-        try:
-            with deadline(max(benchmark.timeout - outcome.seconds, _LEAST_TO_READ)):
-                found = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
-        except DeadlineError:
-            why = f"time-out after {benchmark.timeout}: the program had ended, and its output was still being read"
-            return Unusable(why, outcome.stderr)
-        if isinstance(found, Unusable):
-            return found
-        every = found.benchmarks.values() if isinstance(found, Collected) else [found]
-        self._values += sum(len(each.values) for metrics in every for each in metrics.values())
-        return Unusable(TOO_MANY, outcome.stderr) if self._values > MOST_VALUES else found
-
-    def _suite(self, attempt: Attempt, collected: Collected, outcome: Outcome) -> Executed:
-        name = attempt.benchmark.name
+            return Executed([], [self.failure(attempt, why, outcome.seconds)], outcome.seconds)
+        if not isinstance(collected, Collected):
+            return Executed([self.record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
         lines = len(collected.benchmarks)
         executions = [
             msgspec.structs.replace(
@@ -289,6 +272,22 @@ class Executions:
             for own, why in collected.failures.items()
         ]
         return Executed(executions, failures, outcome.seconds)
+
+    def _collected(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        """Read the output within what the process left of the time limit, or a little more."""
+        try:
+            with deadline(max(benchmark.timeout - outcome.seconds, _LEAST_TO_READ)):
+                found = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
+        except DeadlineError:
+            why = f"time-out after {benchmark.timeout}: the program had ended, and its output was still being read"
+            return Unusable(why, outcome.stderr)
+        if isinstance(found, Unusable):
+            return found
+        every = found.benchmarks.values() if isinstance(found, Collected) else [found]
+        self._values += sum(len(each.values) for metrics in every for each in metrics.values())
+        return Unusable(TOO_MANY, outcome.stderr) if self._values > MOST_VALUES else found
 
     def record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
         """Record what an execution gave."""

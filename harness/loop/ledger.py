@@ -43,13 +43,15 @@ class Ledger:
         self._design = design
         self._failed: set[Scope] = set()
         self._out: set[Scope] = set()
-        self._identical: set[str] = set()
+        self.identical: set[str] = set()
+        """Benchmarks that are proved the same on both sides."""
         self._absent: dict[str, set[Side]] = {}
         """The sides on which a suite found no benchmark."""
         self._named: dict[Scope, set[Scope]] = {}
         self._unbuilt: set[tuple[Side | None, str]] = set()
         self._built: set[tuple[Side, int, str]] = set()
-        self._made: set[tuple[str, Side, str, int, int]] = set()
+        self.made: set[tuple[str, Side, str, int, int]] = set()
+        """Executions: benchmark, side, settings, build and number."""
         self._begun: set[tuple[int, int | None]] = set()
         self._following: dict[int, float] = {}
         """By round, what its builds would take again: after the first round perhaps a link."""
@@ -62,8 +64,7 @@ class Ledger:
         """Take one more record."""
         self.records.append(record)
         if isinstance(record, Same) and record.session == self._session:
-            self._identical.add(record.benchmark)
-            self._out.add(Scope(record.benchmark))
+            self.prove(record.benchmark)
         if isinstance(record, (Build, Execution, Failure)) and record.session == self._session:
             self._note(record)
 
@@ -76,7 +77,7 @@ class Ledger:
                 self._other += (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
             case Execution():
                 name = record.suite or record.benchmark
-                self._made.add((name, record.side, factors, record.build, record.execution))
+                self.made.add((name, record.side, factors, record.build, record.execution))
                 self._name(self._scope(record))
                 place = (record.build, record.execution)
                 self._executing[place] = self._executing.get(place, 0.0) + (record.seconds or 0.0)
@@ -92,8 +93,6 @@ class Ledger:
                 self._failed.add(scope)
                 self._out.add(scope)
                 self._name(scope)
-            case _:
-                pass
         if isinstance(record, Failure):
             # not of a round: a failed benchmark takes no time of the next one
             self._other += record.seconds or 0.0
@@ -105,19 +104,14 @@ class Ledger:
         if self._design or record.benchmark is None or record.side is None:
             return False
         absent = self._absent.setdefault(record.benchmark, set())
-        if any((name, side) == (record.benchmark, record.side) for name, side, *_ in self._made):
+        if any((name, side) == (record.benchmark, record.side) for name, side, *_ in self.made):
             return False
         absent.add(record.side)
         return len(absent) < len(SIDES)
 
-    @property
-    def has_executions(self) -> bool:
-        """Return whether anything was executed."""
-        return bool(self._made)
-
     def is_begun(self, benchmark: str) -> bool:
         """Return whether a benchmark was executed."""
-        return any(name == benchmark for name, *_ in self._made)
+        return any(name == benchmark for name, *_ in self.made)
 
     def _scope(self, of: Execution | Failure | ExecutionStep) -> Scope:
         return Scope(of.benchmark or "", of.side, canonical(of.factors)) if self._design else Scope(of.benchmark or "")
@@ -137,10 +131,6 @@ class Ledger:
         absent = step.side in self._absent.get(step.benchmark, ())
         return unbuilt or absent or self._all_in(self._scope(step), self._failed)
 
-    def is_identical(self, step: ExecutionStep) -> bool:
-        """Return whether a step's benchmark is proved the same on both sides."""
-        return step.benchmark in self._identical
-
     def is_out(self, step: ExecutionStep) -> bool:
         """Return whether a step's benchmark failed or needs no more; of a suite each that it names."""
         # what only one side has is executed once
@@ -153,9 +143,12 @@ class Ledger:
 
     def prove(self, benchmark: str, *, holds: bool = True) -> None:
         """Take a benchmark for the same on both sides, or no longer; nothing is recorded yet."""
-        names, scopes = {benchmark}, {Scope(benchmark)}
-        self._identical = self._identical | names if holds else self._identical - names
-        self._out = self._out | scopes if holds else self._out - scopes
+        if holds:
+            self.identical.add(benchmark)
+            self._out.add(Scope(benchmark))
+        else:
+            self.identical.discard(benchmark)
+            self._out.discard(Scope(benchmark))
 
     def settle(self, benchmarks: Iterable[str]) -> None:
         """Take benchmarks of the gate that need no more."""
@@ -167,7 +160,7 @@ class Ledger:
 
     def is_made(self, step: ExecutionStep) -> bool:
         """Return whether an execution is recorded."""
-        return (step.benchmark, step.side, canonical(step.factors), step.build, step.execution) in self._made
+        return (step.benchmark, step.side, canonical(step.factors), step.build, step.execution) in self.made
 
     def built(self, step: BuildStep) -> bool:
         """Return whether a build is recorded."""

@@ -5,7 +5,6 @@ Source: docs/turns.md, suites.
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from gate.config.types import Benchmark, Plan
 from gate.model import SIDES, Record, Side, Turn
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
-from harness.loop.steps import ExecutionStep, Round
+from harness.loop.steps import ExecutionStep, Pair, Round
 from harness.process.budget import Budget, BudgetEndedError
 
 OF_TIME = 0.1
@@ -30,22 +29,12 @@ _QUICK = 0.5
 _ROOM = 0.05
 """Of the budget that is left, what trying one benchmark may take."""
 
-Pair = Mapping[Side, ExecutionStep]
-"""The first step of a benchmark on each side."""
-
 
 class Cost(NamedTuple):
     """Seconds that starting an execution takes, and one of its values."""
 
     starting: float
     value: float
-
-
-class Taken(NamedTuple):
-    """What starting and a value take by the clock, and of the processors."""
-
-    clock: Cost
-    processors: Cost
 
 
 class Lengths:
@@ -67,8 +56,6 @@ class Lengths:
         self.counted = counted
         """Lays out the rounds by what is recorded of how many executions they have."""
         self._known: dict[str, Turn] = {}
-        self._warm: set[tuple[str, Side]] = set()
-        """What was executed in this round, by benchmark and side."""
 
     def rounds(self, rounds: Sequence[Round], records: Sequence[Record]) -> Sequence[Round]:
         """Go from now on by the short turns that are recorded of this session; return the rounds that have these."""
@@ -88,34 +75,32 @@ class Lengths:
         what warms up is the machine.
         """
         benchmark, turn = self._benchmarks[step.side][step.benchmark], self._known.get(step.benchmark)
-        place = step.benchmark, step.side
-        if turn is not None and place in self._warm and _warms_machine(benchmark):
+        warm, place = self._executions.warm, (step.benchmark, step.side)
+        if turn is not None and place in warm and _warms_machine(benchmark):
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
-        self._warm.add(place)
+        warm.add(place)
         return self._executions.make(benchmark, step, directory, None if turn is None else turn.iterations)
-
-    def end_round(self) -> None:
-        """Know that builds come next, which are warmed up again."""
-        self._warm.clear()
 
     def found(self, pair: Pair, begin: Callable[[ExecutionStep], Path]) -> Turn | None:
         """Find out how short the turns of a benchmark may be; None: as long as the executions of the plan.
 
         One value and several are measured on both sides, and thrown away: where one more value takes as long as the
-        first did, starting takes nothing. First values that are longer than later ones are a part of starting.
+        first did, starting takes nothing. First values that are longer than later ones are a part of starting. What is
+        short is tried twice, and the try counts that asks for the most values.
 
         begin: called with each step before it is executed; gives the directory.
         """
         budget, plan = self._executions.conditions.budget, self._plan
         command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command
         most = OF_COMMAND if command else OF_TIME
+        costs: list[Cost] = []
         try:
-            tried = [self._cost(pair, begin, budget)]
-            first = tried[0] and tried[0].clock
-            if first is not None and fewest(first, plan, most) < plan.iterations and sum(first) < _QUICK:
-                # so short a time may be another program's
-                tried.append(self._cost(pair, begin, budget))
-            cost = _longest([each for each in tried if each is not None], plan, most) if all(tried) else None
+            # so short a time may be another program's
+            while not costs or (len(costs) == 1 and sum(costs[0]) < _QUICK):
+                cost = self._cost(pair, begin, budget)
+                if cost is None or fewest(cost, plan, most) == plan.iterations:
+                    return None
+                costs.append(cost)
         except BudgetEndedError as ended:
             # what the cut tells does not count twice
             budget.note("start", -ended.seconds)
@@ -123,9 +108,7 @@ class Lengths:
         finally:
             # what a service has answered on one side it has not on the other
             self._executions.companions.stop_builds()
-        few = plan.iterations if cost is None else fewest(cost, plan, most)
-        if cost is None or few == plan.iterations:
-            return None
+        few, cost = max((fewest(each, plan, most), each) for each in costs)
         return Turn(
             benchmark=pair["base"].benchmark,
             session=self._executions.conditions.session,
@@ -134,7 +117,7 @@ class Lengths:
             starting=max(0.0, cost.starting) / (cost.starting + few * cost.value),
         )
 
-    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Taken | None:
+    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
         """Return what starting and a value take; None: one failed, gave another number of values, or takes long.
 
         Of both sides the shorter time counts, since other programs only add to it.
@@ -142,67 +125,32 @@ class Lengths:
         several = min(self._plan.iterations, _SEVERAL)
         # seconds of a value
         room = _ROOM * budget.left / (len(SIDES) * (several + 1))
-        took: dict[int, list[tuple[float, float]]] = {1: [], several: []}
-        for side, counts in zip(SIDES, ((1, several), (several, 1)), strict=True):
-            for count in counts:
-                seconds = self._seconds(pair[side], count, begin, budget)
-                if seconds is None or seconds[0] > count * room:
-                    return None
-                took[count].append(seconds)
-        clock, processors = zip(
-            map(min, zip(*took[1], strict=True)), map(min, zip(*took[several], strict=True)), strict=True
-        )
-        return Taken(_divided(*clock, several), _divided(*processors, several))
-
-    def _seconds(
-        self, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
-    ) -> tuple[float, float] | None:
-        """Return what an execution of so many values takes by the clock and of the processors.
-
-        None: it failed, or has another number of values.
-        """
-        benchmark = self._benchmarks[step.side][step.benchmark]
-        if _warms_machine(benchmark):
-            benchmark = msgspec.structs.replace(benchmark, warmup=0)
-        began, used = budget.clock(), _used()
-        made = self._executions.make(benchmark, step, begin(step), values)
-        asked = not made.failures and {
-            max(len(metric.values) for metric in each.metrics.values()) for each in made.executions
-        } == {values}
-        return (budget.clock() - began, _used() - used) if asked else None
-
-
-def _used() -> float:
-    """Return the seconds of the processors that perfgate and what it has waited for have used."""
-    both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in both)
-
-
-def _divided(one: float, more: float, several: int) -> Cost:
-    """Divide what an execution of one value takes, and one of several, into its start and a value."""
-    value = (more - one) / (several - 1)
-    return Cost(one - value, value)
-
-
-def _longest(tried: Sequence[Taken], plan: Plan, most: float) -> Cost:
-    """Choose the cost that asks for the most values.
-
-    By the clock alone, unless it shows that other programs disturb: tries that differ, or a start that takes less than
-    nothing. Then what the processors say counts too, which hardly depends on others. What waits takes none of them, and
-    so keeps longer turns there.
-    """
-    found = [each.clock for each in tried]
-    if len({fewest(each, plan, most) for each in found}) > 1 or min(each.starting for each in found) < 0:
-        found += [each.processors for each in tried]
-    return max(found, key=lambda each: fewest(each, plan, most))
+        took: dict[int, float] = {}
+        for step, values in zip((pair["base"],) * 2 + (pair["head"],) * 2, (1, several, several, 1), strict=True):
+            benchmark = self._benchmarks[step.side][step.benchmark]
+            if _warms_machine(benchmark):
+                benchmark = msgspec.structs.replace(benchmark, warmup=0)
+            began = budget.clock()
+            made = self._executions.make(benchmark, step, begin(step), values)
+            seconds = budget.clock() - began
+            given = {max(len(metric.values) for metric in each.metrics.values()) for each in made.executions}
+            if made.failures or given != {values} or seconds > values * room:
+                return None
+            took[values] = min(seconds, took.get(values, seconds))
+        value = (took[several] - took[1]) / (several - 1)
+        return Cost(took[1] - value, value)
 
 
 def fewest(cost: Cost, plan: Plan, most: float) -> int:
     """Return the fewest values of an execution of which starting takes at most a share; if there are none, as planned.
 
+    So it is too where starting seems to take less than nothing by more than that share: other programs disturb.
+
     plan: whose values a build are divided without a rest. most: the share of the seconds.
     """
     whole = plan.executions * plan.iterations
+    if cost.starting < -most * cost.value:
+        return plan.iterations
     found = (few for few in range(1, plan.iterations) if whole % few == 0)
     return next((few for few in found if cost.starting <= most * (cost.starting + few * cost.value)), plan.iterations)
 

@@ -21,9 +21,9 @@ from harness.loop import events
 from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
-from harness.loop.outside import Outside, tree_of
+from harness.loop.outside import Outside, Tree, tree_of
 from harness.loop.probe import Probe
-from harness.loop.steps import BuildStep, ExecutionStep, Round
+from harness.loop.steps import BuildStep, ExecutionStep, Pair, Round
 from harness.loop.turns import Turns
 from harness.process.budget import BudgetEndedError
 
@@ -70,18 +70,13 @@ class Loop:
         """Begin.
 
         Args:
-            rounds: what is to be made.
             benchmarks: by side and name, as that side's file has them.
-            builder: makes a side ready for a round.
-            executions: makes the executions.
-            append: takes the records.
             records: what an interrupted run of the same schedule left; its steps are not made again, but a side that
                 still has executions to make is built again with its seed, which is not recorded twice. In the gate what
                 they took counts against the budget, and a run that the budget ended stays ended. A designed experiment
                 goes on with a new budget.
             after_round: asked after every round which benchmarks need no more; its answers are appended, and replayed
                 from the records. None: the design is fixed.
-            progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             turns: makes what goes start by start.
             lengths: makes all else, with as many values as an execution has, and lays out the rounds by what is
@@ -138,7 +133,12 @@ class Loop:
             try:
                 stop = self._round(number, self._rounds[number])
             except BudgetEndedError as error:
-                return self._measured(number, "budget", self._cut(error))
+                step, compared = self._step, self._executions.compared
+                if self._late is not None and isinstance(step, ExecutionStep):
+                    # what it took is in its record
+                    step, error.phase, error.seconds, error.setup = self._late, "build", 0.0, 0.0
+                cut = None if step is None else cut_at(step, error, len(compared), sum(compared))
+                return self._measured(number, "budget", cut)
             if stop is not None:
                 ended = self._ledger.ended
                 return self._measured(number, stop, ended.cut if ended else None)
@@ -155,13 +155,6 @@ class Loop:
         return Measured(
             rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._begun,
         )  # fmt: skip
-
-    def _cut(self, ended: BudgetEndedError) -> Cut | None:
-        step, compared = self._step, self._executions.compared
-        if self._late is not None and isinstance(step, ExecutionStep):
-            # what it took is in its record
-            step, ended.phase, ended.seconds, ended.setup = self._late, "build", 0.0, 0.0
-        return None if step is None else cut_at(step, ended, len(compared), sum(compared))
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -192,8 +185,6 @@ class Loop:
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
-            self._turns.end_round()
-            self._lengths.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
             sound = self._is_sound(each.build)
         return None if sound or self._design else "build-failure"
@@ -325,7 +316,7 @@ class Loop:
                 self._builder.read(step.side, step.building, (seen.read | seen.executed) - seen.written)
         self._progress(events.ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
-    def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:
+    def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Pair]:
         """Return the first step on each side of what both have and nothing is measured of yet."""
         sides: dict[tuple[str, str], dict[Side, ExecutionStep]] = {}
         for step in self._ledger.pending(steps):
@@ -337,22 +328,22 @@ class Loop:
     def _shortened(self, steps: Sequence[ExecutionStep]) -> Sequence[ExecutionStep]:
         """Find out how short turns may be, and return the steps of the first round by these."""
         lengths, found = self._lengths, list[Turn]()
+
+        def tried(step: ExecutionStep) -> Path:
+            self._begin(step)
+            return self._builder.directory(step.side, step.building)
+
         pairs = [each for each in self._first_pairs(steps) if lengths.is_open(each["base"].benchmark)]
         if not pairs:
             return steps
         with self._budget.timed("start"):
             for pair in pairs:
-                turn = lengths.found(pair, self._tried)
-                if turn is not None:
+                if (turn := lengths.found(pair, tried)) is not None:
                     self._add(turn)
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
         self._progress(events.LaidOut(found, left=self._left(0)))
         return self._rounds[0].executions[: next(iter(self._rounds[0].first), None)]
-
-    def _tried(self, step: ExecutionStep) -> Path:
-        self._begin(step)
-        return self._builder.directory(step.side, step.building)
 
     def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
         """Know from now on what each build leaves outside its tree, if one does; tell whether measuring goes on.
@@ -381,9 +372,10 @@ class Loop:
 
     def _firsts(self, steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
         """Return the first that is to be made of each benchmark in each tree."""
-        return list({(step.benchmark, tree_of(step)): step for step in self._ledger.pending(steps)[::-1]}.values())[
-            ::-1
-        ]
+        firsts: dict[tuple[str, Tree], ExecutionStep] = {}
+        for step in self._ledger.pending(steps):
+            firsts.setdefault((step.benchmark, tree_of(step)), step)
+        return list(firsts.values())
 
     def _is_foreign(self, step: ExecutionStep) -> bool:
         """Fail a benchmark that would meet what another side's build has left; return whether it would."""
@@ -404,8 +396,15 @@ class Loop:
 
         for _, group in groupby(self._ledger.pending(steps), together):
             left = list(group)
-            while left and not self._is_left_out(left):
+            while left:
                 first = left[0]
+                # a suite of which nothing is wanted on either side need not run again
+                sides = (first.side,) if self._design else SIDES
+                if all((side, first.benchmark, canonical(first.factors)) in self._empty for side in sides):
+                    break
+                each_side = {each.side: each for each in left}.values()
+                if self._ledger.is_out(first) or any(map(self._is_foreign, each_side)):
+                    break
                 self._begin(first)
                 self._progress(events.StepStarted(first.side, first.benchmark, first.factors))
                 if self._turns.takes(first):
@@ -415,14 +414,6 @@ class Loop:
                     made = [self._lengths.make(first, self._builder.directory(first.side, first.building))]
                 self._note(left, made)
                 left = left[len(made) :]
-
-    def _is_left_out(self, steps: Sequence[ExecutionStep]) -> bool:
-        """Return whether steps of one benchmark need not be made any more, or may not."""
-        # a suite of which nothing is wanted on either side need not run again
-        sides = (steps[0].side,) if self._design else SIDES
-        if all((side, steps[0].benchmark, canonical(steps[0].factors)) in self._empty for side in sides):
-            return True
-        return self._ledger.is_out(steps[0]) or any(map(self._is_foreign, {each.side: each for each in steps}.values()))
 
     def _note(self, steps: Sequence[ExecutionStep], made: Sequence[Executed]) -> None:
         """Record what came out of steps, all of it or none, and tell of each."""
@@ -475,8 +466,9 @@ class Loop:
         ledger = self._ledger
         if number < len(ledger.looks):
             ledger.settle(ledger.looks[number].settled)
-        elif self._after_round is not None and not all(map(ledger.is_identical, self._rounds[number].executions)):
-            measured = {step.benchmark: step for step in self._rounds[number].executions}
+            return
+        measured = {step.benchmark: step for step in self._rounds[number].executions}
+        if self._after_round is not None and measured.keys() - ledger.identical:
             before = set(filter(ledger.is_out, measured.values()))
             begin = self._budget.clock()
             settled = self._after_round(ledger.records)
@@ -488,7 +480,7 @@ class Loop:
 
     def _add(self, *records: Record) -> None:
         first = next((record for record in records if isinstance(record, Execution)), None)
-        if first is not None and not self._ledger.has_executions:
+        if first is not None and not self._ledger.made:
             told = msgspec.structs.replace(first, before=sum(self._budget.aside.values()) or None)
             records = tuple(told if each is first else each for each in records)
         self._append(*records)

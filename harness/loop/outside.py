@@ -111,20 +111,20 @@ class Outside:
             accesses = seen.get((step.benchmark, step.side))
             if accesses is None:
                 begin(step)
-                left = max(0.0, end - time.monotonic()) / (len(steps) - number)
-                accesses, ended = self._traced(step, left)
+                left, ended = max(0.0, end - time.monotonic()) / (len(steps) - number), True
+                directory = self._standing.directory(step.side, step.building)
+                with suppress(OSError), tracing(conditions.scratch, since=self._begun) as trace:
+                    benchmark = self._benchmarks[step.side][step.benchmark]
+                    ran = self._executions.unmeasured(benchmark, step, directory, trace=trace, seconds=left)
+                    accesses, ended = trace.accesses(), ran.ended
                 cut += [(step.benchmark, tree_of(step))] if ended else []
-            # one of them is named: programs before what they read, and sources before what is made of them
-            read = (
-                (*sorted(accesses.executed), *sorted(accesses.read, key=lambda path: (path.endswith(".pyc"), path)))
-                if accesses is not None
-                else ()
-            )
-            held = dict.fromkeys(path for path in (*self._named(step), *read) if not is_hosts(path))
-            paths[step.benchmark, tree_of(step)] = [
-                *(path for path in held if any(reach.holds(path) for reach in reaches)),
-                *images[step.benchmark, tree_of(step)],
-            ]
+            met = self._named(step)
+            if accesses is not None:
+                # one of them is named: programs before what they read, and sources before what is made of them
+                read = sorted(accesses.read, key=lambda path: (path.endswith(".pyc"), path))
+                met += [*sorted(accesses.executed), *read]
+            held = [each for each in dict.fromkeys(met) if not is_hosts(each) and any(r.holds(each) for r in reaches)]
+            paths[step.benchmark, tree_of(step)] = [*held, *images[step.benchmark, tree_of(step)]]
         for place in cut:
             # what a busy machine did not let it reach it probably meets as well
             beside = [path for other, found in paths.items() if other[0] == place[0] for path in found]
@@ -160,8 +160,15 @@ class Outside:
     def differs(self, step: ExecutionStep) -> Failure | None:
         """Return the failure of a benchmark that would meet what the build of another tree has left."""
         tree = tree_of(step)
-        left = self._left.get(tree, {})
-        found = [path for path in self._met.get((step.benchmark, tree), ()) if self._is_anothers(path, tree, left)]
+        left, found = self._left.get(tree, {}), list[str]()
+        for path in self._met.get((step.benchmark, tree), ()):
+            if path not in self._writers or (owner := tree_of(self._writers[path])) == tree:
+                continue
+            # nobody but builds tags images, and to ask takes long
+            now = (self._known[path] if not path.startswith("/") else self._see(path)).content
+            # what neither has left there is a benchmark's, or another program's
+            if now != left.get(path, now) and now == self._left[owner][path]:
+                found.append(path)
         if not found:
             return None
         writer = self._writers[found[0]]
@@ -174,15 +181,6 @@ class Outside:
             status=f"{by} overwrote {visible(found[0])}{more} in round {writer.build + 1}",
         )  # fmt: skip
         return msgspec.structs.replace(failure, hint=self._executions.hint(failure, False))
-
-    def _is_anothers(self, path: str, tree: Tree, left: Mapping[str, str]) -> bool:
-        writer = self._writers.get(path)
-        if writer is None or tree_of(writer) == tree:
-            return False
-        # nobody but builds tags images, and to ask takes long
-        now = (self._known[path] if not path.startswith("/") else self._see(path)).content
-        # what neither has left there is a benchmark's, or another program's
-        return now != left.get(path, now) and now == self._left[tree_of(writer)][path]
 
     def _see(self, path: str) -> _Known:
         """Read what is at a path, if it is not what it was."""
@@ -216,15 +214,6 @@ class Outside:
                 return True
         return changed_above(path, self._standing.work, self._begun, passed) is not None
 
-    def _traced(self, step: ExecutionStep, seconds: float) -> tuple[Accesses | None, bool]:
-        """Execute a benchmark for some seconds; return what it read (None: unknown), and whether it was cut off."""
-        benchmark = self._benchmarks[step.side][step.benchmark]
-        directory = self._standing.directory(step.side, step.building)
-        with suppress(OSError), tracing(self._executions.conditions.scratch, since=self._begun) as trace:
-            ran = self._executions.unmeasured(benchmark, step, directory, trace=trace, seconds=seconds)
-            return trace.accesses(), ran.ended
-        return None, True
-
     def _words(self, step: ExecutionStep) -> Iterator[str]:
         """Give the words of a benchmark's commands, with the values of the variables in them."""
         benchmark = self._benchmarks[step.side][step.benchmark]
@@ -236,15 +225,15 @@ class Outside:
             elif each is not None:
                 yield from each.command
 
-    def _named(self, step: ExecutionStep) -> Iterator[str]:
+    def _named(self, step: ExecutionStep) -> list[str]:
         """Name the files that a benchmark's commands name, for systems that show no more."""
-        environment = self._executions.conditions.recipes[step.side].environment
+        environment, found = self._executions.conditions.recipes[step.side].environment, list[str]()
         directory = self._standing.directory(step.side, step.building)
         for word in self._words(step):
             program = shutil.which(word, path=environment.get("PATH")) if "/" not in word else None
             path = os.path.realpath(directory / (program or word))
-            if os.path.isfile(path):  # noqa: PTH113
-                yield path
+            found += [path] if os.path.isfile(path) else []  # noqa: PTH113
+        return found
 
     def _images(self, step: ExecutionStep) -> Iterator[str]:
         """Name images of containers that a benchmark's commands name, where builds make such: "docker image app"."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +21,10 @@ from gate.model.sameness import MOST_NAMED
 from gate.writing.plain import visible
 from harness.build.builder import TreeBuilder
 from harness.errors import SourceError
-from harness.instruments.protocol import Unusable
-from harness.loop.execution import Attempt, Executions, Unmeasured
+from harness.loop.execution import Executions, Unmeasured
 from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
-from harness.loop.same_output import Kept, Output, difference
-from harness.loop.steps import ExecutionStep
+from harness.loop.same_output import Output, difference
+from harness.loop.steps import ExecutionStep, Pair
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
 from harness.trace.trace import Trace, Tracer, tracing
@@ -43,20 +42,12 @@ both sides: one start a side fits several times over, traced too. Where it canno
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved.
-
-    seconds: of the execution on each side that was made whole.
-    """
+    """What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved."""
 
     benchmark: str
     failure: Failure | None = None
     same: Same | None = None
     unproved: Unproved | None = None
-    seconds: Mapping[Side, float] = field(default_factory=dict)
-
-
-Pair = Mapping[Side, ExecutionStep]
-"""The first step of a benchmark on each side."""
 
 
 class Probe:
@@ -191,45 +182,46 @@ class _One:
         self._end = end
         self._name = pair["base"].benchmark
         self._asked = benchmarks["base"].same_output is not False
-        self._kept: dict[Side, Kept] = {}
+        self._kept: dict[Side, Output] = {}
         self.read: set[str] = set()
         self.seen: dict[Side, Accesses] = {}
         self.left: dict[Side, Mapping[str, State]] = {}
-        self._seconds: dict[Side, float] = {}
 
-    def examined(self, ground: Ground | Unproved) -> Probed:
+    def examined(self, stands_on: Ground | Unproved) -> Probed:
         """Execute what must be, and tell what it told."""
-        known = ground if isinstance(ground, Unproved) else self._doubt_before(ground)
-        nothing_differs = not isinstance(ground, Unproved) and not ground.differences.paths
-        if not self._asked and (known is not None or nothing_differs):
-            return self._probed(known, ground)
+        ground, known = (stands_on, None) if isinstance(stands_on, Ground) else (None, stands_on)
+        if ground is not None:
+            base, head = (self._benchmarks[side] for side in SIDES)
+            recipes = self._executions.conditions.recipes
+            known = apart(base, head, (recipes["base"], recipes["head"]))
+            known = known or program_differs(base, self._stand("base"), ground)
         for side in SIDES:
-            found = self._execute(side, None if known or isinstance(ground, Unproved) else ground)
-            if isinstance(found, Failure):
-                return Probed(self._name, failure=found, seconds=self._seconds)
-            known = known or found
-            if known is not None and not self._asked:
+            if not self._asked and (known is not None or (ground is not None and not ground.differences.paths)):
                 break
-        if known is None and isinstance(ground, Ground) and ground.home is not None:
-            known = self._in_homes(ground, ground.home)
-        return self._probed(known, ground)
-
-    def _in_homes(self, ground: Ground, home: Path) -> Unproved | None:
-        """Find what was met in the home directories and differs, but for what the benchmark itself made there."""
-        homes = self._executions.conditions.sandbox.homes()
-        made = frozenset.intersection(*(each.absent for each in self.seen.values()))
-        own = {side: {path: left[path] for path in made if path in left} for side, left in self.left.items()}
-        try:
-            found = [compared(each, home, homes, ground.facts, own) for each in self.seen.values()]
-        except OSError:
-            return Unproved(kind="failed")
-        return _of_home(next(filter(None, found), None))
-
-    def _doubt_before(self, ground: Ground) -> Unproved | None:
-        base, head = (self._benchmarks[side] for side in SIDES)
-        recipes = self._executions.conditions.recipes
-        different = apart(base, head, (recipes["base"], recipes["head"]))
-        return different or program_differs(base, self._stand("base"), ground)
+            found = self._execute(side, None if known else ground)
+            if isinstance(found, Failure):
+                return Probed(self._name, failure=found)
+            known = known or found
+        if known is None and ground is not None and ground.home is not None and self.seen:
+            # what was met in the home directories and differs, but for what the benchmark itself made there
+            homes = self._executions.conditions.sandbox.homes()
+            made = frozenset.intersection(*(each.absent for each in self.seen.values()))
+            own = {side: {path: left[path] for path in made if path in left} for side, left in self.left.items()}
+            try:
+                found_there = [compared(each, ground.home, homes, ground.facts, own) for each in self.seen.values()]
+                known = _of_home(next(filter(None, found_there), None))
+            except OSError:
+                known = Unproved(kind="failed")
+        if known is not None or ground is None:
+            return Probed(self._name, unproved=known and _shown(known))
+        different = ground.differences
+        same = Same(
+            benchmark=self._name, session=self._executions.conditions.session,
+            differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(different.paths),
+            made_count=len(different.paths) - len(ground.sources), read_count=len(self.read),
+            hash=dict(different.hashes),
+        )  # fmt: skip
+        return Probed(self._name, same=same)
 
     def _stand(self, side: Side) -> Path:
         return self._standing.directory(side, self._pair[side].building)
@@ -255,8 +247,6 @@ class _One:
         if failed and ground is not None and self._asked:
             # the tracer may be why: it is slower, and takes from a program what sets its user
             ran, _ = self._traced(benchmark, step, directory, output, None, "seccomp")
-        if ran.failure is None or ran.ended:
-            self._seconds[side] = ran.seconds
         if output is not None:
             failure = self._compare(side, output, ran)
             if failure is not None:
@@ -301,29 +291,15 @@ class _One:
     def _compare(self, side: Side, output: Output, ran: Unmeasured) -> Failure | None:
         if ran.failure is not None:
             return ran.failure
-        kept = output.keep(ran.attempt.context.scratch)
-        if isinstance(kept, Unusable):
-            return self._failure(ran.attempt, kept)
-        self._kept[side] = kept
-        if len(self._kept) < len(SIDES):
+        lacking = output.keep(ran.attempt.context.scratch)
+        self._kept[side] = output
+        of_both = lacking is None and len(self._kept) == len(SIDES)
+        why = difference(self._benchmarks["base"], self._kept["base"], self._kept["head"]) if of_both else lacking
+        if why is None:
             return None
-        why = difference(self._benchmarks["base"], self._kept["base"], self._kept["head"])
-        return msgspec.structs.replace(self._failure(ran.attempt, why), side=None) if why is not None else None
-
-    def _failure(self, attempt: Attempt, why: Unusable) -> Failure:
-        failure = self._executions.failure(attempt, why, None)
-        return msgspec.structs.replace(failure, kind="output", execution=None, hint=None)
-
-    def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
-        if known is not None or isinstance(ground, Unproved):
-            return Probed(self._name, unproved=known and _shown(known), seconds=self._seconds)
-        found = ground.differences
-        same = Same(
-            benchmark=self._name, session=self._executions.conditions.session,
-            differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(found.paths),
-            made_count=len(found.paths) - len(ground.sources), read_count=len(self.read), hash=dict(found.hashes),
-        )  # fmt: skip
-        return Probed(self._name, same=same, seconds=self._seconds)
+        failure = self._executions.failure(ran.attempt, why, None)
+        own = None if of_both else side
+        return msgspec.structs.replace(failure, kind="output", execution=None, hint=None, side=own)
 
 
 def _shown(known: Unproved) -> Unproved:

@@ -20,7 +20,7 @@ from harness.loop.execution import Executions
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.deadline import DeadlineError, deadline
-from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Subject, counted, fold
+from harness.profilers.profiler import Absent, Costs, Found, Profiler, Subject, counted, fold
 
 _DETAIL = 500
 _LEAST = 10.0
@@ -35,8 +35,8 @@ class Wanted:
     """A benchmark to be profiled.
 
     name: of the case, of a suite that of its line. steps: of each side; head's execution has the seed of base's.
-    directories: puts a side's tree where it is executed. seconds: what one iteration takes on
-    the slower side. execution: what one execution does.
+    directories: puts a side's tree where it is executed. seconds: what one iteration takes on the slower side.
+    execution: what one execution does.
     """
 
     name: str
@@ -45,7 +45,6 @@ class Wanted:
     directories: Callable[[Side], Path]
     seconds: float
     execution: float
-    """Seconds of one execution."""
     session: int = 0
     factors: dict[str, Any] = field(default_factory=dict, hash=False)
 
@@ -63,96 +62,67 @@ class Wanted:
         return Subject(benchmark, line, self.seconds, once, self.directories(side), environment)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    profiler: Profiler
-    found: Found
-    effort: Effort
-
-
 def profiled(
     wanted: Wanted, profilers: Sequence[Profiler], making: Making, budget: Budget,
     caller: Mapping[str, str] = os.environ,
 ) -> Iterator[Profile | Unprofiled]:  # fmt: skip
-    """Profile a benchmark on both sides; one record says why that is not possible.
+    """Profile a benchmark on both sides, by the first profiler that fits, is there, and is done in time.
+
+    One record says why that is not possible: one side alone explains nothing.
 
     profilers: the one to be preferred first. budget: of all profiles. caller: the environment that their tools are
     looked for in.
     """
-    begin = time.monotonic()
-    found: list[Profile] = []
-    chosen = _chosen(wanted, profilers, making(None, budget), caller)
-    if isinstance(chosen, Unprofiled):
-        yield chosen
-        return
-    executions = making(chosen.effort.iterations, budget)
+    begin, executions = time.monotonic(), making(None, budget)
+    subject = wanted.subject("base", executions)
     why: Unprofiled | None = None
+    for profiler in (each for each in profilers if each.fits(subject)):
+        found = profiler.find(caller)
+        if isinstance(found, Absent):
+            why = why or _unprofiled(wanted, "no-profiler", profiler.name, install=found.install, detail=found.why)
+            continue
+        effort = profiler.effort(subject)
+        if len(SIDES) * effort.seconds <= executions.conditions.budget.left:
+            break
+        # unless no other one can
+        why = _unprofiled(wanted, "budget", profiler.name)
+    else:
+        yield why or _unprofiled(wanted, "unsupported")
+        return
+    executions, why = making(effort.iterations, budget), None
     try:
-        for side in SIDES:
-            each = _side(wanted, side, chosen, executions)
-            if isinstance(each, Unprofiled):
-                why = each
-                break
-            found.append(each)
+        profiles = [_side(wanted, side, profiler, found, effort.executions, executions) for side in SIDES]
     except BudgetEndedError:
-        why = _unprofiled(wanted, "budget", chosen.profiler.name)
+        why = _unprofiled(wanted, "budget", profiler.name)
+    except _UNREADABLE as error:
+        why = _unprofiled(wanted, "failed", profiler.name, detail=str(error))
+    else:
+        yield from profiles
+        return
     finally:
         executions.end_round()
-    if why is not None:
-        yield msgspec.structs.replace(why, seconds=time.monotonic() - begin)
-        return
-    # one side alone explains nothing
-    yield from found
+    yield msgspec.structs.replace(why, seconds=time.monotonic() - begin)
 
 
-def _chosen(
-    wanted: Wanted, profilers: Sequence[Profiler], executions: Executions, caller: Mapping[str, str]
-) -> _Chosen | Unprofiled:
-    """Choose the first profiler that fits, is there, and is done in time."""
-    subject = wanted.subject("base", executions)
-    fitting = [each for each in profilers if each.fits(subject)]
-    why: Unprofiled | None = None
-    for each in fitting:
-        found = each.find(caller)
-        if isinstance(found, Absent):
-            why = why or _unprofiled(wanted, "no-profiler", each.name, install=found.install, detail=found.why)
-            continue
-        effort = each.effort(subject)
-        if len(SIDES) * effort.seconds > executions.conditions.budget.left:
-            # unless no other one can
-            why = _unprofiled(wanted, "budget", each.name)
-            continue
-        return _Chosen(each, found, effort)
-    return why or _unprofiled(wanted, "unsupported")
-
-
-def _side(wanted: Wanted, side: Side, chosen: _Chosen, executions: Executions) -> Profile | Unprofiled:
-    profiler, subject = chosen.profiler, wanted.subject(side, executions)
-    first = wanted.steps["base"]
+def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: int, executions: Executions) -> Profile:
+    """Profile some executions of one side; raises what _UNREADABLE names, and BudgetEndedError."""
+    subject, first = wanted.subject(side, executions), wanted.steps["base"]
     step = replace(wanted.steps[side], seed=first.seed, padding=first.padding)
     begin, every = time.monotonic(), list[Costs]()
-    for _ in range(chosen.effort.executions):
+    for _ in range(count):
         ran = executions.unmeasured(
             subject.benchmark, step, subject.directory,
-            wrapped=lambda context, command: profiler.wrap(chosen.found, subject, context, command),
+            wrapped=lambda context, command: profiler.wrap(found, subject, context, command),
         )  # fmt: skip
         if ran.failure is not None:
-            return _unprofiled(wanted, "failed", profiler.name, detail=f"{ran.failure.status} {ran.failure.stderr}")
-        try:
-            with deadline(max(_LEAST, executions.conditions.budget.left)):
-                for command in profiler.afterwards(subject, ran.attempt.context, ran.attempt.command):
-                    executions.conditions.executor.run(command)
-                every.append(profiler.read(subject, ran.attempt.context))
-        except _UNREADABLE as error:
-            return _unprofiled(wanted, "failed", profiler.name, detail=str(error))
-    try:
-        sampled = profiler.sampled(subject, every)
-        folded = fold(sampled.costs)
-    except _UNREADABLE as error:
-        return _unprofiled(wanted, "failed", profiler.name, detail=str(error))
+            raise OutputError(f"{ran.failure.status} {ran.failure.stderr}")
+        with deadline(max(_LEAST, executions.conditions.budget.left)):
+            every.append(profiler.read(subject, ran.attempt.context))
+    sampled = profiler.sampled(subject, every)
+    folded = fold(sampled.costs)
     return Profile(
         benchmark=wanted.name, side=side, session=wanted.session, factors=wanted.factors, profiler=profiler.name,
-        tool=chosen.found.version, unit=sampled.unit, operations=sampled.operations, seconds=time.monotonic() - begin,
+        tool=found.version, unit=sampled.unit, operations=sampled.operations, seconds=time.monotonic() - begin,
         frames=folded.frames, stacks=folded.stacks,
         calls=None if sampled.calls is None else counted(folded.frames, sampled.calls), approximate=sampled.approximate,
     )  # fmt: skip

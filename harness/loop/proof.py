@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +97,20 @@ def doubt(accesses: Accesses, ground: Ground) -> Unproved | None:
             return Unproved(kind="no-tracer")
         where = each.where if each.kind == "connection" else f"{each.kind} {each.where}".rstrip()
         return Unproved(kind="connection" if each.kind == "connection" else "no-trace", path=where)
-    return _outside(accesses, ground) or _side_named(accesses.read, ground)
+    # what was read outside both trees and changed since the builds began: one of them may have done it
+    for path in filter(ground.is_foreign, sorted(accesses.changed)):
+        return Unproved(kind="outside-changed", path=path)
+    passed: set[str] = set()
+    for path in filter(ground.is_foreign, sorted(accesses.read | accesses.listed)):
+        above = changed_above(path, ground.root, ground.begun, passed)
+        if above is not None:
+            return Unproved(kind="outside-changed", path=above)
+    for path in sorted(accesses.read):
+        # a file of the tree may ask which side it is: the variable that tells it differs
+        inner = ground.inner(path)
+        if inner and _mentions(Path(path), _SIDE.encode()):
+            return Unproved(kind="side-name-read", path=inner)
+    return None
 
 
 def _differing(accesses: Accesses, ground: Ground) -> Unproved | None:
@@ -182,20 +195,6 @@ def changed_outside(
     return None
 
 
-def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
-    """Find what was read outside both trees and changed since the builds began: one of them may have done it."""
-    for path in sorted(accesses.changed):
-        if ground.is_foreign(path):
-            return Unproved(kind="outside-changed", path=path)
-    passed: set[str] = set()
-    for path in sorted(accesses.read | accesses.listed):
-        looked = ground.is_foreign(path)
-        above = changed_above(path, ground.root, ground.begun, passed) if looked else None
-        if above is not None:
-            return Unproved(kind="outside-changed", path=above)
-    return None
-
-
 def changed_above(path: str, root: Path, begun: int, passed: set[str]) -> str | None:
     """Find a directory above that took the place of another, or that lost or gained what is looked for.
 
@@ -213,15 +212,6 @@ def changed_above(path: str, root: Path, begun: int, passed: set[str]) -> str | 
                 return path
             there = True
             passed.add(path)
-    return None
-
-
-def _side_named(read: Iterable[str], ground: Ground) -> Unproved | None:
-    """Find a file of the tree that may ask which side it is: the variable that tells it differs."""
-    for path in sorted(read):
-        inner = ground.inner(path)
-        if inner and _mentions(Path(path), _SIDE.encode()):
-            return Unproved(kind="side-name-read", path=inner)
     return None
 
 

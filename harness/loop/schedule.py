@@ -40,9 +40,6 @@ class Rounds(Sequence[Round]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    def __hash__(self) -> int:
-        return hash(self._numbers)
-
 
 def schedule(
     benchmarks: Mapping[Side, Sequence[str]], builds: int, executions: int, seed: int,

@@ -48,6 +48,10 @@ class ExecutionStep:
     building: Mapping[str, Setting] = field(default_factory=dict, hash=False)
 
 
+Pair = Mapping[Side, ExecutionStep]
+"""The first step of a benchmark on each side."""
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """Build number `build` of all that is built, then its executions, interleaved.

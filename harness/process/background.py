@@ -26,22 +26,16 @@ def bound(fd: int) -> None:
     found = os.fstat(fd)
     if found.st_blocks * 512 <= _ON_DISK:
         return
-    if _punched(fd, found.st_size - KEPT):
-        return
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        holes = hasattr(libc, "fallocate64")
+        length = ctypes.c_int64(found.st_size - KEPT)
+        if holes and libc.fallocate64(fd, _PUNCH_HOLE, ctypes.c_int64(0), length) == 0:
+            return
     kept = _last(fd)
     os.ftruncate(fd, 0)
     with suppress(OSError):  # a full disk may refuse even what was just given up
         os.write(fd, kept)
-
-
-def _punched(fd: int, length: int) -> bool:
-    if sys.platform != "linux":
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(libc, "fallocate64"):
-        return False
-    done: int = libc.fallocate64(fd, _PUNCH_HOLE, ctypes.c_int64(0), ctypes.c_int64(length))
-    return done == 0
 
 
 def last(fd: int) -> str:

@@ -79,11 +79,12 @@ class Descendants:
         """Reap orphans that have ended while an execution goes on: as zombies they would keep their process ids."""
         if sys.platform != "linux":
             return
-        while (pid := _zombie()) is not None and pid not in (
-            leader, *self._companions, *self._before, *self._kept, *KEEPERS,
-        ):  # fmt: skip
-            with suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+        others = {leader, *self._companions, *self._before, *self._kept, *KEEPERS}
+        with suppress(ChildProcessError):
+            while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                if found.si_pid in others:
+                    return
+                os.waitpid(found.si_pid, 0)
 
     def _open(self) -> None:
         if not self._users:
@@ -127,14 +128,6 @@ def adopts_orphans() -> bool:
     found = ctypes.c_int(0)
     done: int = ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(found), 0, 0, 0)
     return done == 0 and found.value == 1
-
-
-def _zombie() -> int | None:
-    """Give one child that has ended and is not reaped."""
-    with suppress(ChildProcessError):
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return None if found is None else found.si_pid
-    return None
 
 
 def _children() -> frozenset[int]:

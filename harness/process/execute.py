@@ -25,8 +25,7 @@ from gate.units import Duration
 from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
-from harness.process.leftovers import marks, note
-from harness.process.process_groups import NOT_STARTED, Process, end_group
+from harness.process.process_groups import NOT_STARTED, Process, end_group, marks, note
 from harness.process.process_groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
@@ -179,7 +178,10 @@ class ProcessExecutor:
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         server = self._server(command)
         with (
-            _errors(confined=command.confined is not None) as errors,
+            # a confined program may open its standard error again: that is so in memory
+            os.fdopen(os.memfd_create("stderr"), "w+b")
+            if command.confined is not None and sys.platform == "linux"
+            else tempfile.TemporaryFile() as errors,
             _output(command.stdout) as output,
             self._descendants.execution(),
         ):
@@ -269,14 +271,11 @@ class ProcessExecutor:
 
     def _paced(self, command: Command) -> str:
         """Say what a command has changed that the next ones inherit of perfgate's own processes; "": nothing."""
-        said = []
-        for each in self._paces if command.confined is not None else ():
-            try:
-                each.check()
-            except PaceError as error:
-                several = command.launch is not None and len(command.launch.sides) > 1
-                said.append(f"{'base or head' if several else 'it'} {error}")
-        return said[0] if said else ""
+        if command.confined is None:
+            return ""
+        said = [what for each in self._paces if (what := each.changed())]
+        several = command.launch is not None and len(command.launch.sides) > 1
+        return f"{'base or head' if several else 'it'} {said[0]}" if said else ""
 
     def _note(self, pid: int) -> None:
         if self._running is not None:
@@ -308,11 +307,10 @@ class ProcessExecutor:
             program = _resolved(argv[0], command.environment.get("PATH", os.defpath))
 
             entered = None if confined is None or enters else partial(enter, *astuple(confined))
-            own = confined is not None and confined.alone
+            own = entered is not None and confined is not None and confined.alone
 
             def by_itself() -> None:
-                assert entered is not None  # noqa: S101  # for types
-                entered()
+                enter(*astuple(confined))  # type: ignore[arg-type]  # where it is one
                 os.chdir(command.directory)
 
             def start() -> subprocess.Popen[bytes]:
@@ -327,7 +325,7 @@ class ProcessExecutor:
                     start_new_session=True,
                     pass_fds=enters,
                     # in the fork, which has one thread
-                    preexec_fn=by_itself if own and entered is not None else None,
+                    preexec_fn=by_itself if own else None,
                 )
 
             try:
@@ -365,13 +363,6 @@ def _alone(command: Command) -> Launch | None:
         return None
     side = LaunchSide(command.argv, command.environment, command.directory, confined, around=((program,), ()))
     return Launch(_LAUNCHER, Path(os.devnull), (side,), ())
-
-
-def _errors(*, confined: bool) -> BinaryIO:
-    """Return a file for standard error, which a confined program may open again: that is so in memory."""
-    if confined and sys.platform == "linux":
-        return os.fdopen(os.memfd_create("stderr"), "w+b")
-    return tempfile.TemporaryFile()
 
 
 def _output(path: Path | None) -> BinaryIO:
@@ -471,31 +462,23 @@ def find_own(name: str) -> str | None:
     return find_program(name, {"PATH": str(Path(sys.executable).parent)})
 
 
-class PaceError(Exception):
-    """Something that is not perfgate has changed them: what, in words."""
-
-
 class Pace:
     """What a process has when this is made."""
 
     def __init__(self, pid: int) -> None:
-        """Look at it."""
         self._pid = pid
         self._known = pace(pid)
 
-    def check(self) -> None:
-        """Make sure that it is still so, and put it back where it is not.
-
-        Raises:
-            PaceError: it was not.
-        """
+    def changed(self) -> str:
+        """Put back what something that is not perfgate has changed, and say what, in words; "": nothing."""
         now: dict[str, object] = {}
         with suppress(OSError):  # it has ended, which others find
             now = pace(self._pid)
         what = next((name for name in now if now[name] != self._known.get(name)), None)
-        if what is not None:
-            put_back(self._pid, self._known)
-            raise PaceError(f"changed the {what} of perfgate's own process {self._pid}")
+        if what is None:
+            return ""
+        put_back(self._pid, self._known)
+        return f"changed the {what} of perfgate's own process {self._pid}"
 
 
 _OF_RUNNER = re.compile(r"GITHUB_|ACTIONS_|RUNNER_|INPUT_", re.IGNORECASE)

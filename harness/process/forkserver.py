@@ -220,19 +220,15 @@ class ForkServer:
             beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
             self._socket.sendmsg([len(request).to_bytes(_HEAD, sys.byteorder)], beside)
             self._socket.sendall(request)
-            pid = self._answer()
+            told = b""
+            while told.count(b"\n") < 2:
+                part = self._socket.recv(64)
+                if not part:
+                    raise ForkServerError
+                told += part
         except OSError:
             raise ForkServerError from None
-        return Forked(pid)
-
-    def _answer(self) -> int:
-        told = b""
-        while told.count(b"\n") < 2:
-            part = self._socket.recv(64)
-            if not part:
-                raise ForkServerError
-            told += part
-        return int(told.strip())
+        return Forked(int(told.strip()))
 
 
 def _end(own: socket.socket, process: subprocess.Popen[bytes]) -> None:

@@ -9,10 +9,11 @@ starts.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -48,10 +49,7 @@ def started_with(
 
     def inside() -> None:
         try:
-            if cpus is not None:
-                _pin(cpus)
-            if priority is not None:
-                _nice(priority)
+            _take(cpus, priority)
             if enter is not None:
                 enter()
             done.append(start())
@@ -131,23 +129,15 @@ def weigh_session(pid: int, priority: int | None) -> None:
             Path(f"/proc/{pid}/autogroup").write_text(f"{weight}\n", encoding="ascii")
 
 
-def _pin(cpus: str) -> None:
-    wanted = numbers_of(cpus)
-    with suppress(OSError):  # none of them can be had
-        os.sched_setaffinity(0, {number for number in wanted if number < _MOST})
-    # the kernel leaves out those that it cannot give, without a word
-    missing = wanted - os.sched_getaffinity(0)
-    if missing:
-        own = _shown(os.sched_getaffinity(os.getpid()))
-        raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here; available: {own}')
-
-
-def numbers_of(cpus: str) -> frozenset[int]:
-    """Return the numbers of processors such as "0,2-3".
-
-    Raises:
-        ProcessorsError: a range that runs backwards.
-    """
+def _take(cpus: str | None, priority: int | None) -> None:
+    if priority is not None:
+        try:
+            os.setpriority(os.PRIO_PROCESS, 0, priority)  # 0: this thread
+        except PermissionError:
+            advice = "run as root, or raise the limit that `ulimit -e` shows"
+            raise ProcessorsError(f"priority = {priority} is not permitted: {advice}") from None
+    if cpus is None:
+        return
     wanted: set[int] = set()
     for part in cpus.split(","):
         first, _, last = part.partition("-")
@@ -156,23 +146,12 @@ def numbers_of(cpus: str) -> frozenset[int]:
             raise ProcessorsError(f'cpus = "{cpus}": "{part}" is not a range: write the smaller number first')
         # one beyond what can be is enough to be refused
         wanted.update(range(min(low, _MOST), min(high, _MOST) + 1))
-    return frozenset(wanted)
-
-
-def _shown(numbers: Collection[int]) -> str:
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ",".join("-".join(map(str, part)) for part in parts)
-
-
-def _nice(priority: int) -> None:
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, priority)  # 0: this thread
-    except PermissionError:
-        raise ProcessorsError(
-            f"priority = {priority} is not permitted: run as root, or raise the limit that `ulimit -e` shows"
-        ) from None
+    with suppress(OSError):  # none of them can be had
+        os.sched_setaffinity(0, wanted - {_MOST})
+    # the kernel leaves out those that it cannot give, without a word
+    missing = wanted - os.sched_getaffinity(0)
+    if missing:
+        status = Path(f"/proc/{os.getpid()}/status").read_text(encoding="ascii", errors="replace")
+        own = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
+        here = f"; available: {own[1]}" if own else ""
+        raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here{here}')

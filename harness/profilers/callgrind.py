@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import PurePath
 from typing import NamedTuple
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
+from harness.host.facts import install
 from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgrind
-from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers import profiler
-from harness.profilers.native import Places, install, is_native, plain_name
+from harness.profilers.native import Places, is_native, plain_name
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")
@@ -39,8 +39,6 @@ class Spent:
     """Instructions of a function itself, or of what it calls from one place."""
 
     function: Function
-    address: int
-    """In its binary; -1: the profile has none."""
     amount: float
     callee: Function | None = None
     count: float = 0.0
@@ -66,7 +64,6 @@ def spent(data: bytes) -> Iterator[Spent]:
                 reader.count = float(int(line[6:].split()[0]))
             elif line.startswith("positions:"):
                 reader.columns = len(line.split()) - 1
-                reader.addressed = "instr" in line
             elif line.startswith("events:"):
                 reader.event = line.split()[1:].index("Ir")
             complete = complete or line.startswith("totals:")
@@ -80,13 +77,12 @@ class _Reader:
     """The state of the format, in which names and positions refer to those before."""
 
     def __init__(self) -> None:
-        self.addressed = False
         self.count: float | None = None
         """Of the calls whose cost is in the next line."""
         self.columns, self.event = 1, 0
         self._names: dict[str, dict[str, str]] = {"ob": {}, "fl": {}, "fn": {}}
-        # of what is inlined: it has another file than its function
-        self._binary, self._inlined, self._address = "", "", 0
+        # a line of what is inlined has another file than its function
+        self._binary, self._file = "", ""
         self._function = Function("", "", "")
         self._called: dict[str, str] = {}
 
@@ -102,65 +98,22 @@ class _Reader:
         elif kind == "ob":
             self._binary = name
         elif kind == "fn":
-            self._function = Function(self._binary, self._inlined, name)
+            self._function = Function(self._binary, self._file, name)
         else:
-            self._inlined = name
+            self._file = name
 
     def cost(self, numbers: list[str]) -> Spent:
-        if self.addressed and (text := numbers[0]) != "*":
-            if text[0] in "+-":
-                self._address += int(text, 0 if "x" in text else 10)
-            else:
-                self._address = int(text, 0)
         place = self.columns + self.event
         # trailing zeros are left out
         amount = float(int(numbers[place])) if place < len(numbers) else 0.0
-        address = self._address if self.addressed else -1
         if not 0 <= amount < 1e18 or not 0 <= (self.count or 0.0) < 1e18:
             raise ValueError
         count, self.count = self.count, None
         if count is None:
-            return Spent(self._function, address, amount)
-        known = {"ob": self._binary, "fl": self._inlined, "fn": self._function.name} | self._called
+            return Spent(self._function, amount)
+        known = {"ob": self._binary, "fl": self._file, "fn": self._function.name} | self._called
         self._called = {}
-        return Spent(self._function, address, amount, Function(known["ob"], known["fl"], known["fn"]), count)
-
-
-_ADDRESS = re.compile(r"0x[0-9a-f]+")
-_LINE = re.compile(r":(?:\d+|\?)(?: \(discriminator \d+\))?$")
-_DEEPEST_INLINED = 50
-
-
-class Inlined(NamedTuple):
-    """A function that is inlined at an address."""
-
-    name: str
-    file: str
-
-
-def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
-    """Read what `addr2line -a -f -i -C` writes: the functions inlined at each address, the outermost first.
-
-    The function that holds them, the last of each address, is left out: a profiler knows it.
-
-    Raises:
-        OutputError: it is something else.
-    """
-    found: dict[int, list[str]] = {}
-    lines: list[str] = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        if _ADDRESS.fullmatch(line):
-            lines = found.setdefault(int(line, 16), [])
-            lines.clear()
-        else:
-            lines.append(line)
-    if not found and data:
-        raise OutputError("addr2line wrote what cannot be read")
-    pairs = {
-        address: [Inlined(name, _LINE.sub("", place)) for name, place in zip(each[0:-2:2], each[1:-2:2], strict=False)]
-        for address, each in found.items()
-    }
-    return {address: tuple(reversed(each[:_DEEPEST_INLINED])) for address, each in pairs.items() if each}
+        return Spent(self._function, amount, Function(known["ob"], known["fl"], known["fn"]), count)
 
 
 _LEAST = 1e-4
@@ -222,9 +175,10 @@ def drawn(arcs: Arcs) -> Counted:
     reached: dict[Frame, float] = defaultdict(float)
     for stack, cost in found.items():
         reached[stack[-1]] += cost
-    own = arcs.own
-    exact = {stack: cost * own.get(stack[-1], 0.0) / reached[stack[-1]] for stack, cost in found.items() if cost > 0}
-    exact.update({(frame,): cost for frame, cost in own.items() if cost > 0 and not reached[frame]})
+    exact = {
+        stack: cost * arcs.own.get(stack[-1], 0.0) / reached[stack[-1]] for stack, cost in found.items() if cost > 0
+    }
+    exact.update({(frame,): cost for frame, cost in arcs.own.items() if cost > 0 and not reached[frame]})
     return Counted(exact, arcs.counts)
 
 
@@ -232,9 +186,6 @@ _SLOWER = 100.0
 _SECONDS = 0.2
 """Of the loop of a Google Benchmark, without callgrind."""
 _UNNAMED = re.compile(r"0x[0-9a-f]+|\?\?\?")
-_ADDRESSES, _INLINED = "addresses", "inlined"
-_MOST_ADDRESSES = 100_000
-_Chains = Mapping[int, Sequence[Inlined]]
 
 
 class Callgrind(profiler.Profiler):
@@ -249,15 +200,14 @@ class Callgrind(profiler.Profiler):
 
     def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
         """Look for valgrind and try it."""
-        if find_program("valgrind", caller) is None:
+        path = find_program("valgrind", caller)
+        if path is None:
             # Homebrew has none for today's macOS
             return profiler.Absent(install(caller, {"brew": ""}, "valgrind"))
         found = find_callgrind(caller)
-        return (
-            profiler.Found(found.path, f"valgrind {found.version}")
-            if isinstance(found, Instrument)
-            else profiler.Absent("", found)
-        )
+        if isinstance(found, str):
+            return profiler.Absent("", found)
+        return profiler.Found(path, f"valgrind {found.version}")
 
     def effort(self, subject: profiler.Subject) -> profiler.Effort:
         """Execute once: the count is the same each time."""
@@ -281,43 +231,15 @@ class Callgrind(profiler.Profiler):
         argv = profiler.with_options(subject, command, options)
         return replace(
             command,
-            argv=(found.path, *OPTIONS, "--dump-instr=yes", *files, "--", *argv),
+            argv=(found.path, *OPTIONS, *files, "--", *argv),
             environment={"PYTHONHASHSEED": "0"} | command.environment,
         )
 
-    def afterwards(self, subject: profiler.Subject, context: Context, command: Command) -> Iterator[Command]:
-        """Ask addr2line which functions are inlined where, in each program of the tree."""
-        program = find_program("addr2line", command.environment)
-        if program is None:
-            return
-        by_binary: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-        for data in _profiles(context):
-            for each in spent(data):
-                if each.function.binary.startswith(f"{subject.directory}/") and each.address >= 0:
-                    by_binary[each.function.binary][each.address] += each.amount
-        for number, (binary, costs) in enumerate(sorted(by_binary.items())):
-            most = sorted(costs, key=lambda address: -costs[address])[:_MOST_ADDRESSES]
-            list_ = context.scratch / f"{_ADDRESSES}.{number}"
-            # where a program that has ended may have left anything, such as a link
-            descriptor = os.open(list_, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-                opened.write(f"{binary}\n" + "".join(f"{address:#x}\n" for address in most))
-            text = 'tail -n +2 "$1" | exec "$2" -a -f -i -C -e "$3"'
-            argv = ("sh", "-c", text, "perfgate", str(list_), program, binary)
-            yield replace(
-                command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=profiler.MOST_OUTPUT
-            )
-
     def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the profiles of all processes. Raises OutputError: there is none, or one is cut off."""
-        # what addr2line found, by program
-        found: dict[str, _Chains] = {}
-        for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
-            binary = (read_regular(file, profiler.MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
-            found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", profiler.MOST_OUTPUT) or b"")
-        arcs, names = Arcs(), Names(Places(context.directory))
-        for data in _profiles(context):
-            add(data, arcs, names, found)
+        arcs, places = Arcs(), Places(context.directory)
+        for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
+            add(read_regular(file, profiler.MOST_OUTPUT) or b"", arcs, places)
         if not arcs.own:
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
@@ -329,67 +251,28 @@ class Callgrind(profiler.Profiler):
         return profiler.Sampled(only, "instructions", approximate=True, calls=calls)
 
 
-def _profiles(context: Context) -> Iterator[bytes]:
-    for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
-        yield read_regular(file, profiler.MOST_OUTPUT) or b""
-
-
-class Names:
-    """Frames of functions, each made once."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._frames: dict[Function, Frame] = {}
-        self._inlined: dict[Inlined, Frame] = {}
-
-    def of(self, function: Function) -> Frame:
-        """Return the frame of a function that callgrind names."""
-        if function not in self._frames:
-            name = plain_name(function.name)
-            known = name and not _UNNAMED.fullmatch(name)
-            # in one binary a function is one, whatever file a line of it is from
-            file = self._file(function.file)
-            self._frames[function] = Frame(name, file) if known else Frame("[unknown]", PurePath(function.binary).name)
-        return self._frames[function]
-
-    def of_inlined(self, each: Inlined) -> Frame:
-        """Return the frame of an inlined function."""
-        if each not in self._inlined:
-            self._inlined[each] = Frame(plain_name(each.name), self._file(each.file))
-        return self._inlined[each]
-
-    def _file(self, path: str) -> str:
-        return "" if path in ("", "???", "??") else self._places.of(path)
-
-
-def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -> None:
-    """Add what a profile of one process holds.
-
-    What is spent at an address where functions are inlined is the innermost one's, and so are calls from there.
+def add(data: bytes, arcs: Arcs, places: Places) -> None:
+    """Add what a profile of one process holds; what is inlined counts for the function that holds it.
 
     Raises:
         OutputError: it is cut off, or not a profile.
     """
-    entries: dict[tuple[Frame, Frame], tuple[int, float]] = {}
+
+    @cache
+    def frame(function: Function) -> Frame:
+        name = plain_name(function.name)
+        if not name or _UNNAMED.fullmatch(name):
+            return Frame("[unknown]", PurePath(function.binary).name)
+        # in one binary a function is one, whatever file a line of it is from
+        return Frame(name, "" if function.file in ("", "???", "??") else places.of(function.file))
+
     for each in spent(data):
-        caller = names.of(each.function)
-        for inner in inlined.get(each.function.binary, {}).get(each.address, ()):
-            frame = names.of_inlined(inner)
-            if frame != caller:
-                arcs.calls[caller][frame] += each.amount
-                if each.callee is None:
-                    # how often its first instruction was executed stands for its calls
-                    entries[caller, frame] = min(
-                        entries.get((caller, frame), (each.address, each.amount)), (each.address, each.amount)
-                    )
-            caller = frame
+        caller = frame(each.function)
         if each.callee is None:
             arcs.own[caller] += each.amount
         else:
-            arcs.calls[caller][names.of(each.callee)] += each.amount
-            arcs.counts[names.of(each.callee)] += each.count
-    for (_, frame), (_, count) in entries.items():
-        arcs.counts[frame] += count
+            arcs.calls[caller][frame(each.callee)] += each.amount
+            arcs.counts[frame(each.callee)] += each.count
 
 
 PROFILER = Callgrind()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from gate.walking import beginning
-from harness.process.execute import find_program
 from harness.profilers.profiler import Subject
 
 _RUNTIMES = (
@@ -54,27 +51,6 @@ def is_native(subject: Subject, *, go: bool) -> bool:
 def is_go(program: Path) -> bool:
     """Return whether a program was compiled by Go."""
     return beginning(program, len(_ELF)) == _ELF and _GO in beginning(program, 1 << 26)
-
-
-_INSTALL = {
-    "apt": "apt install", "dnf": "dnf install", "pacman": "pacman -S", "zypper": "zypper install", "apk": "apk add",
-    "brew": "brew install",
-}  # fmt: skip
-
-
-def install(caller: Mapping[str, str], packages: Mapping[str, str], otherwise: str = "") -> str:
-    """Return the command; "" where no package manager is known.
-
-    packages: by package manager. otherwise: the package where a manager is not among them; "": it has none.
-    """
-    for manager, command in _INSTALL.items():
-        if find_program(manager, caller) is None:
-            continue
-        package = packages.get(manager, otherwise)
-        if package:
-            root = os.geteuid() == 0 or manager == "brew"
-            return f"{'' if root else 'sudo '}{command} {package}"
-    return ""
 
 
 # what stands behind it says enough of a library: of Python, Go's modules, Go itself, Rust's crates

@@ -14,10 +14,11 @@ from pathlib import Path, PurePath
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
+from harness.host.facts import install
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.native import install, is_go, is_native, plain_name
+from harness.profilers.native import is_go, is_native, plain_name
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Profiler, Subject
 
 _DATA, _STACKS = "perf.data", "perf.stacks"
@@ -95,25 +96,20 @@ def parse(data: bytes) -> Costs:
         sample = _SAMPLE.fullmatch(first)
         if sample is None or len(sample[1]) > 18:
             raise OutputError(f"perf script wrote what cannot be read: {first[:80]!r}")
-        stack = _stack(rest)
+        stack: list[Frame] = []
+        file = ""
+        # from the innermost function on; what is inlined is of its caller's file
+        for line in reversed(rest):
+            frame = _FRAME.fullmatch(line)
+            if frame is None:
+                raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
+            if frame[2] != _INLINED:
+                # what the kernel calls a mapping without a file is in brackets
+                file = "" if frame[2].startswith("[") else PurePath(frame[2]).name
+            stack.append(Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", frame[1])), file))
         if stack:
-            found[stack] += float(sample[1])
+            found[tuple(stack)] += float(sample[1])
     return found
-
-
-def _stack(lines: list[str]) -> tuple[Frame, ...]:
-    """Return a stack, which perf writes from the innermost function on; what is inlined is of its caller's file."""
-    found: list[Frame] = []
-    file = ""
-    for line in reversed(lines):
-        frame = _FRAME.fullmatch(line)
-        if frame is None:
-            raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
-        if frame[2] != _INLINED:
-            # what the kernel calls a mapping without a file is in brackets
-            file = "" if frame[2].startswith("[") else PurePath(frame[2]).name
-        found.append(Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", frame[1])), file))
-    return tuple(found)
 
 
 PROFILER = Perf()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -134,14 +134,6 @@ class Profiler:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
         raise NotImplementedError
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
-        """Return what is run behind an execution, in the sandbox of its command, to read what it left.
-
-        Raises:
-            OutputError: that is not what it writes.
-        """
-        yield from ()
-
     def read(self, subject: Subject, context: Context) -> Costs:
         """Read what it wrote of one execution. Raises OutputError: it is not what it writes, or there is none."""
         raise NotImplementedError
@@ -199,11 +191,20 @@ def fold(costs: Costs) -> Folded:
     """
     shortened: dict[_Path, float] = defaultdict(float)
     for path, cost in costs.items():
+        # in its middle, lest the innermost function lose what was spent there
+        half = DEEPEST // 2
+        ends = path if len(path) <= DEEPEST else (*path[:half], *path[half - DEEPEST :])
         if cost > 0:
-            shortened[_shortened(path)] += cost
+            shortened[tuple(map(_plain, ends)) or (UNKNOWN,)] += cost
     if not shortened:
         raise OutputError("no function took any time")
-    kept = _largest(shortened)
+    # as many of the largest as may stay and have few enough functions
+    kept: dict[_Path, float] = {}
+    frames: set[Frame] = set()
+    for path, cost in sorted(shortened.items(), key=lambda item: -item[1])[:MOST_STACKS]:
+        if len(frames.union(path)) <= MOST_FRAMES:
+            frames.update(path)
+            kept[path] = cost
     home: dict[Frame, _Path] = {}
     for path in kept:  # the largest first
         home.setdefault(path[-1], path)
@@ -215,24 +216,6 @@ def fold(costs: Costs) -> Folded:
     index: dict[Frame, int] = {}
     stacks = [Stack([index.setdefault(frame, len(index)) for frame in path], cost) for path, cost in found.items()]
     return Folded(list(index), stacks)
-
-
-def _largest(costs: Mapping[_Path, float]) -> dict[_Path, float]:
-    """Return the largest stacks, as many as may stay and have few enough functions."""
-    kept: dict[_Path, float] = {}
-    frames: set[Frame] = set()
-    for path, cost in sorted(costs.items(), key=lambda item: -item[1])[:MOST_STACKS]:
-        if len(frames.union(path)) <= MOST_FRAMES:
-            frames.update(path)
-            kept[path] = cost
-    return kept
-
-
-def _shortened(path: _Path) -> _Path:
-    """Shorten a stack in its middle, lest its innermost function lose what was spent there."""
-    if len(path) > DEEPEST:
-        path = (*path[: DEEPEST // 2], *path[-(DEEPEST - DEEPEST // 2) :])
-    return tuple(map(_plain, path)) or (UNKNOWN,)
 
 
 def _plain(frame: Frame) -> Frame:

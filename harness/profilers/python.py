@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import defaultdict
 from dataclasses import replace
@@ -13,13 +12,13 @@ from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from gate.walking import beginning
 from harness.instruments.protocol import Context, read_regular
+from harness.instruments.pytest_benchmark import with_modules
 from harness.process.execute import Command
 from harness.profilers import profiler
 from harness.profilers.native import Places
 
 _SAMPLER = Path(__file__).with_name("python_sampler.py")
 _SAMPLES = "perfgate-samples"
-_MODULE = "perfgate-sampler"
 _SECONDS = 10.0
 """CPU time that is enough for 2,500 samples where the kernel's clock ticks at 250 Hz."""
 _MOST = 40
@@ -57,22 +56,14 @@ class Python(profiler.Profiler):
 
     def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Put the sampler before everything that the interpreter finds."""
-        folder, samples = context.scratch / _MODULE, context.scratch / _SAMPLES
-        for each in (folder, samples):
-            each.mkdir()
-            each.chmod(0o777)
-        module = folder / "sitecustomize.py"
-        module.write_bytes(_SAMPLER.read_bytes())
-        module.chmod(0o644)
-        before = command.environment.get("PYTHONPATH")
-        added = {
-            "PYTHONPATH": os.pathsep.join([str(folder), *([before] if before else [])]),
-            "PERFGATE_SAMPLES": str(samples),
-        }
+        samples = context.scratch / _SAMPLES
+        samples.mkdir()
+        samples.chmod(0o777)
+        added = with_modules(context.scratch, command.environment, (_SAMPLER, "sitecustomize"))
         return replace(
             command,
             argv=profiler.with_options(subject, command, _options(subject)),
-            environment={**command.environment, **added},
+            environment={**command.environment, **added, "PERFGATE_SAMPLES": str(samples)},
         )
 
     def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:

@@ -115,9 +115,20 @@ def caches(
         project: the directory of perfgate.toml in the checkout.
     """
     home = home_of(environment)
-    if write is not None:
-        found = [each for entry in write for each in _at(entry, environment, home, project)]
-    else:
+    found: list[Path] = []
+    for entry in write or ():
+        first, _, rest = entry.partition("/")
+        folder = rest.rstrip("/")
+        if first == "~" and home is not None:
+            tools = [tool for tool in (*_TOOLS, *_COMPILER_CACHES) if folder in tool.folders]
+            moved = [each for tool in tools for each in _moved(tool, environment)]
+            found += moved or [_below_home(folder, environment, home)]
+        elif first.startswith("$"):
+            place = Path(environment.get(first[1:].strip("{}"), ""), rest)
+            found += [place] if place.is_absolute() else []
+        elif first != "~":
+            found.append(Path(os.path.normpath(project / entry)))
+    if write is None:
         found = [each for tool in _TOOLS if tool.names & names for each in _of_tool(tool, environment, home)]
     for tool in _COMPILER_CACHES:
         found += [each for each in _of_tool(tool, environment, home) if each.is_dir()]
@@ -148,21 +159,6 @@ def home_of(environment: Mapping[str, str]) -> Path | None:
     """Return the home directory that commands see; None: they have none."""
     home = environment.get("HOME", "")
     return Path(home) if os.path.isabs(home) and os.path.isdir(home) and home != "/" else None  # noqa: PTH112, PTH117
-
-
-def _at(entry: str, environment: Mapping[str, str], home: Path | None, project: Path) -> list[Path]:
-    first, _, rest = entry.partition("/")
-    if first == "~":
-        if home is None:
-            return []
-        folder = rest.rstrip("/")
-        tools = [tool for tool in (*_TOOLS, *_COMPILER_CACHES) if folder in tool.folders]
-        moved = [each for tool in tools for each in _moved(tool, environment)]
-        return moved or [_below_home(folder, environment, home)]
-    if first.startswith("$"):
-        place = Path(environment.get(first[1:].strip("{}"), ""), rest)
-        return [place] if place.is_absolute() else []
-    return [Path(os.path.normpath(project / entry))]
 
 
 def _of_tool(tool: _Tool, environment: Mapping[str, str], home: Path | None) -> list[Path]:

@@ -56,8 +56,6 @@ class Home:
 
     path: Path
     environment: Mapping[str, str]
-    written: tuple[Path, ...]
-    """Directories elsewhere that the side may write: caches that stay when the run ends."""
     copied: Mapping[str, Path]
 
 
@@ -99,7 +97,7 @@ def make_home(
     for directory, below in roots.items():
         mirror.make(directory, path / below)
     copied = {str(to.relative_to(path)): source for to, source in mirror.copied.items()}
-    return Home(path, told, tuple(to for to in caches.values() if isinstance(to, Path)), copied)
+    return Home(path, told, copied)
 
 
 def overlaps(cache: Path, hidden: Collection[Path]) -> bool:

@@ -1,10 +1,16 @@
-"""Landlock, the kernel's sandbox for everybody: rulesets of what may be done below which paths (landlock(7))."""
+"""Landlock, the kernel's sandbox for everybody: rulesets of what may be done below which paths (landlock(7)).
+
+With them what is in sight: all but secrets, and of directories for temporary files, which the sandbox covers, what
+commands are told of: by words and variables, and by what a search path leads to (links, the interpreters of scripts,
+what environments of Python name).
+"""
 
 from __future__ import annotations
 
 import ctypes
 import errno
 import os
+import re
 import stat
 import struct
 import sys
@@ -12,7 +18,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from glob import escape, glob
 from pathlib import Path
+
+from gate.walking import beginning
 
 _CREATE, _ADD = 444, 445
 _VERSION, _BENEATH = 1, 1
@@ -80,33 +89,26 @@ def ruleset(rules: Iterable[Rule]) -> int:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     try:
         for rule in rules:
-            _add(libc, made, rule, handled)
+            try:
+                # CLOEXEC, and of links what they lead to
+                beneath = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                directory = stat.S_ISDIR(os.fstat(beneath).st_mode)
+                access = rule.access & handled & (-1 if directory else _OF_FILES)
+                packed = struct.pack("=Qi", access, beneath)
+                if access and libc.syscall(_ADD, made, _BENEATH, packed, 0) != 0:
+                    number = ctypes.get_errno()
+                    # a file system that the kernel keeps to itself
+                    if errno.errorcode.get(number) not in ("EBADFD", "EBADF"):
+                        raise OSError(number, os.strerror(number), str(rule.path))
+            finally:
+                os.close(beneath)
     except BaseException:
         os.close(made)
         raise
     return int(made)
-
-
-def _add(libc: ctypes.CDLL, made: int, rule: Rule, handled: int) -> None:
-    try:
-        # CLOEXEC, and of links what they lead to
-        beneath = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        directory = stat.S_ISDIR(os.fstat(beneath).st_mode)
-        access = rule.access & handled & (-1 if directory else _OF_FILES)
-        if not access:
-            return
-        packed = struct.pack("=Qi", access, beneath)
-        if libc.syscall(_ADD, made, _BENEATH, packed, 0) != 0:
-            number = ctypes.get_errno()
-            with suppress(KeyError):  # a file system that the kernel keeps to itself
-                if errno.errorcode[number] in ("EBADFD", "EBADF"):
-                    return
-            raise OSError(number, os.strerror(number), str(rule.path))
-    finally:
-        os.close(beneath)
 
 
 _REGISTRATION = (
@@ -205,3 +207,70 @@ def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> 
                 yield from _around(entry.path, hidden, above)
             else:
                 yield Rule(entry.path, READ)
+
+
+SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
+TEMPORARY = ("/tmp", "/var/tmp", SHARED_MEMORY)  # noqa: S108  # they are covered
+_NAMED = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"'=)`|&<>]+")
+_ABSOLUTE = re.compile(r"/[^\s:;,\"'=)`|&<>]+")
+_SYSTEM = frozenset(["/bin", "/sbin", "/usr/bin", "/usr/sbin"])
+"""What a system's packages bring leads to nothing temporary."""
+_OF_PYTHON = (
+    "pyvenv.cfg",
+    *(f"lib/python3*/site-packages/{each}" for each in ("*.pth", "*.egg-link", "__editable__*")),
+)
+_MOST_READ = 4096
+_MOST_LINKS = 40
+"""As many as the kernel follows."""
+
+
+def in_sight(texts: Iterable[str], search_path: str, paths: Iterable[str]) -> set[str]:
+    """Return the real places of what commands are told of, and of the links on the way.
+
+    Args:
+        texts: commands and values of variables.
+        search_path: as PATH has it.
+        paths: absolute ones that they find besides.
+    """
+    told = [*paths, *(found for text in texts for each in (_NAMED, _ABSOLUTE) for found in each.findall(text))]
+    for each in {*search_path.split(os.pathsep)} - _SYSTEM:
+        # programs there that are links, and what scripts and environments name
+        folder, named = os.path.abspath(each), list[str]()  # noqa: PTH100
+        with suppress(OSError), os.scandir(folder) as found:
+            for entry in found:
+                if entry.is_symlink():
+                    named.append(entry.path)
+                elif entry.is_file():
+                    named += _named_by(entry.path, b"#!")
+        for pattern in _OF_PYTHON:
+            for path in glob(f"{escape(os.path.dirname(folder))}/{pattern}"):  # noqa: PTH120, PTH207
+                named += _named_by(path)
+        # what a script only speaks of needs no place, and beside a place nothing could be made
+        told += filter(os.path.lexists, named)
+    return {place for each in dict.fromkeys(told) for place in _places(each)}
+
+
+def _named_by(path: str, begins: bytes = b"") -> Iterator[str]:
+    """Yield what the beginning of a file names in directories for temporary files."""
+    read = beginning(path, _MOST_READ)
+    if read.startswith(begins):
+        text = read.decode("utf-8", "replace")
+        yield from (_ABSOLUTE.findall(text.partition("\n")[0]) if begins else ())
+        yield from _NAMED.findall(text)
+
+
+def _places(path: str) -> Iterator[str]:
+    """Yield the real places of the links on an absolute path's way, and where it ends."""
+    at, rest, links = "/", path.split("/")[::-1], 0
+    while rest and links < _MOST_LINKS:
+        name = rest.pop()
+        if name in ("", "."):
+            continue
+        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)  # noqa: PTH118, PTH120
+        with suppress(OSError, ValueError):
+            leads = os.readlink(at)  # noqa: PTH115
+            yield at
+            links += 1
+            rest += leads.split("/")[::-1]
+            at = "/" if leads.startswith("/") else os.path.dirname(at)  # noqa: PTH120
+    yield at

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
@@ -27,14 +27,16 @@ from harness.sandbox.landlock import (
     LEAST,
     READ,
     REOPEN,
+    SHARED_MEMORY,
+    TEMPORARY,
     WRITE,
     Rule,
     git_secrets,
+    in_sight,
     runner_secrets,
     sight,
     system_secrets,
 )
-from harness.sandbox.temporary import SHARED_MEMORY, TEMPORARY, in_sight
 
 _NOBODY = 65534
 _DEVICES = (
@@ -309,7 +311,12 @@ class Landlocked(Sandbox):
         Raises:
             OSError: the home cannot be made or moved.
         """
-        self._turn(side)
+        self._home(side)
+        place = self._place(side)
+        if not self._apart and self._at[side] != place:
+            self._set_aside()
+            self._at[side].rename(place)
+            self._at[side] = place
         # a directory that is made anew is another one, one that is renamed is not
         key = (side, tree.stat().st_ino, building, scratch.stat().st_ino if scratch is not None else 0)
         if key not in self._rulesets:
@@ -502,16 +509,6 @@ class Landlocked(Sandbox):
     def _place(self, side: Side) -> Path:
         return self._ground.work / ("home" if self._ground.one_path else f"home-{side}")
 
-    def _turn(self, side: Side) -> None:
-        """Put a side's home where it stands, and set the other one aside."""
-        self._home(side)
-        place = self._place(side)
-        if self._apart or self._at[side] == place:
-            return
-        self._set_aside()
-        self._at[side].rename(place)
-        self._at[side] = place
-
     def _set_aside(self) -> None:
         for side, at in self._at.items():
             aside = self._ground.work / f"home-{side}"
@@ -531,7 +528,6 @@ class Landlocked(Sandbox):
         ]
 
     def _rules(self, side: Side, tree: Path, scratch: Path | None, *, building: bool) -> Iterator[Rule]:
-        home = self._homes[side]
         room = self._rooms[side]
         yield from sight(self._hidden(side, building=building), room.covered, room.visible)
         for path in (
@@ -539,7 +535,8 @@ class Landlocked(Sandbox):
             self._at[side],
             self._ground.links[side],
             *([scratch] if scratch is not None else []),
-            *home.written,
+            # caches that stay when the run ends
+            *(to for to in self._written[side].values() if isinstance(to, Path)),
         ):
             yield Rule(path, WRITE)
         # perfgate writes and reads there by name, so a command can put nothing in the place of a file
@@ -588,7 +585,10 @@ class Room:
         with suppress(OSError):
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
             KEEPERS.add(self._process.pid)
-            told = self._told(marshal.dumps((*map(list, (covered, visible, files, overlays)),)))
+            ask, answer = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
+            ask.write(marshal.dumps((*map(list, (covered, visible, files, overlays)),)))
+            ask.flush()
+            told = answer.readline().decode()
             self.had, _, self.why = frozenset(told.partition("!")[0].split()), *told.strip().partition("! ")[1:]
             if self.had:
                 self.descriptor = os.pidfd_open(self._process.pid)
@@ -596,15 +596,6 @@ class Room:
             self.close()
         elif "files" in self.had:
             self.root = f"/proc/{self._process.pid}/root" if self._process is not None else ""
-
-    def _told(self, words: bytes) -> str:
-        assert self._process is not None  # noqa: S101  # for types
-        ask, answer = self._process.stdin, self._process.stdout
-        assert ask is not None  # noqa: S101  # for types
-        assert answer is not None  # noqa: S101  # for types
-        ask.write(words)
-        ask.flush()
-        return answer.readline().decode()
 
     def entered(self, had: Collection[str], *, network: bool) -> tuple[int, int]:
         """Return what a command enters of it (see Confinement); had: that can be entered here."""

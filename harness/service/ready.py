@@ -43,16 +43,6 @@ class Probe:
         return "" if found is None else f"another process listens on port {self.port} of {found} already"
 
 
-def _connecting(hosts: tuple[str, ...], port: int) -> Probe:
-    """Connect and hang up; of several hosts one is enough."""
-
-    def ask(seconds: float) -> str:
-        reasons = [_refusal(host, port, min(seconds, _PATIENCE)) for host in hosts]
-        return "" if "" in reasons else reasons[0]
-
-    return Probe(ask, hosts, port)
-
-
 def _getting(address: SplitResult) -> Probe:
     """Get a page without a proxy: 2xx is ready, and so is a redirect, which is not followed."""
     host, port = address.hostname or "", address.port or 80
@@ -115,8 +105,6 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     """
     kind, _, rest = ready.partition(":")
     if kind == "log":
-        if not rest:
-            raise ReadyError(f'ready = "{ready}" names no text to wait for')
         return _reading(log, rest.encode())
     if kind == "command":
         return Probe(lambda seconds: run(rest, seconds))
@@ -126,7 +114,14 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
         if kind == "http" and address.hostname:
             return _getting(address)
         if kind == "tcp" and port:
-            return _connecting((address.hostname,) if address.hostname else _LOOPBACK, port)
+            hosts = (address.hostname,) if address.hostname else _LOOPBACK
+
+            def connect(seconds: float) -> str:
+                # of several hosts one is enough
+                reasons = [_refusal(host, port, min(seconds, _PATIENCE)) for host in hosts]
+                return "" if "" in reasons else reasons[0]
+
+            return Probe(connect, hosts, port)
     raise ReadyError(f'ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
 
 

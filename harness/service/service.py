@@ -20,7 +20,7 @@ from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
 from harness.process.processors import OWN
 from harness.sandbox.sandbox import outputs
-from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
+from harness.service.ready import ReadyError, make_probe, wait_until_ready
 
 _LOAD_GRACE = 3.0
 _LEAST_GRACE = 3.0
@@ -101,9 +101,24 @@ class Companions:
             OSError: a log cannot be written.
             BudgetEndedError: the budget has ended.
         """
+        companions: list[_Companion] = []
+        living: Living | Unusable
         with ExitStack() as stack:
-            with self._budget.phase("service"):
-                living = self._living(benchmark, context, stack)
+            try:
+                with self._budget.phase("service"):
+                    if benchmark.service is not None:
+                        companions.append(self._service(benchmark, benchmark.service, context, stack))
+                    port = companions[0].port if companions else context.port
+                    if benchmark.load is not None:
+                        command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
+                        log = context.scratch / "load.log"
+                        load = _Companion("load", self._start("load", benchmark, command, log), log, _LOAD_GRACE, port)
+                        stack.callback(self._stop, load)
+                        companions.append(load)
+                living = Living(port, tuple(companions))
+            except _NotStartedError as error:
+                said = error.unusable.stderr + "".join(each.said() for each in companions)
+                living = replace(error.unusable, stderr=said)
             yield living
 
     def stop_builds(self) -> None:
@@ -115,25 +130,6 @@ class Companions:
     def _stop(self, companion: _Companion) -> None:
         """Stop one; its grace is no longer than what is left of the budget, or a few seconds."""
         companion.background.stop(min(companion.grace, max(_LEAST_GRACE, self._budget.left)))
-
-    def _living(self, benchmark: Benchmark, context: Context, stack: ExitStack) -> Living | Unusable:
-        companions: list[_Companion] = []
-        port = context.port
-        try:
-            if benchmark.service is not None:
-                service = self._service(benchmark, benchmark.service, context, stack)
-                companions.append(service)
-                port = service.port
-            if benchmark.load is not None:
-                command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
-                background = self._start("load", benchmark, command, context.scratch / "load.log")
-                load = _Companion("load", background, context.scratch / "load.log", _LOAD_GRACE, port)
-                stack.callback(self._stop, load)
-                companions.append(load)
-        except _NotStartedError as error:
-            said = error.unusable.stderr + "".join(each.said() for each in companions)
-            return replace(error.unusable, stderr=said)
-        return Living(port, tuple(companions))
 
     def _service(self, benchmark: Benchmark, service: Service, context: Context, stack: ExitStack) -> _Companion:
         """Give the service of an execution, ready; it is stopped by the stack or, per build, by stop_builds."""
@@ -156,7 +152,18 @@ class Companions:
         # a command's placeholders are left, since they are quoted for the shell
         ready = service.ready or "tcp:{port}"
         ready = ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
-        probe = self._probe(ready, log, context)
+
+        def run(script: str, seconds: float) -> str:
+            outcome = self._executor.run(_command(script, context, context.port, None, timeout=seconds))
+            said = outcome.stderr.strip().splitlines()
+            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
+
+        try:
+            probe = make_probe(ready, log, run)
+        except ReadyError as error:
+            raise _NotStartedError(f"service: {error}") from None
+        if taken := probe.taken():
+            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
         background = self._start("service", benchmark, command, log)
         made = _Companion("service", background, log, float(service.grace), context.port)
@@ -168,21 +175,6 @@ class Companions:
         if reason:
             raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made
-
-    def _probe(self, ready: str, log: Path, context: Context) -> Probe:
-        def run(script: str, seconds: float) -> str:
-            command = _command(script, context, context.port, None, timeout=seconds)
-            outcome = self._executor.run(command)
-            said = outcome.stderr.strip().splitlines()
-            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
-
-        try:
-            probe = make_probe(ready, log, run)
-        except ReadyError as error:
-            raise _NotStartedError(f"service: {error}") from None
-        if taken := probe.taken():
-            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
-        return probe
 
     def _start(self, name: str, benchmark: Benchmark, command: Command, log: Path) -> Background:
         # a nice value that is chosen counts against perfgate's own, and not against one that goes before all others
@@ -232,17 +224,10 @@ def free_port() -> int:
     last = first - 1 if first - _FIRST >= _FEWEST else _LAST
     for _ in range(_TRIES):
         port = _FIRST + secrets.randbelow(last - _FIRST + 1)
-        if port not in _given and _is_free(port):
-            _given.append(port)
-            return port
-    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {last}: {os.strerror(errno.EADDRINUSE)}")
-
-
-def _is_free(port: int) -> bool:
-    # bound, never listened on; without SO_REUSEADDR, as a service may bind it
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        try:
+        # bound, never listened on; without SO_REUSEADDR, as a service may bind it
+        with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.bind(("0.0.0.0", port))  # noqa: S104  # taken on any address is taken
-        except OSError:
-            return False
-    return True
+            if port not in _given:
+                _given.append(port)
+                return port
+    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {last}: {os.strerror(errno.EADDRINUSE)}")

@@ -61,13 +61,6 @@ class Sources:
         return self.base if side == "base" else self.head
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    source: Source
-    how: AnyHow
-    warnings: tuple[AnyWarning, ...] = ()
-
-
 def resolve(
     repository: Repository, *, base: str | None, head: str | None, environment: Mapping[str, str],
     leave_out: Collection[str] = (),
@@ -81,40 +74,28 @@ def resolve(
     Raises:
         SourceError: a ref is unknown, or there is nothing to compare with.
     """
-    chosen_head = _head(repository, head, leave_out)
-    if base is not None:
-        chosen_base = _given_base(repository, base, chosen_head.source)
+    git, warnings = repository.git, list[AnyWarning]()
+    of_head: AnyHow
+    if head is not None:
+        end = find(repository, head, "head")
+        of_head = Given(end.commit.ref or head)
     else:
-        chosen_base = _default_base(repository, chosen_head.source, head, environment)
-    choice = Choice(chosen_base.how, chosen_head.how)
-    return Sources(chosen_base.source, chosen_head.source, choice, chosen_head.warnings + chosen_base.warnings)
-
-
-def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -> _Choice:
-    git = repository.git
-    if ref is not None:
-        found = find(repository, ref, "head")
-        return _Choice(found, Given(found.commit.ref or ref))
-    sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
-    branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
-    tree = working_tree(repository, leave_out)
-    name = branch or "HEAD"
-    if tree.snapshot is None:
-        return _Choice(Source(Commit(ref=name, sha=sha), sha), LastCommit(branch, sha), tree.warnings)
-    taken = tree.snapshot
-    commit = Commit(ref=name, sha=sha, dirty=True, tree=taken.tree)
-    how = WorkingTree(branch, sha, taken.changed, taken.untracked)
-    return _Choice(Source(commit, taken.revision), how, tree.warnings)
-
-
-def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
-    found = find(repository, ref, "base")
-    warnings: tuple[AnyWarning, ...] = ()
-    if not repository.shallow and found.commit.sha != head.commit.sha:
-        extra = repository.git.line("rev-list", "--count", f"{head.commit.sha}..{found.commit.sha}")
-        if extra != "0":
-            warnings = (BaseAhead(ref, int(extra)),)
-    return _Choice(found, Given(found.commit.ref or ref), warnings)
+        sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
+        branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
+        taken, warned = working_tree(repository, leave_out)
+        warnings += warned
+        end, of_head = Source(Commit(ref=branch or "HEAD", sha=sha), sha), LastCommit(branch, sha)
+        if taken is not None:
+            commit = Commit(ref=branch or "HEAD", sha=sha, dirty=True, tree=taken.tree)
+            end, of_head = Source(commit, taken.revision), WorkingTree(branch, sha, taken.changed, taken.untracked)
+    if base is None:
+        start, of_base = _default_base(repository, end, environment, given=head is not None)
+        return Sources(start, end, Choice(of_base, of_head), tuple(warnings))
+    start = find(repository, base, "base")
+    if not repository.shallow and start.commit.sha != end.commit.sha:
+        extra = repository.git.line("rev-list", "--count", f"{end.commit.sha}..{start.commit.sha}")
+        warnings += [BaseAhead(base, int(extra))] if extra != "0" else []
+    return Sources(start, end, Choice(Given(start.commit.ref or base), of_head), tuple(warnings))
 
 
 def find(repository: Repository, ref: str, option: str) -> Source:
@@ -131,19 +112,16 @@ def find(repository: Repository, ref: str, option: str) -> Source:
         sha = commit_of(git, name)
         if sha is not None:
             return Source(Commit(ref=name, sha=sha), sha)
-    raise SourceError(f"{ref}: {_unknown(repository, ref)}", option=option)
-
-
-def _unknown(repository: Repository, ref: str) -> str:
-    names = repository.git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+    names = git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
     near = difflib.get_close_matches(ref, names.splitlines(), n=3)
     similar = f"; similar names: {', '.join(near)}" if near else ""
     fetch = fetch_all(repository)
     where = "in this shallow clone" if repository.shallow else "here"
     # what the clone left out is looked for before a misspelling
     if fetch and (repository.shallow or _narrow(repository)):
-        return f"no such commit {where}: {fetch}{similar}"
-    return f"no such commit {where}{similar or f': check the name{_or(fetch)}'}"
+        raise SourceError(f"{ref}: no such commit {where}: {fetch}{similar}", option=option)
+    check = f": check the name{f', or {fetch}' if fetch else ''}"
+    raise SourceError(f"{ref}: no such commit {where}{similar or check}", option=option)
 
 
 def fetch_all(repository: Repository) -> str:
@@ -165,18 +143,18 @@ def _narrow(repository: Repository) -> bool:
     return _EVERY not in (repository.git.maybe("config", "--get-all", "remote.origin.fetch") or "").splitlines()
 
 
-def _or(advice: str) -> str:
-    return f", or {advice}" if advice else ""
-
-
-def _default_base(repository: Repository, head: Source, given: str | None, environment: Mapping[str, str]) -> _Choice:
-    if given is None and _is_pull_merge(repository, head, environment):
-        return _first_parent(repository, head, environment)
+def _default_base(
+    repository: Repository, head: Source, environment: Mapping[str, str], *, given: bool
+) -> tuple[Source, AnyHow]:
+    git, sha = repository.git, head.commit.sha or "HEAD"
+    if not given and _is_pull_merge(repository, sha, environment):
+        parent = parents_of(git, sha)[0]
+        _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
+        name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
+        return Source(Commit(ref=name, sha=parent), parent), FirstParent()
     names = default_branch(repository, environment)
     branch = names[0].removeprefix("origin/")
-    sha = head.commit.sha or "HEAD"
-    here = given is None and head.commit.ref == branch
-    git = repository.git
+    here = not given and head.commit.ref == branch
     common = {each: git.maybe("merge-base", sha, each) for each in names}
     nearest = git.maybe("merge-base", sha, *names) if len(names) > 1 else common[names[0]]
     if nearest is None and not here:
@@ -186,49 +164,35 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
     # the one of them that it is the merge base with
     name = next((each for each in names if common[each] == nearest), names[0])
     if nearest is not None and not here and nearest != sha:
-        return _Choice(_merge_base(repository, nearest, name), MergeBase(name))
+        return _merge_base(repository, nearest, name), MergeBase(name)
     place: Place = "on" if here else "behind"
     shown = branch if here else name
-    if head.commit.dirty and not (_config_is_new(repository, head, sha) and parents_of(repository.git, sha)):
-        return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
+    parents = parents_of(git, sha)
+    if head.commit.dirty:
+        changed = git.entries("diff-tree", "-r", "-z", "--name-only", sha, head.revision)
+        config = repository.inside(CONFIG_FILE)
+        # as `init` leaves it, a configuration that the commit lacks is no change to measure
+        if not parents or changed != [config] or files_at(repository, sha, config):
+            return Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown)
     remote = names[0]
     pushed = common[remote]
     if pushed is not None and pushed != sha and remote != branch:
         lacks = int(git.line("rev-list", "--count", f"{remote}..{sha}"))
-        return _Choice(_merge_base(repository, pushed, remote), Unpushed(place, branch, remote, lacks))
-    return _before(repository, head, CommitBefore(place, shown))
-
-
-def _config_is_new(repository: Repository, head: Source, sha: str) -> bool:
-    """Return whether the working tree has a configuration that its commit lacks, as `init` leaves it, and no other."""
-    changed = repository.git.entries("diff-tree", "-r", "-z", "--name-only", sha, head.revision)
-    name = repository.inside(CONFIG_FILE)
-    return changed == [name] and not files_at(repository, sha, name)
-
-
-def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
-    """Name the merge base with a branch: as that branch where it is its tip."""
-    tip = repository.git.line("rev-parse", "--verify", f"{branch}^{{commit}}")
-    return Source(Commit(ref=branch if tip == sha else f"merge base with {branch}", sha=sha), sha)
-
-
-def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:
-    parents = parents_of(repository.git, head.commit.sha or head.revision)
-    name = f"{given if (given := head.commit.ref) and given != 'HEAD' else 'HEAD'}~1"
+        return _merge_base(repository, pushed, remote), Unpushed(place, branch, remote, lacks)
     if not parents:
         raise SourceError(
             "nothing to compare: head is the first commit and the tree is clean: "
             "change or commit something, or name two commits with --base and --head"
         )
     _require(repository, parents[0], f"the commit before head ({parents[0][:12]})")
-    return _Choice(Source(Commit(ref=name, sha=parents[0]), parents[0]), how)
+    before = Commit(ref=f"{head.commit.ref or 'HEAD'}~1", sha=parents[0])
+    return Source(before, parents[0]), CommitBefore(place, shown)
 
 
-def _first_parent(repository: Repository, head: Source, environment: Mapping[str, str]) -> _Choice:
-    parent = parents_of(repository.git, head.commit.sha or "HEAD")[0]
-    _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
-    name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
-    return _Choice(Source(Commit(ref=name, sha=parent), parent), FirstParent())
+def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
+    """Name the merge base with a branch: as that branch where it is its tip."""
+    tip = repository.git.line("rev-parse", "--verify", f"{branch}^{{commit}}")
+    return Source(Commit(ref=branch if tip == sha else f"merge base with {branch}", sha=sha), sha)
 
 
 def _require(repository: Repository, sha: str, what: str) -> None:
@@ -238,12 +202,11 @@ def _require(repository: Repository, sha: str, what: str) -> None:
         raise SourceError(f"{what} is not here, {cause}: {advice}")
 
 
-def _is_pull_merge(repository: Repository, head: Source, environment: Mapping[str, str]) -> bool:
-    """Return whether HEAD is the merge that CI made of a pull request and its target.
+def _is_pull_merge(repository: Repository, sha: str, environment: Mapping[str, str]) -> bool:
+    """Return whether a commit is the merge that CI made of a pull request and its target.
 
     A push of a branch whose last commit is a merge looks the same but for the ref: its first parent is no base.
     """
-    sha = head.commit.sha or "HEAD"
     if not environment.get("CI") or len(parents_of(repository.git, sha)) != 2:
         return False
     if environment.get("CI_MERGE_REQUEST_EVENT_TYPE") in ("merged_result", "merge_train"):  # GitLab
@@ -266,36 +229,21 @@ def default_branch(repository: Repository, environment: Mapping[str, str]) -> li
             return found
     fetch = fetch_all(repository)
     looked = ", ".join(("origin/HEAD", *DEFAULT_BRANCHES))
-    known = f"{_or(fetch)}, then `git remote set-head origin --auto`" if fetch else ""
+    known = f", or {fetch}, then `git remote set-head origin --auto`" if fetch else ""
     raise SourceError(f"no default branch found (looked for {looked}): name the base with --base REF{known}")
 
 
 LATEST = "latest-tag"
-_ADVICE = "name a tag or a commit with `--set creep.against=REF`"
 
 
 class SamePinError(SourceError):
     """Head is the pin itself: nothing was merged since."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tip:
-    """The tip of the default branch, which is head unless another one is named, and always has the rules."""
-
-    branch: str
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """Both sides of a creep check."""
-
-    pin: Pin
-    sources: Sources
-
-
-def default_tip(repository: Repository, environment: Mapping[str, str]) -> Tip:
+def default_tip(repository: Repository, environment: Mapping[str, str]) -> Source:
     """Find the last commit of the default branch: of this checkout where it is on it, otherwise of the remote.
+
+    It has the rules of a creep check, and is head unless another commit is named.
 
     Raises:
         SourceError: no default branch is known.
@@ -307,10 +255,10 @@ def default_tip(repository: Repository, environment: Mapping[str, str]) -> Tip:
     here = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD") == branch
     name = branch if here else names[0]
     sha = git.line("rev-parse", "--verify", f"{name}^{{commit}}")
-    return Tip(name, Source(Commit(ref=name, sha=sha), sha))
+    return Source(Commit(ref=name, sha=sha), sha)
 
 
-def pinned(repository: Repository, tip: Tip, head: str | None, against: str, tags: str) -> Pinned:
+def pinned(repository: Repository, tip: Source, head: str | None, against: str, tags: str) -> tuple[Pin, Sources]:
     """Choose both sides of a creep check.
 
     head: a ref; None: the tip. against: a commit, a tag, or "latest-tag". tags: glob of the tags that count.
@@ -318,9 +266,19 @@ def pinned(repository: Repository, tip: Tip, head: str | None, against: str, tag
     Raises:
         SourceError: there is no such commit, or no tag that head has; SamePinError: it is head itself.
     """
-    end = tip.source if head is None else find(repository, head, "head")
+    end = tip if head is None else find(repository, head, "head")
     sha = end.commit.sha or end.revision
-    tag = _nearest(repository, sha, tags) if against == LATEST else None
+    tag = None
+    if against == LATEST:
+        # the one with the fewest commits between it and head, annotated or not
+        tag = repository.git.maybe("describe", "--tags", "--abbrev=0", f"--match={tags}", sha)
+        none = f"[creep]: no {'tag' if tags == '*' else f'tag {tags}'} in the history of head"
+        fetch = fetch_all(repository) if tag is None else ""
+        if tag is None and repository.shallow:
+            raise SourceError(f"{none}, which this shallow clone cuts off: {fetch or 'fetch the history'}")
+        if tag is None:
+            named = "name a tag or a commit with `--set creep.against=REF`"
+            raise SourceError(f"{none}{f', fetch them with {fetch}' if fetch else ''}, or {named}")
     try:
         start = find(repository, tag or against, "set creep.against")
     except SourceError as error:
@@ -328,27 +286,8 @@ def pinned(repository: Repository, tip: Tip, head: str | None, against: str, tag
     if start.commit.sha == sha:
         raise SamePinError(f"[creep]: {tag or against} is head itself ({sha[:12]}): nothing was merged since")
     base = Source(Commit(ref=tag or against, sha=start.commit.sha), start.revision)
-    pin = Pin(against=against, tag=tag, sha=base.revision, commits=_between(repository, base.revision, sha))
+    count = None if repository.shallow else repository.git.maybe("rev-list", "--count", f"{base.revision}..{sha}")
+    pin = Pin(against=against, tag=tag, sha=base.revision, commits=None if count is None else int(count))
     how: AnyHow = PinnedCommit(against) if tag is None else LatestTag(tag, tags)
-    of_head = DefaultTip(tip.branch) if head is None else Given(head)
-    return Pinned(pin, Sources(base, end, Choice(how, of_head), ()))
-
-
-def _nearest(repository: Repository, head: str, tags: str) -> str:
-    """Find the tag with the fewest commits between it and head, annotated or not."""
-    found = repository.git.maybe("describe", "--tags", "--abbrev=0", f"--match={tags}", head)
-    if found is not None:
-        return found
-    which = "tag" if tags == "*" else f"tag {tags}"
-    if repository.shallow:
-        fetch = fetch_all(repository) or "fetch the history"
-        raise SourceError(f"[creep]: no {which} in the history of head, which this shallow clone cuts off: {fetch}")
-    fetch = f", fetch them with {fetch_all(repository)}" if fetch_all(repository) else ""
-    raise SourceError(f"[creep]: no {which} in the history of head{fetch}, or {_ADVICE}")
-
-
-def _between(repository: Repository, pin: str, head: str) -> int | None:
-    if repository.shallow:
-        return None
-    found = repository.git.maybe("rev-list", "--count", f"{pin}..{head}")
-    return int(found) if found is not None else None
+    of_head = DefaultTip(tip.commit.ref or "HEAD") if head is None else Given(head)
+    return pin, Sources(base, end, Choice(how, of_head), ())

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
-from harness.source.git import Git
+from harness.source.git import Git, settings
 
 _QUIET = {
     "GIT_ASKPASS": "",
@@ -40,7 +40,12 @@ class Access:
         server, parts = _split(self.server_url), _split(url)
         if not self.token or server is None or parts is None or _place(server) != _place(parts):
             return False
-        return parts.scheme == "https" or _is_here(parts.hostname or "")
+        host = parts.hostname or ""
+        try:
+            here = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            here = host == "localhost"
+        return parts.scheme == "https" or here
 
 
 def plain(git: Git) -> Git:
@@ -56,18 +61,13 @@ def authorised(git: Git, url: str, access: Access) -> Git:
     """
     pair = base64.b64encode(f"x-access-token:{access.token}".encode()).decode()
     header = f"http.{_bare(url)}.extraHeader"
-    settings = (
+    pairs = (
         ("credential.helper", ""),
         (f"http.{_bare(url)}.followRedirects", "false"),
         (header, ""),
         (header, f"AUTHORIZATION: basic {pair}"),
     )
-    given = os.environ.get("GIT_CONFIG_COUNT", "")
-    first = int(given) if given.isdecimal() else 0
-    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
-    for number, (key, value) in enumerate(settings, first):
-        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return plain(git).seeing(**variables)
+    return plain(git).seeing(**settings(pairs))
 
 
 def holds_password(url: str) -> bool:
@@ -93,17 +93,14 @@ def persisted_token(git: Git, server_url: str) -> str | None:
         )
         fields = os.fsdecode(answer.stdout).split("\0") if answer.status == 0 else []
         for origin, key in zip(fields[::2], fields[1::2], strict=False):
-            if key.startswith("remote.") or _concerns(key, server):
+            of_url = key.removeprefix("http.").removesuffix("extraheader").removesuffix(".")
+            parts = _split(of_url)
+            # http.extraHeader without an address is for every server
+            same = server is not None and parts is not None and _place(parts) == _place(server)
+            if key.startswith("remote.") or not of_url or same:
                 place = origin.removeprefix("file:").removeprefix("command line:")
                 return place.removeprefix(f"{git.directory}/") or "the environment"
     return None
-
-
-def _concerns(key: str, server: SplitResult | None) -> bool:
-    url = key.removeprefix("http.").removesuffix("extraheader").removesuffix(".")
-    parts = _split(url)
-    # http.extraHeader without an address is for every server
-    return not url or (server is not None and parts is not None and _place(parts) == _place(server))
 
 
 def _split(url: str) -> SplitResult | None:
@@ -122,10 +119,3 @@ def _bare(url: str) -> str:
     """Take user, query and fragment out of a URL, as git matches configuration by it."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

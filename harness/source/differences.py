@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,11 @@ class Facts:
         Raises:
             TimeoutError: it takes too long.
         """
-        mode, rest, content = found.st_mode, [*_attributes(path)], ""
+        mode, rest, content = found.st_mode, list[str](), ""
+        if sys.platform == "linux":
+            with suppress(OSError):  # the file system has none
+                for name in sorted(os.listxattr(path, follow_symlinks=False)):
+                    rest.append(f"{name}={os.getxattr(path, name, follow_symlinks=False)!r}")
         if _owner(found) != owner:
             rest.append(f"owner {_owner(found)}")
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
@@ -131,12 +135,20 @@ def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Diffe
     base, head = found["base"].facts, found["head"].facts
     every = base.keys() | head.keys()
     lists = [found[side].lists for side in SIDES]
+    hashes: dict[Side, str] = {}
+    for side in SIDES:
+        digest = hashlib.sha256()
+        for path, (mode, content, rest) in sorted(found[side].facts.items()):
+            # NUL ends each: no name and no link holds one
+            parts = (os.fsencode(path), b"%o" % mode, os.fsencode(content), *([os.fsencode(rest)] if rest else []), b"")
+            digest.update(b"\0".join(parts))
+        hashes[side] = f"sha256:{digest.hexdigest()}"
     return Differences(
         paths=frozenset(path for path in every if base.get(path) != head.get(path)),
         names=frozenset(path for path in every if _kind(base.get(path)) != _kind(head.get(path))),
         modes=frozenset(path for path in every if _mode(base.get(path)) != _mode(head.get(path))),
         listings=frozenset(path for path in lists[0].keys() | lists[1] if lists[0].get(path) != lists[1].get(path)),
-        hashes={side: _digest(found[side].facts) for side in SIDES},
+        hashes=hashes,
     )
 
 
@@ -188,19 +200,3 @@ def _without_time(compiled: Path, header: bytes) -> bytes:
 
 def _owner(found: os.stat_result) -> tuple[int, int]:
     return found.st_uid, found.st_gid
-
-
-def _attributes(path: str) -> Iterator[str]:
-    if sys.platform == "linux":
-        with suppress(OSError):  # the file system has none
-            for name in sorted(os.listxattr(path, follow_symlinks=False)):
-                yield f"{name}={os.getxattr(path, name, follow_symlinks=False)!r}"
-
-
-def _digest(facts: Mapping[str, Fact]) -> str:
-    digest = hashlib.sha256()
-    for path, (mode, content, rest) in sorted(facts.items()):
-        # NUL ends each: no name and no link holds one
-        parts = (os.fsencode(path), b"%o" % mode, os.fsencode(content), *([os.fsencode(rest)] if rest else []), b"")
-        digest.update(b"\0".join(parts))
-    return f"sha256:{digest.hexdigest()}"

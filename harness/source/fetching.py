@@ -7,13 +7,14 @@ a merge base is looked for deeper step by step.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gate.codes import Exit
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
+from gate.walking import beginning
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
@@ -52,9 +53,7 @@ class Clone:
 
     def find(self, revision: str) -> str | None:
         """Return the commit of a revision; None when it is not here."""
-        if not names_one(revision):
-            return None
-        return commit_of(self.git, revision)
+        return commit_of(self.git, revision) if names_one(revision) else None
 
     def parents(self, sha: str) -> list[str]:
         """Return the parents that a commit names, also those that a shallow clone lacks.
@@ -71,13 +70,8 @@ class Clone:
         """
         if self.url is None:
             return f"there is no remote {REMOTE}"
-        problem = ""
-        for git in self.gits(self.url):
-            answer = git.attempt(*_FETCH, *options, "--", REMOTE, *refspecs, stdin=stdin, config=_PATIENCE)
-            if answer.status == 0:
-                return ""
-            problem = problem or answer.reason
-        return problem
+        words = (*_FETCH, *options, "--", REMOTE, *refspecs)
+        return _tried(self.gits(self.url), *words, stdin=stdin, config=_PATIENCE)
 
     def gits(self, url: str) -> list[Git]:
         """Return git with the token for a URL and git without it, in the order to try them; only the latter elsewhere.
@@ -124,8 +118,14 @@ class Clone:
             if steps != 0:
                 self._deepen(steps, one, other)
             found = self.git.maybe("merge-base", one, other)
-            if not self.shallow or (found is not None and self._is_certain(found, one, other)):
+            if not self.shallow:
                 return found
+            if found is not None:
+                # where history is cut off between them, a nearer one may be hidden
+                listed = set(self.git.line("rev-list", one, other, "--not", found).splitlines())
+                cuts = self.git.directory / self.git.line("rev-parse", "--git-path", "shallow")
+                if listed.isdisjoint(cuts.read_text(encoding="ascii").splitlines() if cuts.exists() else ()):
+                    return found
         return self.git.maybe("merge-base", one, other)
 
     def find_deeper(self, revision: str, tip: str) -> str | None:
@@ -179,18 +179,6 @@ class Clone:
         if problem:
             raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problem}): {ADVICE}")
 
-    def _is_certain(self, base: str, one: str, other: str) -> bool:
-        """Return whether history is whole between two commits and their merge base: else a nearer one may be hidden."""
-        listed = set(self.git.line("rev-list", one, other, "--not", base).splitlines())
-        return not listed & self._cuts()
-
-    def _cuts(self) -> set[str]:
-        file = self.git.directory / self.git.line("rev-parse", "--git-path", "shallow")
-        try:
-            return set(file.read_text(encoding="ascii").splitlines())
-        except OSError:
-            return set()
-
 
 def open_clone(repository: Repository, access: Access | None) -> Clone:
     """Return the clone that a checkout belongs to; access: the token and its server."""
@@ -226,7 +214,7 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
             continue
         # by name, since its own settings may point to a working tree that this checkout lacks; the project's URLs may
         # not name a transport that runs a command
-        git = clone.git.at(directory).seeing(
+        git = replace(clone.git, directory=directory).seeing(
             GIT_DIR=os.fspath(directory), GIT_WORK_TREE=os.fspath(directory), GIT_PROTOCOL_FROM_USER="0"
         )
         inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)
@@ -251,7 +239,13 @@ def lfs_files(repository: Repository) -> list[str]:
 
 def pointers(repository: Repository, files: Sequence[str]) -> list[str]:
     """Return those of a checkout's files that are pointers: git lfs did not put the content in their place."""
-    return [path for path in files if _is_pointer(repository.top / path)]
+    found = []
+    for each in files:
+        path = repository.top / each
+        start = b"" if path.is_symlink() else beginning(path, _LONGEST + 1)
+        if start.startswith(POINTER) and len(start) <= _LONGEST:
+            found.append(each)
+    return found
 
 
 def fetch_lfs(clone: Clone, revision: str) -> str:
@@ -266,20 +260,15 @@ def fetch_lfs(clone: Clone, revision: str) -> str:
     if clone.access is not None and clone.access.covers(clone.url):
         # its server is another path of the same host
         gits.insert(0, authorised(clone.git, clone.access.server_url + "/", clone.access))
-    problem = ""
+    return _tried(gits, "lfs", "fetch", REMOTE, revision)
+
+
+def _tried(gits: Iterable[Git], *words: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> str:
+    """Run git in one way after the other until one works; return why the first did not, "" where one did."""
+    problems = []
     for git in gits:
-        answer = git.attempt("lfs", "fetch", REMOTE, revision)
+        answer = git.attempt(*words, stdin=stdin, config=config)
         if answer.status == 0:
             return ""
-        problem = problem or answer.reason
-    return problem
-
-
-def _is_pointer(path: Path) -> bool:
-    try:
-        if not path.is_file() or path.is_symlink() or path.stat().st_size > _LONGEST:
-            return False
-        with path.open("rb") as file:
-            return file.read(len(POINTER)) == POINTER
-    except OSError:
-        return False
+        problems.append(answer.reason)
+    return problems[0]

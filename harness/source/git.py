@@ -7,7 +7,7 @@ import math
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,26 +29,19 @@ _LACKS = re.compile(
 _USERINFO = re.compile(r"(?<=://)[^/\s@]*@")
 
 
-def _start(argv: Sequence[str], environment: Mapping[str, str], command: str) -> subprocess.Popen[bytes]:
-    """Start git in a session of its own.
-
-    Raises:
-        SourceError: there is no git on PATH, or it cannot be started.
-    """
-    pipe = subprocess.PIPE
-    try:
-        return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True)
-    except FileNotFoundError:
-        raise SourceError("git is not on PATH: install git; perfgate reads base and head with it") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in _LACKING:
-            raise
-        raise SourceError(f"git {command} cannot be started: {error}") from None
-
-
 def without_userinfo(url: str) -> str:
     """Take user name and password out of each URL in a text; "git@host:path" keeps its login, which is no secret."""
     return _USERINFO.sub("", url)
+
+
+def settings(pairs: Collection[tuple[str, str]], *, alone: bool = False) -> dict[str, str]:
+    """Give the variables that set something for one git, in no file; alone: nothing that the caller's own ones set."""
+    given = "" if alone else os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(given) if given.isdecimal() else 0
+    variables = {"GIT_CONFIG_COUNT": str(first + len(pairs))}
+    for number, (key, value) in enumerate(pairs, first):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 _GRACE = 5.0
@@ -87,21 +80,9 @@ class Git:
     patience: float = math.inf
     """Seconds after which it is ended where there is no budget."""
 
-    def at(self, directory: Path) -> Git:
-        """Give the same git in another directory."""
-        return replace(self, directory=directory)
-
     def seeing(self, **environment: str) -> Git:
         """Give the same git with more variables."""
         return replace(self, environment={**self.environment, **environment})
-
-    def within(self, budget: Budget) -> Git:
-        """Give the same git, ended when a budget is."""
-        return replace(self, budget=budget)
-
-    def patient(self, seconds: float) -> Git:
-        """Give the same git, ended after some seconds where there is no budget."""
-        return replace(self, patience=seconds)
 
     def attempt(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> Answer:
         """Run git and give its answer, whatever its exit status.
@@ -114,13 +95,22 @@ class Git:
         ended = ("--",) if arguments[0] in _REVISIONS and "--" not in arguments else ()
         argv, environment = git_command(self.directory, (*arguments, *ended), self.environment, config)
         process: subprocess.Popen[bytes] | None = None
+        pipe = subprocess.PIPE
         try:
             # a signal while it is being started would leave a git that nobody can end
             with signals_later():
-                process = _start(argv, environment, arguments[0])
-            stdout, stderr = process.communicate(stdin, timeout=self._seconds())
+                process = subprocess.Popen(
+                    argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+                )
+            left = self.budget.left if self.budget else self.patience
+            # poll(2) counts milliseconds in 31 bits
+            stdout, stderr = process.communicate(stdin, timeout=left if left < _LONGEST else None)
         except BaseException as error:
             if process is None:
+                if isinstance(error, FileNotFoundError):
+                    raise SourceError("git is not on PATH: install git; perfgate reads base and head with it") from None
+                if isinstance(error, (OSError, ValueError)) and getattr(error, "errno", None) not in _LACKING:
+                    raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
                 raise
             # git's own children (a checkout) would go on writing into what is removed next
             end_group(process, _GRACE)
@@ -128,9 +118,13 @@ class Git:
                 with suppress(OSError):  # what it did not read
                     if stream is not None:
                         stream.close()
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise self._overdue(arguments[0]) from None
-            raise
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            if self.budget is not None:
+                raise BudgetEndedError from None
+            what = f"git {arguments[0]} was ended after {self.patience:g} s in {self.directory}"
+            hangs = "does a filter of .gitattributes hang? See `git config --get-regexp filter`"
+            raise SourceError(f"{what}: {hangs}") from None
         answer = Answer(process.returncode, stdout, without_userinfo(stderr.decode(errors="replace")))
         if answer.status < 0 or (answer.status != 0 and _LACKS.search(answer.stderr)):
             why = f"signal {-answer.status}" if answer.status < 0 else answer.reason
@@ -138,17 +132,6 @@ class Git:
                 f"git {arguments[0]} was ended ({why}): give it more memory, files or processes (`ulimit -a`)"
             )
         return answer
-
-    def _overdue(self, command: str) -> Exception:
-        if self.budget is not None:
-            return BudgetEndedError()
-        what = f"git {command} was ended after {self.patience:g} s in {self.directory}"
-        return SourceError(f"{what}: does a filter of .gitattributes hang? See `git config --get-regexp filter`")
-
-    def _seconds(self) -> float | None:
-        left = self.budget.left if self.budget else self.patience
-        # poll(2) counts milliseconds in 31 bits
-        return left if left < _LONGEST else None
 
     def run(self, *arguments: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> bytes:
         """Run git and give its standard output.
@@ -184,20 +167,25 @@ def git_of(directory: Path) -> Git:
     directory = directory.resolve()
     top = top_of(directory)
     if top is None:
-        if any(map(is_repository, (directory, *directory.parents))):
-            raise SourceError(
-                f"{directory} is a bare repository: run perfgate in a checkout (git worktree add, git clone)"
-            )
-        raise SourceError(_NO_REPOSITORY.format(directory))
+        bare = any(map(is_repository, (directory, *directory.parents)))
+        raise SourceError((_BARE if bare else _NO_REPOSITORY).format(directory))
     # git finds it by itself this once, where it finds the .git first: only so does it ask whose it is
     asking = Git(top, {"GIT_DIR": ""})
     # a path may hold newlines, so it comes last
     answer = asking.attempt("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir")
     if answer.status != 0:
-        raise SourceError(_refused(answer, directory))
-    bare, within, place = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 2)
-    if bare == "true":
-        raise SourceError(f"{top} is a bare repository: run perfgate in a checkout (git worktree add, git clone)")
+        if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
+            told = (line.strip() for line in answer.stderr.splitlines() if "--add safe.directory" in line)
+            command = next(told, "") or f"git config --global --add safe.directory {directory}"
+            why = f"{directory} belongs to another user, so git refuses it: if you trust it, run `{command}`"
+        elif "not a git repository" in answer.stderr:
+            why = _NO_REPOSITORY.format(directory)
+        else:
+            why = f"git cannot use {directory}: {answer.reason}"
+        raise SourceError(why)
+    is_bare, within, place = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 2)
+    if is_bare == "true":
+        raise SourceError(_BARE.format(top))
     found = Path(place).resolve()
     if top.is_relative_to(found):
         # its .git is damaged, and git went on to what a commit may hold
@@ -208,14 +196,5 @@ def git_of(directory: Path) -> Git:
     return Git(directory, {"GIT_DIR": os.fspath(found), "GIT_WORK_TREE": os.fspath(tree)})
 
 
+_BARE = "{} is a bare repository: run perfgate in a checkout (git worktree add, git clone)"
 _NO_REPOSITORY = "{} is not in a git repository: run perfgate in a checkout, or `git init` and commit"
-
-
-def _refused(answer: Answer, directory: Path) -> str:
-    if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
-        command = next((line.strip() for line in answer.stderr.splitlines() if "--add safe.directory" in line), "")
-        command = command or f"git config --global --add safe.directory {directory}"
-        return f"{directory} belongs to another user, so git refuses it: if you trust it, run `{command}`"
-    if "not a git repository" in answer.stderr:
-        return _NO_REPOSITORY.format(directory)
-    return f"git cannot use {directory}: {answer.reason}"

@@ -9,7 +9,8 @@ import posixpath
 import re
 import tomllib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -20,6 +21,8 @@ from harness.source.store import Store
 from harness.source.workdir import WorkDirectory
 
 CONFIG_FILE = "perfgate.toml"
+_SHARED = "pyproject.toml"
+"""Holds the project's own tables beside perfgate's."""
 
 Untracked = Literal["ignored", "untracked"]
 """Why git does not track a file."""
@@ -80,29 +83,19 @@ def find_repository(directory: Path) -> Repository:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
     _, shallow, shared = found.split("\n", 2)
     common = (directory / shared).resolve()
-    store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
+    store = Store(replace(git, directory=top), common, WorkDirectory(top, common / "perfgate"))
     origins = [value for key, _, value in store.configured() if key == "remote.origin.url"]
-    return Repository(
-        top, _prefix(directory, top), store, common, shallow == "true", origins[-1] or None if origins else None
-    )
-
-
-def _prefix(directory: Path, top: Path) -> PurePosixPath:
-    for candidate in (directory, *directory.parents):
-        if not candidate.is_relative_to(top):
+    prefix = PurePosixPath()
+    for each in (directory, *directory.parents):
+        if not each.is_relative_to(top):
             break
-        if _has_config(candidate):
-            return PurePosixPath(candidate.relative_to(top).as_posix())
-    return PurePosixPath()
-
-
-def _has_config(directory: Path) -> bool:
-    if (directory / CONFIG_FILE).is_file():
-        return True
-    try:
-        return "[tool.perfgate" in text_of(directory / "pyproject.toml")
-    except OSError:
-        return False
+        has_config = (each / CONFIG_FILE).is_file()
+        with suppress(OSError):
+            has_config = has_config or "[tool.perfgate" in text_of(each / _SHARED)
+        if has_config:
+            prefix = PurePosixPath(each.relative_to(top).as_posix())
+            break
+    return Repository(top, prefix, store, common, shallow == "true", origins[-1] or None if origins else None)
 
 
 def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
@@ -119,11 +112,6 @@ def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
     return entries
 
 
-def text_at(repository: Repository, revision: str, path: str) -> str | None:
-    """Read one text file, as `texts_at` does."""
-    return texts_at(repository, revision, path)[0]
-
-
 def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | None]:
     """Read text files of the project at a commit; None for each that the commit does not have.
 
@@ -137,8 +125,8 @@ def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | N
     return [_text(repository, revision, name, entries) for name in names]
 
 
-def _text(repository: Repository, revision: str, name: str, entries: list[Entry]) -> str | None:
-    given = name
+def _text(repository: Repository, revision: str, given: str, entries: list[Entry]) -> str | None:
+    name = given
     for _ in range(10):  # more links in a row are a circle
         entry = next((entry for entry in entries if entry.path == name), None)
         if entry is None or entry.mode == "160000":
@@ -271,10 +259,6 @@ def _link(source: Path, target: Path, tree: Path) -> None:
             _link(child, target / child.name, tree)
 
 
-_SHARED = "pyproject.toml"
-"""Holds the project's own tables beside perfgate's."""
-
-
 def sources_of(repository: Repository, revision: str, configs: Collection[str] = ()) -> str:
     """Hash all files of a commit but perfgate's own configuration, of which others compare the keys.
 
@@ -286,18 +270,13 @@ def sources_of(repository: Repository, revision: str, configs: Collection[str] =
     for entry in files_at(repository, revision):
         if entry.path in own:
             continue
-        content = _without_own(repository, revision) if entry.path == shared else None
-        digest.update(json.dumps([entry.mode, content or entry.object, entry.path]).encode() + b"\n")
+        content = entry.object
+        if entry.path == shared:
+            # its tables but perfgate's, if it has one of those
+            with suppress(ValueError, RecursionError):
+                tables = tomllib.loads(texts_at(repository, revision, _SHARED)[0] or "")
+                tools = tables.get("tool")
+                if isinstance(tools, dict) and tools.pop("perfgate", None) is not None:
+                    content = json.dumps(tables, default=str)
+        digest.update(json.dumps([entry.mode, content, entry.path]).encode() + b"\n")
     return f"sha256:{digest.hexdigest()}"
-
-
-def _without_own(repository: Repository, revision: str) -> str | None:
-    """Return the tables of pyproject.toml but perfgate's; None: it has none of perfgate's, or is no TOML."""
-    try:
-        tables = tomllib.loads(text_at(repository, revision, _SHARED) or "")
-    except (ValueError, RecursionError):
-        return None
-    tools = tables.get("tool")
-    if not isinstance(tools, dict) or tools.pop("perfgate", None) is None:
-        return None
-    return json.dumps(tables, default=str)

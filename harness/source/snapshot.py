@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import DirtySubmodule, EmbeddedRepository
@@ -32,16 +31,8 @@ class Snapshot:
     """How many of them nobody added yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkingTree:
-    """What the working tree holds beyond HEAD; snapshot is None when that is nothing."""
-
-    snapshot: Snapshot | None
-    warnings: tuple[AnyWarning, ...]
-
-
-def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> WorkingTree:
-    """Take the working tree as it is: tracked changes and untracked files that are not ignored.
+def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> tuple[Snapshot | None, list[AnyWarning]]:
+    """Take the working tree as it is: tracked changes and untracked files that are not ignored; None: it is HEAD.
 
     leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
 
@@ -54,28 +45,39 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> Wor
     unmerged = [entry.split(" ", 10)[-1] for entry in status if entry.startswith("u ")]
     if unmerged:
         advice = "resolve and `git add` them, or name a commit with --head"
-        raise SourceError(f"the checkout has unmerged files ({_some(unmerged)}): {advice}")
+        some = ", ".join(unmerged[:3]) + (f" and {len(unmerged) - 3} more" if len(unmerged) > 3 else "")
+        raise SourceError(f"the checkout has unmerged files ({some}): {advice}")
     others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
-    warnings: tuple[AnyWarning, ...] = (
-        *_dirty_submodules(status),
+    # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
+    fields = [each for entry in status if len(each := entry.split(" ", 8)) == 9]
+    warnings: list[AnyWarning] = [
+        *(DirtySubmodule(each[8]) for each in fields if each[2].startswith("S") and each[2][2:] != ".."),
         *(EmbeddedRepository(each) for each in others if each.endswith("/")),
-    )
-    untracked = [name for name in others if not (name.endswith("/") or _below(name, leave_out))]
+    ]
+    left_out = tuple(f"{path}/" for path in leave_out)
+    untracked = [name for name in others if not (name.endswith("/") or f"{name}/".startswith(left_out))]
     if not status and not untracked:
-        return WorkingTree(None, warnings)
+        return None, warnings
     with repository.store.index() as index:
-        _copy_index(git, Path(index.environment["GIT_INDEX_FILE"]))
-        _add(index, untracked)
+        # The user's index rather than HEAD's tree: it knows sparse paths and makes the comparison fast. copy2 keeps
+        # its time, by which git tells entries that may have changed since ("racy git").
+        own = git.directory / git.line("rev-parse", "--git-path", "index")
+        if own.exists():
+            shutil.copy2(own, index.environment["GIT_INDEX_FILE"])
+        answer = index.attempt("add", "--update")
+        if answer.status == 0 and untracked:
+            # --remove: a file that vanished since it was listed is no error
+            names = b"".join(os.fsencode(name) + b"\0" for name in untracked)
+            answer = index.attempt("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+        if answer.status != 0:
+            advice = "make it readable, or name it in .gitignore; --head HEAD measures the last commit"
+            raise SourceError(f"the working tree cannot be taken as it is: {answer.reason}: {advice}")
         tree = index.line("write-tree")
     if tree == git.line("rev-parse", "HEAD^{tree}"):
-        return WorkingTree(None, warnings)
+        return None, warnings
     revision = _commit(repository.store.writing, tree, "HEAD", "perfgate: the working tree")
     changed = len(repository.git.entries("diff-tree", "-r", "-z", "--name-only", "HEAD", revision))
-    return WorkingTree(Snapshot(revision, tree, changed, len(untracked)), warnings)
-
-
-def _below(name: str, paths: Collection[str]) -> bool:
-    return any(name == path or name.startswith(path + "/") for path in paths)
+    return Snapshot(revision, tree, changed, len(untracked)), warnings
 
 
 def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[str]) -> str:
@@ -134,25 +136,6 @@ def patched(repository: Repository, revision: str, patch: bytes) -> str:
     return _commit(repository.store.writing, tree, revision, "perfgate drill: patched")
 
 
-def _copy_index(git: Git, target: Path) -> None:
-    # The user's index rather than HEAD's tree: it knows sparse paths and makes the comparison fast. copy2 keeps its
-    # time, by which git tells entries that may have changed since ("racy git").
-    index = git.directory / git.line("rev-parse", "--git-path", "index")
-    if index.exists():
-        shutil.copy2(index, target)
-
-
-def _add(index: Git, untracked: Sequence[str]) -> None:
-    advice = "make it readable, or name it in .gitignore; --head HEAD measures the last commit"
-    answer = index.attempt("add", "--update")
-    if answer.status == 0 and untracked:
-        # --remove: a file that vanished since it was listed is no error
-        names = b"".join(os.fsencode(name) + b"\0" for name in untracked)
-        answer = index.attempt("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
-    if answer.status != 0:
-        raise SourceError(f"the working tree cannot be taken as it is: {answer.reason}: {advice}")
-
-
 def _commit(git: Git, tree: str, parent: str, message: str) -> str:
     # The parent's date makes the commit a function of its content, so that a resumed run finds the same one
     date = git.line("show", "--no-patch", "--no-show-signature", "--format=%ct", parent + "^{commit}") + " +0000"
@@ -162,15 +145,3 @@ def _commit(git: Git, tree: str, parent: str, message: str) -> str:
         for part, value in (("NAME", "perfgate"), ("EMAIL", "perfgate@localhost"), ("DATE", date))
     }
     return git.seeing(**identity).line("commit-tree", tree, "-p", parent, "-m", message)
-
-
-def _dirty_submodules(status: Sequence[str]) -> Iterator[DirtySubmodule]:
-    for entry in status:
-        # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
-        fields = entry.split(" ", 8)
-        if len(fields) == 9 and fields[2].startswith("S") and fields[2][2:] != "..":
-            yield DirtySubmodule(fields[8])
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.process.budget import Budget
-from harness.source.git import Answer, Git
+from harness.source.git import Answer, Git, settings
 from harness.source.workdir import WorkDirectory
 
 PATIENCE = 600.0
@@ -56,7 +56,8 @@ class Store:
         self._blobs: dict[str, bytes] = {}
         self.submodules: dict[str, list[Any]] = {}
         """Of commits, as far as they were asked for (harness.source.submodules)."""
-        self._budget: Budget | None = None
+        self.budget: Budget | None = None
+        """What ends whatever is exported or fetched."""
 
     @property
     def git(self) -> Git:
@@ -74,16 +75,10 @@ class Store:
         """Give git in the user's checkout to compare files with commits; what git lfs makes is perfgate's own."""
         keys = {key for key, _, _ in self.configured()}
         if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
-            return self.git.patient(PATIENCE)
-        given = os.environ.get("GIT_CONFIG_COUNT", "")
-        number = int(given) if given.isdecimal() else 0
-        variables = {
-            "GIT_CONFIG_COUNT": str(number + 1),
-            f"GIT_CONFIG_KEY_{number}": "lfs.storage",
-            # where git lfs looks for it when it fills a tree
-            f"GIT_CONFIG_VALUE_{number}": str(self._path / "lfs"),
-        }
-        return self.writing.seeing(**variables).patient(PATIENCE)
+            return replace(self.git, patience=PATIENCE)
+        # where git lfs looks for it when it fills a tree
+        stored = ("lfs.storage", str(self._path / "lfs"))
+        return replace(self.writing.seeing(**settings([stored])), patience=PATIENCE)
 
     def configured(self) -> list[tuple[str, str, str]]:
         """Give the user's settings, read once: key, a newline or "" where it is without a value, value."""
@@ -102,10 +97,6 @@ class Store:
     def made(self) -> bool:
         """Whether it exists."""
         return self.work.made and self._objects.is_dir()
-
-    def keep_to(self, budget: Budget) -> None:
-        """End what is exported or fetched from now on when a budget ends."""
-        self._budget = budget
 
     @property
     def _path(self) -> Path:
@@ -128,19 +119,17 @@ class Store:
 
         skip_lfs: pointers of git lfs stay pointers.
         """
-        git = self._isolated(tree)
-        if skip_lfs:
-            git = git.seeing(GIT_LFS_SKIP_SMUDGE="1")
         index = self._path / "exported"
         index.unlink(missing_ok=True)
-        return git.seeing(GIT_INDEX_FILE=str(index)).attempt("read-tree", "--reset", "-u", revision)
+        seen = {"GIT_LFS_SKIP_SMUDGE": "1"} if skip_lfs else {}
+        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(index), **seen)
+        return git.attempt("read-tree", "--reset", "-u", revision)
 
     def export_files(self, revision: str, paths: Sequence[str], tree: Path, *, skip_lfs: bool = False) -> None:
         """Write some files of a commit into an empty directory, whatever is left of the budget."""
-        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(self._path / "compared"))
+        seen = {"GIT_LFS_SKIP_SMUDGE": "1"} if skip_lfs else {}
+        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(self._path / "compared"), **seen)
         git = replace(git, budget=None, patience=PATIENCE)
-        if skip_lfs:
-            git = git.seeing(GIT_LFS_SKIP_SMUDGE="1")
         git.run("read-tree", "--reset", revision)
         git.run("checkout-index", "-q", "-z", "--stdin", stdin=b"".join(os.fsencode(path) + b"\0" for path in paths))
 
@@ -205,21 +194,16 @@ class Store:
 
     def _isolated(self, tree: Path) -> Git:
         self._make()
-        return Git(
-            tree, {**_ISOLATED, **self._taken(), "GIT_DIR": str(self._path), "GIT_WORK_TREE": str(tree)}, self._budget
-        )
-
-    def _taken(self) -> dict[str, str]:
-        """Give the user's settings that count for the store, as variables."""
         if self._settings is None:
-            taken = [each for each in self.configured() if _TAKEN.match(each[0])]
-            settings = [*((key, value if given else "true") for key, given, value in taken), *_CONTENT]
-            self._settings = {"GIT_CONFIG_COUNT": str(len(settings))}
-            for number, (key, value) in enumerate(settings):
-                if key == "lfs.storage":  # relative to the git directory
-                    value = str(self._common / value)
-                self._settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-        return self._settings
+            # those of the user's settings that count for the store, as variables
+            taken = []
+            for key, given, value in self.configured():
+                if _TAKEN.match(key):
+                    told = value if given else "true"
+                    # relative to the git directory
+                    taken.append((key, str(self._common / told) if key == "lfs.storage" else told))
+            self._settings = {**_ISOLATED, **settings([*taken, *_CONTENT], alone=True), "GIT_DIR": str(self._path)}
+        return Git(tree, {**self._settings, "GIT_WORK_TREE": str(tree)}, self.budget)
 
     def _make(self) -> None:
         if not self.made:

@@ -6,10 +6,9 @@ Not `git submodule update`: that writes to the user's configuration, and fetches
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from harness.errors import SourceError
@@ -64,79 +63,61 @@ def submodules_at(git: Git, revision: str) -> list[Submodule]:
     return found
 
 
-def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: bool = False) -> list[Part]:
-    """Check out each submodule of a tree at its recorded commit, recursively, and name them.
+def parts(
+    store: Store, revision: str, owner: Owner, tree: Path | None = None, *, skip_lfs: bool = False, within: str = ""
+) -> list[Part]:
+    """Make the commits of a commit's submodules available, recursively, and name them as parts of its tree.
 
     One that git config turns off (submodule.NAME.update none, submodule.NAME.active false) stays empty, as in git.
 
-    revision: the commit that the tree was exported from. skip_lfs: pointers of git lfs stay pointers.
+    tree: where each is checked out at its recorded commit, in a tree that was exported from the revision; None:
+    nowhere. skip_lfs: pointers of git lfs stay pointers. within: the part that has them, "" for the tree itself.
 
     Raises:
         SourceError: a submodule's commit is neither here nor at its URL.
     """
     found = []
-    for part, lacking in _each(store, revision, owner):
-        target = tree / part.path
-        answer = store.export(part.revision, target, skip_lfs=skip_lfs)
-        if answer.status != 0:
-            file = lacking_file(answer)
-            if file is not None:
-                where = f"run `git lfs fetch origin {part.revision}` in {part.path.rstrip('/')}"
-                raise SourceError(f"{target / file} of git lfs cannot be downloaded: {where}")
-            raise lacking(answer.reason)
-        found.append(part)
-    return found
-
-
-def parts(store: Store, revision: str, owner: Owner) -> list[Part]:
-    """Name the submodules that `fill` checks out, and make their commits available.
-
-    Raises:
-        SourceError: a submodule's commit is neither here nor at its URL.
-    """
-    return [part for part, _ in _each(store, revision, owner)]
-
-
-def _each(
-    store: Store, revision: str, owner: Owner, within: str = ""
-) -> Iterator[tuple[Part, Callable[[str], SourceError]]]:
-    """Give each submodule that is checked out as a part of the tree, and what makes an error of why it cannot be."""
-    git = store.isolated
-    if revision not in store.submodules:
-        store.submodules[revision] = submodules_at(git, revision)
-    for submodule in store.submodules[revision]:
-        name, sha, checkout = submodule.name, submodule.sha, owner.checkout
-        update, url = (_setting(git, revision, owner, f"submodule.{name}.{key}") for key in ("update", "url"))
-        active = checkout and checkout.maybe("config", "--type=bool", "--get", f"submodule.{name}.active")
-        if update == "none" or active == "false":
-            continue
-        if url and url.startswith(("./", "../")):
-            url = relative_url(owner.remote, url)
-        part = Part(f"{within}{submodule.path}/", sha)
-        lacking = partial(_lacking, part, name, url)
+    for submodule, url in _declared(store, revision, owner):
+        part = Part(f"{within}{submodule.path}/", submodule.sha)
         inner = _inner(owner, submodule, url)
         if (objects := inner.directory / "objects").is_dir():
             store.borrow(objects)
-        if not store.has(sha):
-            problem = "it declares no URL" if url is None else store.fetch(url, sha)
-            if problem:
-                raise lacking(problem)
-        yield part, lacking
-        yield from _each(store, sha, inner, part.path)
+        problem = ""
+        if not store.has(part.revision):
+            problem = "it declares no URL" if url is None else store.fetch(url, part.revision)
+        if tree is not None and not problem:
+            answer = store.export(part.revision, tree / part.path, skip_lfs=skip_lfs)
+            file = lacking_file(answer)
+            if answer.status != 0 and file is not None:
+                where = f"run `git lfs fetch origin {part.revision}` in {part.path.rstrip('/')}"
+                raise SourceError(f"{tree / part.path / file} of git lfs cannot be downloaded: {where}")
+            problem = answer.reason if answer.status != 0 else ""
+        if problem:
+            what = f"submodule {part.path.rstrip('/')} at {part.revision[:12]} cannot be fetched"
+            source = f" from {without_userinfo(url)}" if url else ""
+            advice = "run `git submodule update --init --recursive`"
+            leave = f"`git config submodule.{submodule.name}.update none` to leave it out"
+            raise SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
+        found += [part, *parts(store, part.revision, inner, tree, skip_lfs=skip_lfs, within=part.path)]
+    return found
 
 
-def _setting(git: Git, revision: str, owner: Owner, name: str) -> str | None:
-    """Read what the user's configuration says of a submodule, else .gitmodules."""
-    own = owner.checkout.maybe("config", "--get", name) if owner.checkout else None
-    return own or git.maybe("config", "--blob", f"{revision}:.gitmodules", "--get", name)
-
-
-def _lacking(part: Part, name: str, url: str | None, problem: str) -> SourceError:
-    what = f"submodule {part.path.rstrip('/')} at {part.revision[:12]} cannot be fetched"
-    source = f" from {without_userinfo(url)}" if url else ""
-    advice = "run `git submodule update --init --recursive`"
-    leave = f"`git config submodule.{name}.update none` to leave it out"
-    return SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
+def _declared(store: Store, revision: str, owner: Owner) -> Iterator[tuple[Submodule, str | None]]:
+    """Give the submodules of a commit that are not turned off, and their URLs."""
+    git, checkout = store.isolated, owner.checkout
+    if revision not in store.submodules:
+        store.submodules[revision] = submodules_at(git, revision)
+    for submodule in store.submodules[revision]:
+        said: dict[str, str | None] = {}
+        for key in ("update", "url"):
+            # the user's configuration, else .gitmodules
+            name = f"submodule.{submodule.name}.{key}"
+            own = checkout.maybe("config", "--get", name) if checkout else None
+            said[key] = own or git.maybe("config", "--blob", f"{revision}:.gitmodules", "--get", name)
+        active = checkout and checkout.maybe("config", "--type=bool", "--get", f"submodule.{submodule.name}.active")
+        if said["update"] != "none" and active != "false":
+            url = said["url"]
+            yield submodule, relative_url(owner.remote, url) if url and url.startswith(("./", "../")) else url
 
 
 def _inner(owner: Owner, submodule: Submodule, url: str | None) -> Owner:

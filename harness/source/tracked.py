@@ -8,9 +8,10 @@ import re
 import stat
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gate.removal import remove_tree
@@ -20,7 +21,7 @@ _CHUNK = 1 << 20
 # Attributes by which a file is not the bytes that the commit has: all others leave them alone, since the store has
 # git write lines as they are
 _CONVERTS = re.compile(rb"filter|ident|encoding|crlf", re.IGNORECASE)
-_LINK, _MODULE = "120000", "160000"
+_LINK = "120000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,6 @@ class Part:
 
     path: str
     revision: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Tracked:
-    """The files of a commit. converted: whether some may have other bytes in a tree than in the commit."""
-
-    files: Mapping[str, tuple[str, str]]
-    """Mode, as git writes it, and id."""
-    sizes: Mapping[str, int]
-    converted: bool
 
 
 def suspects(tree: Path, facts: Facts) -> dict[str, tuple[int, ...]]:
@@ -51,7 +42,10 @@ def suspects(tree: Path, facts: Facts) -> dict[str, tuple[int, ...]]:
     for directory, entries in facts.items():
         if directory.startswith(".git/"):
             continue
-        here = None if directory in gone else _opened(f"{tree}/{directory}")
+        here: int | None = None
+        if directory not in gone:
+            with suppress(OSError):
+                here = os.open(f"{tree}/{directory}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             for name, before in entries.items():
                 now: tuple[int, ...] = ()
@@ -90,13 +84,6 @@ def updated(facts: Facts, now: Mapping[str, tuple[int, ...]]) -> Facts:
     return {**facts, **{directory: {**facts[directory], **entries} for directory, entries in newer.items()}}
 
 
-def _opened(directory: str) -> int | None:
-    try:
-        return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-
-
 class Commits:
     """Knows the files of commits, and compares those of a tree with them."""
 
@@ -104,66 +91,74 @@ class Commits:
         """Read nothing yet. skip_lfs: as the trees were exported."""
         self._store = store
         self._skip_lfs = skip_lfs
-        self._known: dict[str, _Tracked] = {}
+        self._known: dict[str, tuple[Mapping[str, tuple[str, str, int]], bool]] = {}
 
     def files(self, parts: Sequence[Part]) -> Iterator[str]:
         """Give the paths of all that is tracked in a tree."""
         for part in parts:
-            for name, (mode, _) in self._tracked(part.revision).files.items():
-                if mode != _MODULE:
-                    yield part.path + name
+            for name in self._tracked(part.revision)[0]:
+                yield part.path + name
 
     def unlike(self, parts: Sequence[Part], tree: Path, paths: Collection[str]) -> set[str]:
         """Give those of some paths of a tree that are tracked, and are not as the commit has them."""
-        by_part: dict[Part, list[str]] = defaultdict(list)
+        unlike: set[str] = set()
+        left = set(paths)
         # a submodule inside another one comes first
-        inner = sorted(parts, key=lambda part: -len(part.path))
-        for path in paths:
-            part = next(part for part in inner if path.startswith(part.path))
-            by_part[part].append(path.removeprefix(part.path))
-        return {part.path + name for part, names in by_part.items() for name in self._unlike(part, tree, names)}
+        for part in sorted(parts, key=lambda part: -len(part.path)):
+            here = {path for path in left if path.startswith(part.path)}
+            left -= here
+            names = (path.removeprefix(part.path) for path in here)
+            unlike.update(part.path + name for name in self._unlike(part.revision, tree / part.path, names))
+        return unlike
 
-    def _unlike(self, part: Part, tree: Path, names: Collection[str]) -> Iterator[str]:
-        tracked = self._tracked(part.revision)
-        wanted = [name for name in names if tracked.files.get(name, (_MODULE,))[0] != _MODULE]
-        if not wanted:
-            return
-        root = tree / part.path
+    def _unlike(self, revision: str, root: Path, names: Iterable[str]) -> Iterator[str]:
+        files, converted = self._tracked(revision)
         real: dict[str, bool] = {"": True}
-        through = [name for name in wanted if not _is_real(root, name.rpartition("/")[0], real)]
-        yield from through
-        wanted = [name for name in wanted if name not in set(through)] if through else wanted
-        if not tracked.converted:
+        wanted = []
+        for name in files.keys() & set(names):
+            if _is_real(root, name.rpartition("/")[0], real):
+                wanted.append(name)
+            else:
+                yield name
+        if not converted:
             for name in wanted:
-                if _size(root / name) != tracked.sizes[name] or not _is_like(root / name, *tracked.files[name], _blob):
+                mode, id_, size = files[name]
+                # git's id: by the hash that another id is of
+                content = partial(_digest, algorithm="sha1" if len(id_) == 40 else "sha256", named=True)
+                if _size(root / name) != size or not _is_like(root / name, mode, id_, content):
                     yield name
+            return
+        if not wanted:
             return
         fresh = self._store.work.path / ".compared"
         remove_tree(fresh)
         fresh.mkdir()
         try:
-            self._store.export_files(part.revision, wanted, fresh, skip_lfs=self._skip_lfs)
+            self._store.export_files(revision, wanted, fresh, skip_lfs=self._skip_lfs)
             for name in wanted:
-                mode, _ = tracked.files[name]
-                if _size(root / name) != _size(fresh / name) or not _is_like(
-                    root / name, mode, _content(fresh / name), _content
-                ):
+                # what git did not write cannot be told to be the same
+                expected = _digest(fresh / name) if os.path.lexists(fresh / name) else ""
+                like = _is_like(root / name, files[name][0], expected, _digest)
+                if not like or _size(root / name) != _size(fresh / name):
                     yield name
         finally:
             remove_tree(fresh)
 
-    def _tracked(self, revision: str) -> _Tracked:
+    def _tracked(self, revision: str) -> tuple[Mapping[str, tuple[str, str, int]], bool]:
+        """Give a commit's files, and whether some may have other bytes in a tree than in the commit.
+
+        Of each its mode, as git writes it, its id and its size.
+        """
         if revision not in self._known:
-            git = self._store.unhurried
-            files, sizes = {}, {}
+            git, files = self._store.unhurried, {}
             for entry in git.entries("ls-tree", "-r", "-l", "-z", "--full-tree", revision):
                 facts, _, name = entry.partition("\t")
-                mode, _, object_, size = facts.split()
-                files[name] = (mode, object_)
-                sizes[name] = int(size) if size != "-" else 0
-            attributes = [id_ for name, (_, id_) in files.items() if name.rpartition("/")[2] == ".gitattributes"]
+                mode, kind, object_, size = facts.split()
+                if kind == "blob":
+                    files[name] = (mode, object_, int(size))
+            attributes = [each[1] for name, each in files.items() if name.rpartition("/")[2] == ".gitattributes"]
             converted = any(_CONVERTS.search(git.run("cat-file", "blob", id_)) for id_ in attributes)
-            self._known[revision] = _Tracked(files, sizes, converted)
+            self._known[revision] = files, converted
         return self._known[revision]
 
 
@@ -183,32 +178,20 @@ def _is_real(root: Path, directory: str, real: dict[str, bool]) -> bool:
     return real[directory]
 
 
-def _is_like(path: Path, mode: str, expected: str, content: Callable[[Path, str], str]) -> bool:
+def _is_like(path: Path, mode: str, expected: str, content: Callable[[Path], str]) -> bool:
     """Return whether a file is of the kind that a mode of git names, and has the content that is expected."""
     try:
         now = path.lstat().st_mode
         if mode == _LINK:
-            return stat.S_ISLNK(now) and content(path, expected) == expected
+            return stat.S_ISLNK(now) and content(path) == expected
         executable = bool(now & stat.S_IXUSR)
-        return stat.S_ISREG(now) and executable == (mode == "100755") and content(path, expected) == expected
+        return stat.S_ISREG(now) and executable == (mode == "100755") and content(path) == expected
     except OSError:
         return False
 
 
-def _blob(path: Path, like: str) -> str:
-    """Return git's id of a file, by the hash that another id is of; of a link, of its target."""
-    return _digest(path, "sha1" if len(like) == 40 else "sha256", named=True)
-
-
-def _content(path: Path, _like: str = "") -> str:
-    try:
-        return _digest(path, "sha256", named=False)
-    except FileNotFoundError:
-        # git did not write it, so that it cannot be told to be the same
-        return ""
-
-
-def _digest(path: Path, algorithm: str, *, named: bool) -> str:
+def _digest(path: Path, algorithm: str = "sha256", *, named: bool = False) -> str:
+    """Hash a file, or the target of a link; named: as git names it, with its length."""
     digest = hashlib.new(algorithm, usedforsecurity=False)
     if path.is_symlink():
         target = os.fsencode(os.readlink(path))  # noqa: PTH115  # the text of the link

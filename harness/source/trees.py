@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from harness.process.budget import Budget
 from harness.source import submodules
 from harness.source.base_and_head import Sources
 from harness.source.fetching import lfs_files, pointers
-from harness.source.repository import CONFIG_FILE, Repository, link, shared_paths
+from harness.source.repository import CONFIG_FILE, Repository, files_at, link, shared_paths
 from harness.source.store import lacking_file
 from harness.source.tracked import Commits, Facts, Part, facts_of, known, restore, suspects, updated
 from harness.source.workdir import make_apart
@@ -46,7 +46,7 @@ def _stamp(tree: Path, moment: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class Made:
     """A tree as it was made.
 
     path: where it is. place: where it stands when it is used. facts: of its files; None: it is not made whole, or of an
@@ -58,15 +58,6 @@ class _Made:
     git: bool
     facts: Facts | None = None
     tracked: Facts | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """Tracked files of a tree that are not as the commit has them, or no longer there: paths of the repository."""
-
-    side: Side
-    variant: str
-    paths: Sequence[str]
 
 
 class Trees:
@@ -88,7 +79,7 @@ class Trees:
         self.directory = repository.store.work.path
         self.one_path = one_path
         self._shared = shared
-        self._made: dict[tuple[Side, str], _Made] = {}
+        self._made: dict[tuple[Side, str], Made] = {}
         self.own: Callable[[Path], None] = lambda _: None
         """Gives a tree to the user that commands run as."""
         self._parts: dict[Side, Sequence[Part]] = {}
@@ -97,7 +88,7 @@ class Trees:
         self._skip_lfs = uses_lfs and bool(pointers(repository, lfs_files(repository)))
         self._commits = Commits(repository.store, skip_lfs=self._skip_lfs)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
-        repository.store.keep_to(budget)
+        repository.store.budget = budget
 
     def begin_again(self, sources: Sources, share_paths: Mapping[Side, Sequence[str]], *, one_path: bool) -> None:
         """Remove every tree, and make those of other sides from now on; as open_trees takes them.
@@ -131,10 +122,10 @@ class Trees:
             else:
                 self.remove(side, variant)
                 self._set_aside(place)
-                self._made[side, variant] = _Made(place, place, git)
+                self._made[side, variant] = Made(place, place, git)
                 self._fill(side, place, git=git)
                 facts = facts_of(place)
-                self._made[side, variant] = _Made(place, place, git, facts, facts)
+                self._made[side, variant] = Made(place, place, git, facts, facts)
         except OSError as error:
             raise SourceError(f"{place} cannot be made: {error.strerror or error}") from None
         if not self.project(side, variant).is_dir():
@@ -153,77 +144,59 @@ class Trees:
         self._set_aside(place)
         if not copy(place):
             return False
-        self._renew(side, place)
+        # what the commit has: a build that is found again may be of another one (see files); a build may also have
+        # left a link in place of the folder
+        repository, revision, file = self.repository, self.sources.of(side).revision, place / self._config
+        if file.parent.resolve() == place.resolve() / repository.prefix:
+            with suppress(OSError, SourceError):
+                entry = next(iter(files_at(repository, revision, self._config)), None)
+                if entry is None or entry.mode.startswith("100"):
+                    file.unlink(missing_ok=True)
+                if entry is not None and entry.mode.startswith("100"):
+                    file.write_bytes(repository.store.blob(entry.object))
+                    file.chmod(int(entry.mode, 8) & 0o777)
         self.own(place)
-        self._made[side, ""] = _Made(place, place, git=False)
+        self._made[side, ""] = Made(place, place, git=False)
         try:
-            tracked = self._tracked(side, place, excused)
+            inner = submodules.parts(repository.store, revision, submodules.of_checkout(repository))
+            parts = self._parts[side] = [Part("", revision), *inner]
+            facts, paths = facts_of(place), set(self._commits.files(parts))
+            if all(map(excused, self._commits.unlike(parts, place, paths))):
+                self._made[side, ""] = Made(place, place, git=False, tracked=known(facts, paths))
+                return True
         except (OSError, SourceError):
-            tracked = None
-        self._made[side, ""] = _Made(place, place, git=False, tracked=tracked)
-        if tracked is None:
-            self.remove(side)
-        return tracked is not None
+            pass  # what cannot be compared is as none
+        self.remove(side)
+        return False
 
     @property
     def _config(self) -> str:
         return self.repository.inside(CONFIG_FILE)
 
-    def _renew(self, side: Side, tree: Path) -> None:
-        # what the commit has: a build that is found again may be of another one (see files)
-        git, file = self.repository.git, tree / self._config
-        # a build may have left a link in place of the folder
-        if file.parent.resolve() != tree.resolve() / self.repository.prefix:
-            return
-        with suppress(OSError, SourceError):
-            entry = git.line("ls-tree", "--full-tree", self.sources.of(side).revision, "--", self._config)
-            mode = entry.partition(" ")[0]
-            if mode.startswith("100"):
-                file.unlink(missing_ok=True)
-                file.write_bytes(git.run("cat-file", "blob", entry.split()[2]))
-                file.chmod(int(mode, 8) & 0o777)
-            elif not mode:
-                file.unlink(missing_ok=True)
-
-    def _tracked(self, side: Side, tree: Path, excused: Callable[[str], bool]) -> Facts | None:
-        """Compare all of a tree with its commit; return the facts of what is tracked, None where a file differs.
-
-        Raises:
-            OSError: a directory cannot be read.
-            SourceError: git failed, or a submodule cannot be had.
-        """
-        revision, store = self.sources.of(side).revision, self.repository.store
-        inner = submodules.parts(store, revision, submodules.of_checkout(self.repository))
-        parts = self._parts[side] = [Part("", revision), *inner]
-        facts, paths = facts_of(tree), set(self._commits.files(parts))
-        return known(facts, paths) if all(map(excused, self._commits.unlike(parts, tree, paths))) else None
-
-    def changed(self, excused: Callable[[Side, str], bool]) -> list[Changed]:
+    def changed(self, excused: Callable[[Side, str], bool]) -> dict[tuple[Side, str], list[str]]:
         """Give the tracked files that something changed in any tree since it was made, or since this was last asked.
+
+        By side and variant: paths of the repository that are not as the commit has them, or no longer there.
 
         A tree of which some are given is not looked at again until it is made anew.
 
         excused: says of a file of a side that this change is meant; as it is now, it counts as known.
         """
-        found = []
+        found = {}
         for (side, variant), made in list(self._made.items()):
             if made.tracked is None:
                 continue
             now = suspects(made.path, made.tracked)
             asked = [path for path in now if not excused(side, path)]
-            unlike = self._unlike(side, made.path, asked) if asked else set()
+            unlike = set(asked)
+            with suppress(OSError, SourceError):  # what cannot be shown to be the same may differ
+                unlike = self._commits.unlike(self._parts[side], made.path, asked) if asked else unlike
             if unlike:
-                found.append(Changed(side, variant, sorted(unlike)))
+                found[side, variant] = sorted(unlike)
             if now:
                 tracked = None if unlike else updated(made.tracked, now)
                 self._made[side, variant] = replace(made, tracked=tracked)
         return found
-
-    def _unlike(self, side: Side, tree: Path, paths: Sequence[str]) -> Set[str]:
-        try:
-            return self._commits.unlike(self._parts[side], tree, paths)
-        except (OSError, SourceError):  # what cannot be shown to be the same may differ
-            return set(paths)
 
     def committed(self, sides: Sequence[Side] = SIDES) -> frozenset[str]:
         """Return what the commits of sides hold: files, of submodules too, and the folders that they are in."""
@@ -259,7 +232,7 @@ class Trees:
         if git:
             store.attach(source.revision, tree)
         of_user = submodules.of_checkout(self.repository)
-        inner = submodules.fill(store, tree, source.revision, of_user, skip_lfs=self._skip_lfs)
+        inner = submodules.parts(store, source.revision, of_user, tree, skip_lfs=self._skip_lfs)
         self._parts[side] = [Part("", source.revision), *inner]
         _stamp(tree, begun)
         link(self.repository, tree, self._shared[side])
@@ -301,9 +274,9 @@ class Trees:
             raise SourceError(f"the tree of {side} in {path} cannot be moved: {error.strerror}") from None
         return self._made[side, variant].path / self.repository.prefix
 
-    def stands(self, side: Side, variant: str = "") -> Path:
-        """Give where a side's project directory is when it is used."""
-        return self._made[side, variant].place / self.repository.prefix
+    def made(self, side: Side, variant: str = "") -> Made:
+        """Give a side's tree as it was made last: its root now, and where that is when it is used."""
+        return self._made[side, variant]
 
     def found(self, side: Side, variant: str = "") -> Path:
         """Give where a side's project directory is now."""
@@ -319,7 +292,7 @@ class Trees:
         Raises:
             SourceError: a tree cannot be moved, or found again.
         """
-        place = self.place(SIDES[0])
+        place = self._made[SIDES[0], ""].place
         try:
             self._set_aside(place)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -338,14 +311,6 @@ class Trees:
     def roots(self) -> Mapping[Side, Path]:
         """Give the roots of both sides' trees, wherever they are."""
         return {side: self._made[side, ""].path for side in SIDES}
-
-    def place(self, side: Side, variant: str = "") -> Path:
-        """Give the path at which the root of a side's tree stands; with one path, both sides' by turns."""
-        return self._made[side, variant].place
-
-    def root(self, side: Side, variant: str = "") -> Path:
-        """Give the root of a side's tree, wherever it is."""
-        return self._made[side, variant].path
 
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""
@@ -379,7 +344,7 @@ class OneFolder(Trees):
 
     def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:  # noqa: ARG002
         """Give the folder; of what is in it nothing is known, so nothing of it is watched."""
-        self._made[side, variant] = _Made(self.folder, self.folder, git)
+        self._made[side, variant] = Made(self.folder, self.folder, git)
         return self.folder
 
     def remove(self, side: Side, variant: str = "") -> None:

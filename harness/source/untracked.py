@@ -11,10 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from gate.model import Failure
-from harness.source.repository import Repository, Untracked, kept_out
-
-Lookup = Callable[[str], Untracked | None]
-"""What git thinks of a path relative to the project, in the user's checkout; None: tracked, or not there."""
+from harness.source.repository import Repository, kept_out
 
 Hint = Callable[[Failure, bool], str | None]
 """What probably went wrong with a failure, and what to do; None when that is not known.
@@ -27,7 +24,7 @@ _MISSING = re.compile(
     r"does not exist|doesn't exist|no rule to make target|ENOENT|FileNotFound|ModuleNotFound|no module named",
     re.IGNORECASE,
 )
-_MOST = 400
+_MOST, _LONGEST = 400, 1000
 _INSTALLED = ("node_modules", ".venv", "venv", "vendor", "target", "third_party")
 
 
@@ -36,89 +33,62 @@ def no_hint(failure: Failure, unstarted: bool) -> None:
 
 
 def checkout_hint(repository: Repository) -> Hint:
-    """Return hints about files that only the user's checkout has."""
-    lookup = partial(kept_out, repository)
-    return lambda failure, unstarted: missing_file_hint(failure, lookup, repository.project, unstarted=unstarted)
+    """Return hints that name a path which a failed command needs, and which only the user's checkout has.
 
-
-def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstarted: bool = False) -> str | None:
-    """Name a path that the failed command needs, that its directory lacks and that git does not track.
-
-    lookup: asks the user's checkout. project: the directory of the checkout that the failure's directory stands for;
-    absolute paths below either are taken as paths in the project. unstarted: a program could not be started.
-
-    Returns:
-        None when nothing speaks for a missing file.
+    The failure's directory stands for the project: absolute paths below either are taken as paths in it.
     """
-    if failure.directory is None:
+    return partial(_missing_file, repository)
+
+
+def _missing_file(repository: Repository, failure: Failure, unstarted: bool) -> str | None:
+    if failure.directory is None or not Path(failure.directory).is_dir():
         return None
     directory, stderr = Path(failure.directory), failure.stderr
-    words = _words(failure.command or "")
-    if not directory.is_dir():
-        return None
+    command = failure.command or ""
+    try:
+        given = shlex.split(command)
+    except ValueError:
+        given = command.split()
+    # sh -c '...' and --data=path
+    words = [piece for word in given for piece in re.split(r"[\s=;|&<>()]+", word) if piece]
     without = not any((above / ".git").exists() for above in (directory, *directory.parents))
     if without and "not a git repository" in stderr:
         return 'the tree that is built and measured has no .git: set git = "on" under [build]'
-    looks_missing = unstarted or bool(_MISSING.search(stderr))
-    # a word such as "build" in `make build` is a path only if something says that a file is missing
-    named = [word for word in words if looks_missing or "/" in word]
-    candidates = [*named, *(_said(stderr) if looks_missing else [])]
-    for path in _inside(candidates, [directory, project]):
-        if os.path.lexists(directory / path):
-            continue
-        found = lookup(path)
+    missing = unstarted or bool(_MISSING.search(stderr))
+    for path in _paths(words, stderr, (directory, repository.project), missing=missing):
+        found = None if os.path.lexists(directory / path) else kept_out(repository, path)
         if found is None:
             continue
-        program = bool(words) and path == posixpath.normpath(words[0])
-        return _advice(path, found, lookup, program=program)
+        lacks = f'the checkout has only files that git tracks; "{path}" is'
+        if found == "untracked":
+            return f"{lacks} not tracked by git: commit it, add it to [build] share, or make it in [build] setup"
+        parts = path.split("/")
+        if words and path == posixpath.normpath(words[0]) and parts[0] not in _INSTALLED:
+            # sharing it would measure one and the same program on both sides
+            return f"{lacks} ignored by git: make it in [build] command"
+        # the folder that is ignored, so that the next file in it is not the next failure
+        above = ("/".join(parts[: i + 1]) for i in range(len(parts)))
+        folder = next((each for each in above if kept_out(repository, each) == "ignored"), path)
+        what = "it" if folder == path else f'"{folder}/"'
+        return f"{lacks} ignored by git: add {what} to [build] share, or make it in [build] setup"
     return None
 
 
-def _advice(path: str, found: Untracked, lookup: Lookup, *, program: bool) -> str:
-    only = "the checkout has only files that git tracks"
-    if found == "untracked":
-        return (
-            f'{only}; "{path}" is not tracked by git: commit it, add it to [build] share, or make it in [build] setup'
-        )
-    top = path.split("/", 1)[0]
-    if program and top not in _INSTALLED:
-        # sharing it would measure one and the same program on both sides
-        return f'{only}; "{path}" is ignored by git: make it in [build] command'
-    # the folder that is ignored, so that the next file in it is not the next failure
-    parts = path.split("/")
-    parents = ["/".join(parts[: i + 1]) for i in range(len(parts))]
-    folder = next((parent for parent in parents if lookup(parent) == "ignored"), path)
-    what = "it" if folder == path else f'"{folder}/"'
-    return f'{only}; "{path}" is ignored by git: add {what} to [build] share, or make it in [build] setup'
-
-
-def _words(command: str) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        words = command.split()
-    # sh -c '...' and --data=path
-    return [piece for word in words for piece in re.split(r"[\s=;|&<>()]+", word) if piece]
-
-
-def _said(stderr: str) -> list[str]:
-    quoted = [
-        found
-        for groups in re.findall(r"'([^'\n]+)'|\"([^\"\n]+)\"|`([^`'\n]+)['`]|‘([^’\n]+)’", stderr)
-        for found in groups
-    ]
-    bare = [word.strip("'\"`,:;()[]{}<>‘’.") for word in stderr.split()]
-    # ./run.sh: line 3: data/x.json: No such file
-    pieces = [piece for word in bare if ":" in word for piece in word.split(":")]
-    modules = [f"{name}.py" for name in re.findall(r"No module named '?([\w]+)", stderr)]
-    node = ["node_modules"] if re.search(r"Cannot find (module|package) '", stderr) else []
-    return [word for word in [*quoted, *bare, *pieces, *modules, *node] if word]
-
-
-def _inside(candidates: Iterable[str], roots: list[Path]) -> list[str]:
+def _paths(words: list[str], stderr: str, roots: Iterable[Path], *, missing: bool) -> list[str]:
+    """Give what may be paths of the project, in the words of a command and in what it said; missing: a file is."""
+    # a word such as "build" in `make build` is a path only if something says that a file is missing
+    candidates = [word for word in words if missing or "/" in word]
+    if missing:
+        quotes = r"'([^'\n]+)'|\"([^\"\n]+)\"|`([^`'\n]+)['`]|‘([^’\n]+)’"
+        candidates += [found for groups in re.findall(quotes, stderr) for found in groups]
+        bare = [word.strip("'\"`,:;()[]{}<>‘’.") for word in stderr.split()]
+        # ./run.sh: line 3: data/x.json: No such file
+        candidates += [*bare, *(piece for word in bare if ":" in word for piece in word.split(":"))]
+        candidates += [f"{name}.py" for name in re.findall(r"No module named '?([\w]+)", stderr)]
+        candidates += ["node_modules"] if re.search(r"Cannot find (module|package) '", stderr) else []
     paths: dict[str, None] = {}
     for candidate in candidates:
-        if candidate.startswith("-") or "\0" in candidate or len(candidate) > 1000:
+        if not candidate or candidate.startswith("-") or "\0" in candidate or len(candidate) > _LONGEST:
             continue
         path = candidate
         for root in roots:

@@ -14,15 +14,12 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from gate.model.warnings.setup import LeftBehind
 from gate.removal import remove_tree
 from harness.errors import SourceError
-from harness.process.leftovers import end_leftovers
-from harness.process.process_groups import alive, start_time
+from harness.process.process_groups import alive, end_leftovers, start_time
 
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MOMENTS = 60.0
@@ -32,7 +29,7 @@ _GET_FLAGS = 0x80006601 | struct.calcsize("l") << 16
 _SET_FLAGS = 0x40006602 | struct.calcsize("l") << 16
 _TOP = 0x20000
 RUNNING = ".perfgate-running"
-"""In a work directory: names the processes that were started, see harness.process.leftovers."""
+"""In a work directory: names the processes that were started, see harness.process.process_groups."""
 
 
 class WorkDirectory:
@@ -84,10 +81,21 @@ class WorkDirectory:
 
     def _make(self) -> Path:
         self.remove_leftovers()
-        parent = _temporary()
+        # one that the user names is never replaced without a word
+        if wanted := os.environ.get("TMPDIR"):
+            try:
+                with tempfile.TemporaryFile(dir=wanted) as file:
+                    file.write(b"\n")
+            except OSError as error:
+                why = f"TMPDIR={wanted} cannot be used: {error.strerror}"
+                raise SourceError(f"{why}: set it to another place") from None
+        parent = Path(tempfile.gettempdir()).resolve()
         if parent.is_relative_to(self._checkout.resolve()):
             raise SourceError(f"the temporary directory {parent} is inside the checkout: set TMPDIR to one outside")
-        directory = parent / _own_name(self._state, parent)
+        # by the repository, so that it is built at one path in every run, unless that is taken
+        directory = parent / f"perfgate-{hashlib.sha256(os.fsencode(self._state.absolute())).hexdigest()[:8]}"
+        if os.path.lexists(directory):
+            directory = parent / f"perfgate-{secrets.token_hex(4)}"
         self._record = self._state / "work" / f"{directory.name}.json"
         self._directory = directory
         try:
@@ -104,39 +112,32 @@ class WorkDirectory:
         return directory
 
 
-def _own_name(state: Path, parent: Path) -> str:
-    """Name a work directory: by the repository, so that it is built at one path in every run, unless that is taken."""
-    usual = f"perfgate-{hashlib.sha256(os.fsencode(state.absolute())).hexdigest()[:8]}"
-    return usual if not os.path.lexists(parent / usual) else f"perfgate-{secrets.token_hex(4)}"
-
-
-def _temporary() -> Path:
-    """Return the directory for temporary files; one that the user names is never replaced without a word."""
-    wanted = os.environ.get("TMPDIR")
-    if wanted:
-        try:
-            with tempfile.TemporaryFile(dir=wanted) as file:
-                file.write(b"\n")
-        except OSError as error:
-            raise SourceError(f"TMPDIR={wanted} cannot be used: {error.strerror}: set it to another place") from None
-    return Path(tempfile.gettempdir()).resolve()
-
-
 def remove_leftovers(state: Path) -> list[LeftBehind]:
     """Remove the work directories of runs that are dead; return those that cannot be removed."""
     left = []
     for path in sorted(state.glob("work/*.json")):
         with suppress(OSError), path.open("rb") as file:
-            if not _is_free(file):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                # another one is that of a file system without locks
+                if isinstance(error, BlockingIOError):
+                    continue
+            try:
+                record = json.loads(file.read(65536))
+                pid, started, directory = int(record["pid"]), record["started"], Path(record["directory"])
+                inode = record.get("inode")
+            except (ValueError, KeyError, TypeError, AttributeError):
+                _forget(path)
                 continue
-            found = _dead(file.read(65536))
-            if found is None:
+            # beside the lock, since some network file systems grant it to everybody
+            if alive(pid, started):
                 continue
-            why = found.remove()
+            why = _remove(directory, inode)
             if why is None:
                 _forget(path)
             else:
-                left.append(LeftBehind(str(found.directory), why))
+                left.append(LeftBehind(str(directory), why))
     for unnamed in state.glob("work/*.new"):
         # named and locked within moments, unless its run was killed between the two
         with suppress(OSError):
@@ -145,56 +146,26 @@ def remove_leftovers(state: Path) -> list[LeftBehind]:
     return left
 
 
-def _is_free(file: BinaryIO) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
+def _remove(directory: Path, inode: int | None) -> str | None:
+    """End what still runs in the work directory of a dead run, and remove it; return why that cannot be.
 
+    A record is a file that anybody may have written, so only a directory that perfgate made is removed.
 
-@dataclass(frozen=True, slots=True)
-class _Dead:
-    """The work directory of a dead run, as its record names it."""
-
-    directory: Path
-    inode: int | None
-    """None: the run was killed before it made the directory, or just then."""
-
-    def remove(self) -> str | None:
-        """End what still runs in it, and remove it; return why that cannot be.
-
-        A record is a file that anybody may have written, so only a directory that perfgate made is removed.
-        """
-        if _NAME.fullmatch(self.directory.name) is None:
-            return None
-        there = os.path.lexists(self.directory)
-        if there and not self._is_ours():
-            return None
-        # it would go on beside the next measurements; a cleaner of TMPDIR may have removed the directory, but what was
-        # started in it is known by its name, too
-        end_leftovers(self.directory / RUNNING)
-        return remove_tree(self.directory) if there else None
-
-    def _is_ours(self) -> bool:
-        facts = self.directory.lstat()
+    inode: None: the run was killed before it made the directory, or just then.
+    """
+    if _NAME.fullmatch(directory.name) is None:
+        return None
+    there = os.path.lexists(directory)
+    if there:
+        facts = directory.lstat()
         if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid():
-            return False
-        return facts.st_ino == self.inode if self.inode is not None else not any(self.directory.iterdir())
-
-
-def _dead(content: bytes) -> _Dead | None:
-    """Read a record; None when its process lives. A broken record names no directory."""
-    try:
-        record = json.loads(content)
-        pid, started, directory = int(record["pid"]), record["started"], Path(record["directory"])
-        inode = record.get("inode")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return _Dead(Path("no directory"), None)
-    # beside the lock, since some network file systems grant it to everybody
-    return None if alive(pid, started) else _Dead(directory, inode)
+            return None
+        if facts.st_ino != inode if inode is not None else any(directory.iterdir()):
+            return None
+    # it would go on beside the next measurements; a cleaner of TMPDIR may have removed the directory, but what was
+    # started in it is known by its name, too
+    end_leftovers(directory / RUNNING)
+    return remove_tree(directory) if there else None
 
 
 def _content(directory: Path, inode: int | None = None) -> bytes:
@@ -207,10 +178,17 @@ def _content(directory: Path, inode: int | None = None) -> bytes:
 def _locked(path: Path, directory: Path) -> int:
     """Write and lock a record: a lock ends with its process, however that ends, and a process id is used again."""
     unnamed = path.with_suffix(".new")  # no record before it is locked, or another run takes it for a dead one's
-    try:
-        descriptor = _opened(unnamed)
-    except OSError as error:
-        raise SourceError(f"{path.parent} cannot be written: {error.strerror}: git's own directory must be") from None
+    for attempt in range(_ATTEMPTS):
+        try:
+            unnamed.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            break
+        except OSError as error:
+            # another run that ends removes these folders whenever they are empty
+            if isinstance(error, FileNotFoundError) and attempt < _ATTEMPTS - 1:
+                continue
+            why = f"{path.parent} cannot be written: {error.strerror}"
+            raise SourceError(f"{why}: git's own directory must be") from None
     try:
         with suppress(OSError):  # a file system without locks: the process id must do
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -221,18 +199,6 @@ def _locked(path: Path, directory: Path) -> int:
         _forget(unnamed)
         raise
     return descriptor
-
-
-def _opened(path: Path) -> int:
-    """Make a file and its folders; another run that ends removes these whenever they are empty."""
-    for attempt in range(_ATTEMPTS):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        except FileNotFoundError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError(path)
 
 
 def _forget(record: Path) -> None:

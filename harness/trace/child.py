@@ -125,7 +125,6 @@ class _Tracer:
     """Follows a process and all that it starts."""
 
     def __init__(self, channel: socket.socket, machine: str) -> None:
-        """channel: to perfgate."""
         self._channel = channel
         self._architecture = syscalls.ARCHITECTURES[machine]
         self._watched = frozenset(syscalls.numbers(machine))
@@ -158,7 +157,13 @@ class _Tracer:
                 continue
             number, event = os.WSTOPSIG(status), status >> 16
             if number == _SYSCALL_STOP:
-                self._stopped(pid)
+                if self._call(_CALL, pid, _INFO.size, ctypes.addressof(self._info)) >= 0:
+                    kind, architecture, _, _, nr, *arguments = _INFO.unpack(self._info.raw)
+                    own = architecture == self._architecture and nr < _X32
+                    if kind == _ENTRY and not (own and nr not in self._watched):
+                        told = _NOTICE.pack(0, pid, 0, nr & 0x7FFFFFFF, architecture, 0, *arguments)
+                        self._channel.sendall(told)
+                        self._channel.recv(1)
                 request, number = _CONT_SYSCALL, 0
             elif event == _EVENT_STOP and number in _STOPPING:
                 request, number = _LISTEN, 0
@@ -166,15 +171,6 @@ class _Tracer:
                 request, number = _CONT_SYSCALL, 0 if event else number
             # one that was killed meanwhile is waited for above
             self._call(request, pid, None, number)
-
-    def _stopped(self, pid: int) -> None:
-        if self._call(_CALL, pid, _INFO.size, ctypes.addressof(self._info)) < 0:
-            return
-        kind, architecture, _, _, nr, *arguments = _INFO.unpack(self._info.raw)
-        if kind != _ENTRY or (architecture == self._architecture and nr not in self._watched and nr < 0x40000000):
-            return
-        self._channel.sendall(_NOTICE.pack(0, pid, 0, nr & 0x7FFFFFFF, architecture, 0, *arguments))
-        self._channel.recv(1)
 
 
 def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[str]) -> None:
@@ -208,31 +204,6 @@ def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[
     os._exit(code)
 
 
-class _Passing:
-    """A thread older than the filter: what it sends need not be answered by who is to receive it."""
-
-    def __init__(self, channel: socket.socket, number: int) -> None:
-        self._arguments = (channel, SECCOMP, number)
-        self._fd: int | None = None
-        self._found, self._sent = threading.Lock(), threading.Lock()
-        self._found.acquire()
-        self._sent.acquire()
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
-        with self._found:
-            if self._fd is not None:
-                greet(*self._arguments, self._fd)
-        self._sent.release()
-
-    def send(self, fd: int | None) -> None:
-        """Send the descriptor, or nothing; return when it has been taken."""
-        self._fd = fd
-        self._found.release()
-        with self._sent:
-            pass
-
-
 def main(place: str, number: int, how: str, command: list[str]) -> None:
     """Have it told, and become the command; where it cannot be told the command runs all the same.
 
@@ -246,7 +217,18 @@ def main(place: str, number: int, how: str, command: list[str]) -> None:
         channel.connect(f"/proc/self/fd/{fd}/{name}")
         os.close(fd)
         watched = syscalls.numbers(machine)
-        passing = _Passing(channel, number)
+        found: list[int] = []
+        known = threading.Lock()
+        known.acquire()
+
+        def told() -> None:
+            with known:
+                if found:
+                    greet(channel, SECCOMP, number, *found)
+
+        # older than the filter: what it sends need not be answered by who is to receive it
+        passing = threading.Thread(target=told, daemon=True)
+        passing.start()
         try:
             if how == "ptrace":
                 raise OSError(how)
@@ -254,10 +236,13 @@ def main(place: str, number: int, how: str, command: list[str]) -> None:
             # a signal would have the call told of again and again; kernels before 5.19 do not know the first ones
             listener = installed(machine, program(watched, syscalls.ARCHITECTURES[machine]), flags)
         except OSError:
-            passing.send(None)
+            known.release()
+            passing.join()
             _by_ptrace(machine, channel, number, command)
         else:
-            passing.send(listener)
+            found.append(listener)
+            known.release()
+            passing.join()
             os.close(listener)
             execute(command, channel)
 

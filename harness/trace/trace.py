@@ -29,47 +29,118 @@ Tracer = Literal["seccomp", "ptrace"]
 
 
 class Trace:
-    """What some commands read, all of one benchmark on one side; see tracing."""
+    """What some commands read, all of one benchmark on one side: a thread listens for them, and to them; see tracing.
+
+    tracers: how they were traced so far.
+    """
 
     def __init__(self, directory: Path, since: int, tracer: Tracer) -> None:
-        """See tracing."""
+        self.tracers: set[str] = set()
         self._seen = Seen(since)
         self._tracer = tracer
         self._numbers = itertools.count()
-        self._server = Server(directory, self._seen) if _possible() else None
-        if self._server is None:
+        self._failed: dict[int, int] = {}
+        """By the number of a command, why it could not be started."""
+        self._kernels: list[_Kernel] = []
+        self._all = ExitStack()
+        self._place: Path | None = None
+        # a system whose calls are known, and where /proc shows the processes that are started
+        known = sys.platform == "linux" and platform.machine() in syscalls.ARCHITECTURES
+        if not known or os.path.realpath("/proc/self") != f"/proc/{os.getpid()}":
             self._seen.doubt(Doubt("no-tracer"))
-
-    @property
-    def tracers(self) -> frozenset[str]:
-        """How commands were traced so far."""
-        return frozenset(self._server.tracers) if self._server is not None else frozenset()
+            return
+        self._watcher = Watcher(self._seen, platform.machine())
+        with ExitStack() as stack:
+            self._socket = stack.enter_context(socket.socket(socket.AF_UNIX))
+            folder = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, folder)
+            self._place = directory / secrets.token_hex(4)
+            # an address has no room for a long path
+            self._socket.bind(f"/proc/self/fd/{folder}/{self._place.name}")
+            stack.callback(self._place.unlink, missing_ok=True)
+            # the command may be another user's; the directory lets nobody else in
+            self._place.chmod(0o666)
+            self._socket.listen()
+            self._wake, woken = os.pipe()
+            stack.callback(os.close, self._wake)
+            self._thread = threading.Thread(target=self._serve, name="trace", daemon=True)
+            self._thread.start()
+            stack.callback(self._thread.join)
+            stack.callback(os.close, woken)
+            self._all = stack.pop_all()
 
     def wrap(self, command: Command) -> Command:
         """Return a command that is traced; it ends as the command itself would."""
-        if self._server is None:
+        if self._place is None:
             return command
         before = (sys.executable, "-I", "-S", child.__file__)
-        argv = (*before, str(self._server.place), str(next(self._numbers)), self._tracer, *command.argv)
+        argv = (*before, str(self._place), str(next(self._numbers)), self._tracer, *command.argv)
         return replace(command, argv=argv, launch=None)
 
     def start_error(self, wrapped: Command) -> OSError | None:
         """Return why a command that was wrapped could not be started; None: it was."""
-        number = self._server.failed.get(int(wrapped.argv[5])) if self._server is not None else None
+        number = self._failed.get(int(wrapped.argv[5])) if self._failed else None
         return OSError(number, os.strerror(number)) if number is not None else None
 
     def accesses(self) -> Accesses:
         """Return what was seen so far."""
-        if self._server is not None and not self._server.alive:
+        if self._place is not None and not self._thread.is_alive():
             self._seen.doubt(Doubt("lost", "the tracer"))
-        if self._server is not None and self._server.interrupted:
+        if any(each.interrupted for each in self._kernels):
             self._seen.doubt(Doubt("interrupted"))
         return self._seen.accesses()
 
     def close(self) -> None:
         """End; what is still traced goes on without, and its watched calls fail."""
-        if self._server is not None:
-            self._server.close()
+        self._all.close()
+
+    def _serve(self) -> None:
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN)
+        poller.register(self._wake, select.POLLIN)
+        listeners: dict[int, _Kernel | _Channel] = {}
+        # an error, as when there are no more descriptors, ends it: that is a doubt
+        with suppress(OSError), ExitStack() as stack:
+            stack.callback(lambda: [each.close() for each in listeners.values()])
+            while True:
+                for fd, events in poller.poll():
+                    if fd == self._wake:
+                        return
+                    if fd == self._socket.fileno():
+                        for each in self._greet():
+                            listeners[each.fd] = each
+                            poller.register(each.fd, select.POLLIN)
+                    elif not (events & select.POLLIN and listeners[fd].answer()):
+                        # all that was traced on it has ended
+                        poller.unregister(fd)
+                        listeners.pop(fd).close()
+
+    def _greet(self) -> list[_Kernel | _Channel]:
+        """Take what tells of a command, which then begins."""
+        channel = self._socket.accept()[0]
+        message, rights, *_ = channel.recvmsg(child.HELLO.size, socket.CMSG_SPACE(4))
+        found = array.array("i")
+        for level, kind, data in rights:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                found.frombytes(data[:4])
+        if len(message) != child.HELLO.size:  # it was ended before it began
+            channel.close()
+            return []
+        how, number = child.HELLO.unpack(message)
+        pid, *_ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        apart = not _same(pid, "ns/mnt") or not _same(pid, "root")
+        listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, self._failed, number, apart=apart)]
+        if how == child.SECCOMP and found:
+            self._kernels.append(_Kernel(self._watcher, found[0], apart=apart))
+            listeners.append(self._kernels[-1])
+            self.tracers.add("seccomp")
+        elif how == child.PTRACE and _same(pid, "ns/pid"):
+            self.tracers.add("ptrace")
+        else:
+            self._seen.doubt(Doubt("no-tracer"))
+        with suppress(OSError):
+            channel.sendall(_WORD)
+        return listeners
 
 
 @contextmanager
@@ -93,16 +164,6 @@ def tracing(directory: Path, *, since: int = 0, tracer: Tracer = "seccomp") -> I
         yield trace
     finally:
         trace.close()
-
-
-def _possible() -> bool:
-    """Return whether this is a system whose calls are known, and /proc shows the processes that are started."""
-    if sys.platform != "linux" or platform.machine() not in syscalls.ARCHITECTURES:
-        return False
-    try:
-        return os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
-    except OSError:
-        return False
 
 
 _RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
@@ -179,105 +240,6 @@ class _Channel:
         self._channel.close()
 
 
-class Server:
-    """A thread that listens for commands, and to them.
-
-    tracers: how they were traced. failed: by the number of a command why it could not be started.
-    """
-
-    def __init__(self, directory: Path, seen: Seen) -> None:
-        """Begin; directory: for a socket.
-
-        Raises:
-            OSError: it cannot listen.
-        """
-        self.tracers: set[str] = set()
-        self.failed: dict[int, int] = {}
-        self.place = directory / secrets.token_hex(4)
-        self._seen = seen
-        self._kernels: list[_Kernel] = []
-        self._watcher = Watcher(seen, platform.machine())
-        with ExitStack() as stack:
-            self._socket = stack.enter_context(socket.socket(socket.AF_UNIX))
-            folder = os.open(directory, os.O_RDONLY)
-            stack.callback(os.close, folder)
-            # an address has no room for a long path
-            self._socket.bind(f"/proc/self/fd/{folder}/{self.place.name}")
-            stack.callback(self.place.unlink, missing_ok=True)
-            # the command may be another user's; the directory lets nobody else in
-            self.place.chmod(0o666)
-            self._socket.listen()
-            self._wake, woken = os.pipe()
-            stack.callback(os.close, self._wake)
-            self._thread = threading.Thread(target=self._serve, name="trace", daemon=True)
-            self._thread.start()
-            stack.callback(self._thread.join)
-            stack.callback(os.close, woken)
-            self._all = stack.pop_all()
-
-    @property
-    def alive(self) -> bool:
-        """Return whether it answers: it does until it is closed."""
-        return self._thread.is_alive()
-
-    @property
-    def interrupted(self) -> bool:
-        """Return whether a call was ended by a signal before it was told of."""
-        return any(each.interrupted for each in self._kernels)
-
-    def close(self) -> None:
-        """End; what is still traced goes on without, and its watched calls fail."""
-        self._all.close()
-
-    def _serve(self) -> None:
-        poller = select.poll()
-        poller.register(self._socket, select.POLLIN)
-        poller.register(self._wake, select.POLLIN)
-        listeners: dict[int, _Kernel | _Channel] = {}
-        # an error, as when there are no more descriptors, ends it: that is a doubt
-        with suppress(OSError), ExitStack() as stack:
-            stack.callback(lambda: [each.close() for each in listeners.values()])
-            while True:
-                for fd, events in poller.poll():
-                    if fd == self._wake:
-                        return
-                    if fd == self._socket.fileno():
-                        for each in self._greet():
-                            listeners[each.fd] = each
-                            poller.register(each.fd, select.POLLIN)
-                    elif not (events & select.POLLIN and listeners[fd].answer()):
-                        # all that was traced on it has ended
-                        poller.unregister(fd)
-                        listeners.pop(fd).close()
-
-    def _greet(self) -> list[_Kernel | _Channel]:
-        """Take what tells of a command, which then begins."""
-        channel = self._socket.accept()[0]
-        message, rights, *_ = channel.recvmsg(child.HELLO.size, socket.CMSG_SPACE(4))
-        found = array.array("i")
-        for level, kind, data in rights:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                found.frombytes(data[:4])
-        if len(message) != child.HELLO.size:  # it was ended before it began
-            channel.close()
-            return []
-        how, number = child.HELLO.unpack(message)
-        pid, *_ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-        apart = not _same(pid, "ns/mnt") or not _same(pid, "root")
-        listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, self.failed, number, apart=apart)]
-        if how == child.SECCOMP and found:
-            self._kernels.append(_Kernel(self._watcher, found[0], apart=apart))
-            listeners.append(self._kernels[-1])
-            self.tracers.add("seccomp")
-        elif how == child.PTRACE and _same(pid, "ns/pid"):
-            self.tracers.add("ptrace")
-        else:
-            self._seen.doubt(Doubt("no-tracer"))
-        with suppress(OSError):
-            channel.sendall(_WORD)
-        return listeners
-
-
 def _same(pid: int, what: str) -> bool:
     """Return whether a process has a namespace, or the root directory, that perfgate has."""
     try:
@@ -290,7 +252,6 @@ class TracedExecutor:
     """Starts what another executor starts, traced; see Executor."""
 
     def __init__(self, executor: Executor, trace: Trace) -> None:
-        """See the class."""
         self._executor = executor
         self._trace = trace
 
@@ -313,13 +274,13 @@ class TracedExecutor:
         return self._executor.start(self._trace.wrap(command), log)
 
 
-def tracer_here(first: Tracer = "seccomp") -> Tracer | None:
+def tracer_here() -> Tracer | None:
     """Return what sees the reads of commands on this host, found by trying; None: nothing does.
 
     Raises:
         OSError: there is no room for temporary files.
     """
-    with tempfile.TemporaryDirectory() as place, tracing(Path(place), tracer=first) as trace:
+    with tempfile.TemporaryDirectory() as place, tracing(Path(place)) as trace:
         command = Command(("/bin/sh", "-c", "test -e given"), Path(place), {"PATH": os.defpath}, 10.0)
         ProcessExecutor().run(trace.wrap(command))
         accesses = trace.accesses()

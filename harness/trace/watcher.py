@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, cast
 
@@ -34,7 +34,7 @@ def interpreter(file: str) -> str | None:
     """
     with (
         suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
-        open(file, "rb", opener=_at_once) as opened,
+        open(file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as opened,
     ):
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             return None  # the kernel executes no pipe
@@ -51,10 +51,6 @@ def interpreter(file: str) -> str | None:
         if registered and os.access(file, os.X_OK):
             raise ValueError("a program of a kind that the host has registered")
     return None
-
-
-def _at_once(file: str, flags: int) -> int:
-    return os.open(file, flags | os.O_NONBLOCK)
 
 
 def _elf(fd: int, head: bytes) -> Iterator[str]:
@@ -102,7 +98,13 @@ class Sockets:
         Raises:
             OSError: it cannot be told whether somebody has it.
         """
-        if not (_is_taken(caller, name) if name.startswith("\0") else os.path.lexists(caller.root + name)):
+        if name.startswith("\0"):
+            shown = name.replace("\0", "@").encode(errors="surrogateescape")
+            lines = Path(f"/proc/{caller.pid}/net/unix").read_bytes().splitlines()
+            taken = any(line.split(maxsplit=7)[7:] == [shown] for line in lines)
+        else:
+            taken = os.path.lexists(caller.root + name)
+        if not taken:
             self._names.add(name)
 
     def is_stranger(self, caller: Caller, address: Address) -> bool:
@@ -119,29 +121,19 @@ class Sockets:
             return True
         if address in self._ports:
             return False
-        found = set(_at(caller, address))
+        # the sockets that take connections or datagrams at the port (proc_net(5)), as a descriptor shows them
+        found = set()
+        for name, state in _TABLES:
+            with suppress(FileNotFoundError), Path(f"/proc/{caller.pid}/net/{name}").open(encoding="ascii") as file:
+                next(file, None)
+                for words in map(str.split, file):
+                    if words[3] == state and int(words[1].rpartition(":")[2], 16) == address:
+                        found.add(f"socket:[{words[9]}]")
         if found <= self._inodes:
             # asked once: a load makes many connections
             self._ports |= {address} if found else set()
             return False
         return True
-
-
-def _is_taken(caller: Caller, name: str) -> bool:
-    shown = name.replace("\0", "@").encode(errors="surrogateescape")
-    lines = Path(f"/proc/{caller.pid}/net/unix").read_bytes().splitlines()
-    return any(line.split(maxsplit=7)[7:] == [shown] for line in lines)
-
-
-def _at(caller: Caller, port: int) -> Iterator[str]:
-    """Give the sockets that take connections or datagrams at a port (proc_net(5)), as a descriptor shows them."""
-    for name, state in _TABLES:
-        with suppress(FileNotFoundError), Path(f"/proc/{caller.pid}/net/{name}").open(encoding="ascii") as file:
-            next(file, None)
-            for line in file:
-                words = line.split()
-                if words[3] == state and int(words[1].rpartition(":")[2], 16) == port:
-                    yield f"socket:[{words[9]}]"
 
 
 def read_address(raw: bytes) -> Address | None:
@@ -165,24 +157,6 @@ def read_address(raw: bytes) -> Address | None:
     return port if host in (bytes(16), bytes(15) + b"\1") else (socket.inet_ntop(socket.AF_INET6, host), port)
 
 
-def shown(found: Address) -> str:
-    """Put an address into a few words."""
-    if isinstance(found, str):
-        return found.replace("\0", "@")
-    return f"port {found}" if isinstance(found, int) else f"{found[0]} port {found[1]}"
-
-
-def of_message(caller: Caller, pointer: int) -> bytes:
-    """Read the address in a struct msghdr; b"" when it has none.
-
-    Raises:
-        OSError: it cannot be read.
-        struct.error: it is too short.
-    """
-    name, length = struct.unpack_from("=QI", caller.memory(pointer, 16))
-    return caller.memory(name, min(length, 128)) if name and length else b""
-
-
 _SPECIAL = stat.S_ISUID | stat.S_ISGID
 _TYPE = 0xF
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
@@ -203,7 +177,6 @@ class Watcher:
     """
 
     def __init__(self, seen: Seen, machine: str) -> None:
-        """See the class."""
         self._seen = seen
         self._names = syscalls.numbers(machine)
         self._architecture = syscalls.ARCHITECTURES[machine]
@@ -245,7 +218,12 @@ class Watcher:
 
     def _doubt(self, name: str, caller: Caller, arguments: list[int]) -> DoubtKind | None:
         if name in syscalls.NUMBERED:
-            return "shared-memory" if _is_older(syscalls.NUMBERED[name], arguments[0], self._begun) else None
+            # made before by nobody traced (proc_sysvipc(5))
+            table = Path(f"/proc/sysvipc/{syscalls.NUMBERED[name]}").read_text(encoding="ascii").splitlines()
+            names = table[0].split()
+            found = (dict(zip(names, line.split(), strict=False)) for line in table[1:])
+            older = any(int(each["ctime"]) < self._begun for each in found if int(each[names[1]]) == arguments[0])
+            return "shared-memory" if older else None
         if name in syscalls.SHARED:
             # a key of 0 is IPC_PRIVATE: nobody else has it
             return "shared-memory" if arguments[0] or name == "mq_open" else None
@@ -269,7 +247,13 @@ class Watcher:
     def _paths(self, name: str, caller: Caller, arguments: list[int]) -> None:
         seen = self._seen
         _, *places = syscalls.PATHS[name]
-        flags = self._flags(name, caller, arguments)
+        flags = arguments[syscalls.FLAGS[name]] if name in syscalls.FLAGS else 0
+        if name == "creat":
+            flags = os.O_WRONLY | _CREATE_ANEW
+        elif name == "openat2":
+            flags, _, resolve = cast("tuple[int, int, int]", struct.unpack("=QQQ", caller.memory(arguments[2], 24)))
+            if resolve & _IN_ROOT:
+                seen.doubt(Doubt("namespace", name))
         for kind, position in places:
             text = caller.text(arguments[position]) if arguments[position] else ""
             if not text:  # of the descriptor itself, which was opened before
@@ -279,19 +263,9 @@ class Watcher:
             real = self._keep(caller, caller.absolute(text, directory), anew=anew)
             if name == "rmdir" or (name == "unlinkat" and arguments[2] & _REMOVE_DIRECTORY):
                 seen.listed.add(real)  # which it does if nothing is in it
-            if name in syscalls.RENAMED and _is_directory(caller.root + real):
+            here = caller.root + real
+            if name in syscalls.RENAMED and os.path.isdir(here) and not os.path.islink(here):  # noqa: PTH112, PTH114
                 seen.moved.add(real)
-
-    def _flags(self, name: str, caller: Caller, arguments: list[int]) -> int:
-        """Return the flags of a call that opens; 0 of another."""
-        if name == "creat":
-            return os.O_WRONLY | _CREATE_ANEW
-        if name == "openat2":
-            flags, _, resolve = cast("tuple[int, int, int]", struct.unpack("=QQQ", caller.memory(arguments[2], 24)))
-            if resolve & _IN_ROOT:
-                self._seen.doubt(Doubt("namespace", name))
-            return flags
-        return arguments[syscalls.FLAGS[name]] if name in syscalls.FLAGS else 0
 
     def _executes(self, name: str, caller: Caller, arguments: list[int]) -> None:
         place, directory = (1, arguments[0]) if name == "execveat" else (0, None)
@@ -341,7 +315,9 @@ class Watcher:
             count = min(arguments[2], 1024) if name == "sendmmsg" else 1
             for number in range(count):
                 # struct mmsghdr is a struct msghdr with a count behind it
-                self._addressed(name, caller, of_message(caller, arguments[1] + 64 * number), arguments[0])
+                place, length = struct.unpack_from("=QI", caller.memory(arguments[1] + 64 * number, 16))
+                raw = caller.memory(place, min(length, 128)) if place and length else b""
+                self._addressed(name, caller, raw, arguments[0])
 
     def _addressed(self, name: str, caller: Caller, raw: bytes, fd: int) -> None:
         address = read_address(raw) if raw else None
@@ -355,22 +331,9 @@ class Watcher:
             if isinstance(address, str):
                 self._sockets.named(caller, address)
         elif self._sockets.is_stranger(caller, address):
-            self._seen.doubt(Doubt("connection", shown(address)))
-
-
-def _is_older(table: str, number: int, begun: int) -> bool:
-    """Return whether something of a number (proc_sysvipc(5)) was made before a moment, in seconds: by nobody traced."""
-    head, *lines = Path(f"/proc/sysvipc/{table}").read_text(encoding="ascii").splitlines()
-    names = head.split()
-    found = (dict(zip(names, line.split(), strict=False)) for line in lines)
-    return any(int(each["ctime"]) < begun for each in found if int(each[names[1]]) == number)
-
-
-def _is_directory(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
+            where = f"port {address}" if isinstance(address, int) else address
+            where = where.replace("\0", "@") if isinstance(where, str) else f"{where[0]} port {where[1]}"
+            self._seen.doubt(Doubt("connection", where))
 
 
 AT_FDCWD = -100
@@ -389,7 +352,7 @@ class Caller:
     __slots__ = ("pid", "root")
 
     def __init__(self, pid: int, *, apart: bool = False) -> None:
-        """See the class; apart: it has mounts or a root directory of its own."""
+        """apart: it has mounts or a root directory of its own."""
         self.pid = pid
         self.root = f"/proc/{pid}/root" if apart else ""
 
@@ -493,19 +456,17 @@ class Caller:
         if path.startswith("/proc/"):
             return None
         try:
-            fd = os.open(self.root + path, os.O_PATH | os.O_CLOEXEC)
+            return path if _real(self.root + path) == path else None
         except FileNotFoundError:
             above, _, name = path.rpartition("/")
             if name in ("", ".", "..") or os.path.islink(self.root + path):  # noqa: PTH114
                 return None
-            real = _real(f"{self.root}{above}" or "/")
-            return path if real == above or (real == "/" and not above) else None
+            with suppress(OSError):
+                real = _real(f"{self.root}{above}" or "/")
+                return path if real == above or (real == "/" and not above) else None
         except OSError:
-            return None
-        try:
-            return path if os.readlink(f"/proc/self/fd/{fd}") == path else None  # noqa: PTH115
-        finally:
-            os.close(fd)
+            pass
+        return None
 
     def _target(self, path: str) -> str | None:
         """Return where a link leads; None: it is none."""
@@ -528,11 +489,8 @@ def signed(fd: int) -> int:
     return low - (1 << 32) if low & 0x80000000 else low
 
 
-def _real(path: str) -> str | None:
-    try:
-        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return None
+def _real(path: str) -> str:
+    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
     finally:
@@ -615,18 +573,12 @@ class Accesses:
 
     def and_again(self, later: Accesses) -> Accesses:
         """Join what a disturbed execution did with what the next one did, which was not disturbed."""
-        return Accesses(
-            read=self.read | later.read,
-            listed=self.listed | later.listed,
-            executed=self.executed | later.executed,
-            written=self.written | later.written,
-            moved=self.moved | later.moved,
-            changed=self.changed | later.changed,
-            absent=self.absent | later.absent,
-            doubts=tuple({each: None for each in (*self.doubts, *later.doubts) if each.kind != "interrupted"}),
-        )
+        joined = {name: getattr(self, name) | getattr(later, name) for name in _SETS}
+        doubts = {each: None for each in (*self.doubts, *later.doubts) if each.kind != "interrupted"}
+        return Accesses(**joined, doubts=tuple(doubts))
 
 
+_SETS = [each.name for each in fields(Accesses) if each.name != "doubts"]
 MOST = 1_000_000
 """Paths that are kept."""
 _SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
@@ -644,23 +596,19 @@ def is_changed(facts: os.stat_result, since: int) -> bool:
     return max(facts.st_mtime_ns, facts.st_ctime_ns) > since - step
 
 
-@dataclass(slots=True)
 class Seen:
     """Gathers accesses.
 
     since: what changed later, in nanoseconds since the epoch, is told.
     """
 
-    since: int
-    read: set[str] = field(default_factory=set)
-    listed: set[str] = field(default_factory=set)
-    executed: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
-    moved: set[str] = field(default_factory=set)
-    absent: set[str] = field(default_factory=set)
-    doubts: dict[Doubt, None] = field(default_factory=dict)
-    _changed: set[str] = field(default_factory=set)
-    _changed_directories: set[str] = field(default_factory=set)
+    def __init__(self, since: int) -> None:
+        self.since = since
+        self.read, self.listed, self.executed, self.written, self.moved, self.changed, self.absent = (
+            set[str]() for _ in _SETS
+        )
+        self.doubts: dict[Doubt, None] = {}
+        self._changed_directories: set[str] = set()
 
     def doubt(self, doubt: Doubt) -> None:
         """Note that more may have been read."""
@@ -678,22 +626,18 @@ class Seen:
             path = path.rpartition("/")[0] or "/"
         while path not in self.read:
             self._full(self.read)
-            if path not in self.written:
-                self._meet(path, root)
             self.read.add(path)
+            if path not in self.written:
+                try:
+                    facts = os.lstat(root + path)
+                    # what is in memory that programs share changes without a trace
+                    if path.startswith(_SHARED):
+                        self.changed.add(path)
+                    elif is_changed(facts, self.since):
+                        (self._changed_directories if stat.S_ISDIR(facts.st_mode) else self.changed).add(path)
+                except OSError:
+                    self.absent.add(path)
             path = path.rpartition("/")[0] or "/"
-
-    def _meet(self, path: str, root: str) -> None:
-        try:
-            facts = os.lstat(root + path)
-        except OSError:
-            self.absent.add(path)
-            return
-        if path.startswith(_SHARED):
-            # what is in memory that programs share changes without a trace
-            self._changed.add(path)
-        elif is_changed(facts, self.since):
-            (self._changed_directories if stat.S_ISDIR(facts.st_mode) else self._changed).add(path)
 
     def _full(self, paths: set[str]) -> None:
         if len(paths) >= MOST:
@@ -702,14 +646,6 @@ class Seen:
 
     def accesses(self) -> Accesses:
         """Return what was gathered."""
-        shared = self.listed & {_SHARED.rstrip("/")}
-        return Accesses(
-            read=frozenset(self.read),
-            listed=frozenset(self.listed),
-            executed=frozenset(self.executed),
-            written=frozenset(self.written),
-            moved=frozenset(self.moved),
-            changed=frozenset(self._changed | (self._changed_directories & self.listed) | shared),
-            absent=frozenset(self.absent),
-            doubts=tuple(self.doubts),
-        )
+        gathered = {name: frozenset(getattr(self, name)) for name in _SETS}
+        gathered["changed"] |= self.listed & (self._changed_directories | {_SHARED.rstrip("/")})
+        return Accesses(**gathered, doubts=tuple(self.doubts))

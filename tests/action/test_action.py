@@ -39,11 +39,8 @@ def test_every_input_and_output_is_documented(kind: str) -> None:
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
 
 
-def test_there_are_eighteen_inputs_at_most() -> None:
+def test_there_are_eighteen_inputs_at_most_and_none_is_required() -> None:
     assert len(ACTION["inputs"]) <= 18
-
-
-def test_nothing_is_required_and_all_have_a_default() -> None:
     assert all(set(about) == {"description", "default"} for about in ACTION["inputs"].values())
 
 

@@ -178,8 +178,9 @@ def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) 
     project.commit()
     base = ("check", "--base", "HEAD~2")
     assert project.perfgate(*base).returncode == 0
-    done = project.perfgate(*base, *ENOUGH, CI="true")
+    done = project.perfgate(*base, *ENOUGH, "--out", "kept run", CI="true")
     assert done.returncode == 1
+    assert "`perfgate explain 'kept run'` names the functions" in done.stderr
     assert "head changes the rules (gate.threshold)" in done.stdout
     assert project.perfgate(*base, "--rules", "head", CI="true").returncode == 0
     assert project.perfgate(*base, "--set", "gate.threshold=40%", CI="true").returncode == 0

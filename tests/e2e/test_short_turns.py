@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.loop.lengths import Lengths
-from harness.loop.steps import ExecutionStep
+from harness.loop.lengths import Cost, Lengths
+from harness.loop.steps import ExecutionStep, Pair
 from harness.process.budget import Budget
 from tests.support.project import Project
 
@@ -82,15 +82,12 @@ def values(project: Project, benchmark: str) -> dict[str, list[int]]:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let executions take what they do where nothing disturbs: starting 10 ms, and a value that waits 0.8 s."""
-    real, takes = Lengths._seconds, {"waits": 0.8, "quick": 1e-5, "go": 0.8}
+    real, takes = Lengths._cost, {"waits": 0.8, "quick": 1e-5, "go": 0.8}
 
-    def seconds(
-        self: Lengths, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
-    ) -> tuple[float, float] | None:
-        taken = 0.01 + values * takes[step.benchmark]
-        return real(self, step, values, begin, budget) and (taken, taken)
+    def cost(self: Lengths, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
+        return real(self, pair, begin, budget) and Cost(0.01, takes[pair["base"].benchmark])
 
-    monkeypatch.setattr(Lengths, "_seconds", seconds)
+    monkeypatch.setattr(Lengths, "_cost", cost)
 
 
 @pytest.mark.usefixtures("told")

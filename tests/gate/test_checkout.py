@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +42,7 @@ def own(tmp_path: Path) -> dict[str, str]:
     return {str(p.relative_to(tmp_path)): p.read_text() for p in (tmp_path / "own").rglob("*") if p.is_file()}
 
 
-@pytest.mark.parametrize("argv", [["check"], ["measure"], ["check", "--out", ".perfgate/deep"], ["try"]])
+@pytest.mark.parametrize("argv", [["check"], ["measure"], ["check", "--out", ".perfgate/deep"]])
 def test_nothing_is_written_or_removed_through_a_committed_link(
     linked: Project, tmp_path: Path, argv: list[str]
 ) -> None:
@@ -95,6 +96,17 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
         with pytest.raises(UserError, match="is a link that git tracks"):
             writer()
     assert own(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["../../own", "..", ".x", "a/b", "/own", "", "x" * 101, "a\n"])
+def test_a_run_that_a_commit_left_names_no_folder_elsewhere(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "below/out"
+    folder.mkdir(parents=True)
+    (folder / "measurements.jsonl").write_text(json.dumps({"type": "run", "schema": 1, "id": name}) + "\n")
+    make_room(folder)
+    assert [str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*.jsonl")] == [
+        "below/out/runs/unknown/measurements.jsonl"
+    ]
 
 
 def test_links_of_the_users_own_are_followed(linked: Project, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ NAMES = [
     "equal variances",
     "variance along the mean",
     "independence in time",
+    "no drift",
     "terms enough",
 ]
 
@@ -128,7 +129,7 @@ def test_a_model_without_fault_is_seldom_warned_of(replicates: int, balanced: bo
     assert not any(
         above(share, 0.08 if name == "variance along the mean" else 0.05, trials) for name, share in shares.items()
     ), shares
-    exact = ("independence in time", "terms enough")
+    exact = ("independence in time", "no drift", "terms enough")
     assert all(shares[name] > 0.05 - 3 * math.sqrt(0.05 * 0.95 / trials) for name in exact), shares
     # by Holm over the checks, and Cook's distance beside them
     assert not above(warned / trials, 0.06, trials)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.host.fitness import Tree
 from harness.host.fitness.counters import Window, moment
+from harness.host.fitness.kernel_files import Tree
 
 HOSTS = Path(__file__).parent.parent / "data" / "hosts"
 QUIET = {

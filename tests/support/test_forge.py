@@ -167,26 +167,12 @@ def test_other_values_that_github_refuses(github: FakeGitHub) -> None:
     assert github.comments == [] == github.statuses
 
 
-def test_a_comment_is_made_edited_and_hidden(github: FakeGitHub) -> None:
+def test_a_comment_is_made_and_edited(github: FakeGitHub) -> None:
     made = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "one"}).json
     assert (made["user"]["login"], made["user"]["type"]) == ("github-actions[bot]", "Bot")
     edited = ask(github, "PATCH", f"{REPO}/issues/comments/{made['id']}", {"body": "two"}).json
     assert edited["body"] == "two" and edited["updated_at"] > made["updated_at"] == made["created_at"]
-    mutation = "mutation M($input: MinimizeCommentInput!) { minimizeComment(input: $input) { minimizedComment { isMinimized } } }"
-    variables = {"input": {"subjectId": made["node_id"], "classifier": "OUTDATED"}}
-    hidden = ask(github, "POST", "/graphql", {"query": mutation, "variables": variables}).json
-    assert hidden == {"data": {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}}
-    assert [(one["body"], one["minimized"]) for one in github.comments] == [("two", "outdated")]
-    asked = ask(
-        github,
-        "POST",
-        "/graphql",
-        {
-            "query": "query($id: ID!) { node(id: $id) { ... on IssueComment { isMinimized } } }",
-            "variables": {"id": made["node_id"]},
-        },
-    )
-    assert asked.json["data"]["node"]["isMinimized"] is True
+    assert [one["body"] for one in github.comments] == ["two"]
 
 
 def test_graphql_says_who_asks_and_can_be_switched_off(github: FakeGitHub) -> None:
@@ -220,12 +206,6 @@ def test_a_missing_permission_is_refused_as_github_does(
 def test_reading_is_not_writing_and_issues_will_do(github: FakeGitHub) -> None:
     github.permissions["pull-requests"] = "read"
     assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 403
-    variables = {"input": {"subjectId": f"IC_{github.add_comment(12, 'x')['id']}", "classifier": "OUTDATED"}}
-    mutation = "mutation { minimizeComment(input: $input) { minimizedComment { isMinimized } } }"
-    assert (
-        ask(github, "POST", "/graphql", {"query": mutation, "variables": variables}).json["errors"][0]["type"]
-        == "FORBIDDEN"
-    )
     github.permissions["issues"] = "write"
     assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
 

@@ -11,8 +11,8 @@ import pytest
 
 from gate.config.types import Benchmark
 from gate.model import Metric
-from harness.instruments.callgrind import Callgrind, find_callgrind
-from harness.instruments.perf_stat import PerfStat, find_perf
+from harness.instruments.callgrind import find_callgrind
+from harness.instruments.perf_stat import find_perf
 from harness.instruments.protocol import Context, Instrument, Unusable
 from harness.process.execute import ProcessExecutor
 
@@ -22,19 +22,21 @@ pytestmark = pytest.mark.tools
 
 
 @pytest.fixture
-def perf() -> PerfStat:
+def perf() -> Instrument:
     found = find_perf(os.environ)
     if isinstance(found, str):
         pytest.skip(f"absent: perf ({found})")
-    return found
+    return found.instrument
 
 
 @pytest.fixture
-def callgrind() -> Callgrind:
+def callgrind(request: pytest.FixtureRequest) -> Instrument:
     found = find_callgrind(os.environ)
     if isinstance(found, str):
         pytest.skip(f"absent: valgrind ({found})")
-    return found
+    if found.limits and request.node.name == "test_callgrind_repeats_to_the_instruction":
+        pytest.skip(f"absent: fixed addresses ({found.limits})")
+    return found.instrument
 
 
 def collected(
@@ -61,7 +63,7 @@ def compiled(place: Path, source: Path) -> str:
     return str(program)
 
 
-def test_perf_tells_waiting_from_computing(perf: PerfStat, tmp_path: Path) -> None:
+def test_perf_tells_waiting_from_computing(perf: Instrument, tmp_path: Path) -> None:
     waiting = good(collected(perf, tmp_path, ["sleep", "0.05"]))
     assert all(value >= 0.05 for value in waiting["time"].values)
     assert all(0 < value < 0.05 for value in waiting["task-clock"].values)
@@ -70,7 +72,7 @@ def test_perf_tells_waiting_from_computing(perf: PerfStat, tmp_path: Path) -> No
     assert {len(metric.values) for metric in waiting.values()} == {3}
 
 
-def test_perf_passes_on_how_the_program_ended(perf: PerfStat, tmp_path: Path) -> None:
+def test_perf_passes_on_how_the_program_ended(perf: Instrument, tmp_path: Path) -> None:
     assert collected(perf, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
     ended = collected(perf, tmp_path, "kill -SEGV $$")
     assert isinstance(ended, Unusable)
@@ -80,7 +82,7 @@ def test_perf_passes_on_how_the_program_ended(perf: PerfStat, tmp_path: Path) ->
     assert collected(perf, tmp_path, ["./plain"]) == Unusable('cannot start: "./plain" is not executable', "", True)
 
 
-def test_perf_in_another_language(perf: PerfStat, tmp_path: Path) -> None:
+def test_perf_in_another_language(perf: Instrument, tmp_path: Path) -> None:
     localedef = shutil.which("localedef")
     if localedef is None or not Path("/usr/share/i18n/locales/de_DE").exists():
         pytest.skip("absent: sources of locales (the package is called locales)")
@@ -92,9 +94,7 @@ def test_perf_in_another_language(perf: PerfStat, tmp_path: Path) -> None:
     assert ended.status == "signal SIGSEGV"
 
 
-def test_callgrind_repeats_to_the_instruction(callgrind: Callgrind, tmp_path: Path) -> None:
-    if callgrind.limits:
-        pytest.skip(f"absent: fixed addresses ({callgrind.limits})")
+def test_callgrind_repeats_to_the_instruction(callgrind: Instrument, tmp_path: Path) -> None:
     program = compiled(tmp_path, FORK)
     counts = [good(collected(callgrind, tmp_path, [program]))["instructions"].values for _ in range(3)]
     assert counts[0] == counts[1] == counts[2]
@@ -103,7 +103,7 @@ def test_callgrind_repeats_to_the_instruction(callgrind: Callgrind, tmp_path: Pa
     assert counts[0] == counts[1]
 
 
-def test_callgrind_counts_children_once(callgrind: Callgrind, tmp_path: Path) -> None:
+def test_callgrind_counts_children_once(callgrind: Instrument, tmp_path: Path) -> None:
     # 100,000 iterations before the fork and 50,000 in the child, some instructions each; start-up beside them
     program = compiled(tmp_path, FORK)
     [alone] = good(collected(callgrind, tmp_path, [program]))["instructions"].values
@@ -116,7 +116,7 @@ def test_callgrind_counts_children_once(callgrind: Callgrind, tmp_path: Path) ->
     assert 0.25 < (alone - without) / alone < 0.35
 
 
-def test_callgrind_passes_on_how_the_program_ended(callgrind: Callgrind, tmp_path: Path) -> None:
+def test_callgrind_passes_on_how_the_program_ended(callgrind: Instrument, tmp_path: Path) -> None:
     assert collected(callgrind, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
     ended = collected(callgrind, tmp_path, "kill -SEGV $$")
     assert isinstance(ended, Unusable)

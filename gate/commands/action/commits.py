@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gate.checkout import top_of, tracked_link
 from gate.codes import Exit
-from gate.github.event import Event, Pull, on_default_branch
+from gate.github.event import Event, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import CheckoutChanged, LfsNotFetched, NoCommonCommit, PointersCheckedOut, TokenLeft
@@ -65,24 +65,16 @@ def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a check is asked to compare: its --base and --head; None: its own choice."""
+    """What head is compared with: a check's --base; None: its own choice.
+
+    how: why this base; None where the check says so itself. warnings: for the reader of the report. compared: the
+    commit that it will be, None where unknown.
+    """
 
     base: str | None
-    head: str | None
-    warnings: tuple[AnyWarning, ...]
-    """For the reader of the report."""
-    how: AnyHow | None = None
-    """Why this base; None where the check says so itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """base: a commit for --base; None: what the check chooses. compared: the commit it will be, None where unknown."""
-
-    base: str | None
-    compared: str | None
     how: AnyHow | None = None
     warnings: tuple[AnyWarning, ...] = ()
+    compared: str | None = field(default=None, compare=False)
 
 
 def fetch_missing(
@@ -109,32 +101,36 @@ def fetch_missing(
     if branch and event.pull is None:
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
-    if tip is not None and event.pull is not None and (head is None or base is None):
-        _refuse_elsewhere(clone, event.pull, tip)
-    elif head is None and base is None and tip is not None and judged and event.name not in _KNOWN:
-        _refuse_unknown(clone, event, tip)
+    if tip is not None and (head is None or base is None):
+        _refuse_other_tip(clone, event, tip, chosen=head is None and base is None and judged)
     if base is not None:
-        choice = _Choice(base, _given(clone, base, "base"))
+        choice = Sides(base, compared=_given(clone, base, "base"))
     elif tip is None:
-        choice = _Choice(None, None)
+        choice = Sides(None)
     else:
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
     submodules = fetching.fetch_submodules(clone, repository.common, needed)
-    stored = _large(repository, clone, choice.compared)
-    warnings = (*choice.warnings, *submodules, *stored, *_kept(event, repository))
-    return Sides(choice.base, head, warnings, choice.how)
+    warnings = (*choice.warnings, *submodules, *checkout_warnings(event, repository, clone, choice.compared))
+    return replace(choice, warnings=warnings)
 
 
-def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
-    """Tell what is wrong with a checkout that nothing is fetched for: pointers of git lfs, a token left in it.
+def checkout_warnings(
+    event: Event, repository: Repository, clone: fetching.Clone | None = None, base: str | None = None
+) -> list[AnyWarning]:
+    """Tell what is wrong with a checkout: pointers of git lfs, a token left in it.
 
-    Raises:
-        SourceError: there is no repository.
+    base: a commit whose large files are fetched into the clone.
     """
-    repository = find_repository(directory)
-    return (*_large(repository, None, None), *_kept(event, repository))
+    found: list[AnyWarning] = []
+    if files := fetching.lfs_files(repository):
+        if empty := fetching.pointers(repository, files):
+            found.append(PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)))
+        elif clone and base and (problem := fetching.fetch_lfs(clone, base)):
+            found.append(LfsNotFetched(problem))
+    place = persisted_token(repository.git, event.server_url)
+    return [*found, *([TokenLeft(place)] if place else [])]
 
 
 def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
@@ -156,22 +152,6 @@ def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
     clone.fetch(f"+{HISTORY_REF}:{HISTORY_REF}")
 
 
-def _large(repository: Repository, clone: fetching.Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
-    files = fetching.lfs_files(repository)
-    if not files:
-        return ()
-    empty = fetching.pointers(repository, files)
-    if empty:
-        return (PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)),)
-    problem = fetching.fetch_lfs(clone, base) if clone and base else ""
-    return (LfsNotFetched(problem),) if problem else ()
-
-
-def _kept(event: Event, repository: Repository) -> tuple[AnyWarning, ...]:
-    place = persisted_token(repository.git, event.server_url)
-    return (TokenLeft(place),) if place else ()
-
-
 def _name_default(clone: fetching.Clone, branch: str) -> None:
     """Note which branch is the default, as `git clone` does and actions/checkout does not."""
     pointer, target = f"refs/remotes/{fetching.REMOTE}/HEAD", f"refs/remotes/{fetching.REMOTE}/{branch}"
@@ -182,9 +162,7 @@ def _name_default(clone: fetching.Clone, branch: str) -> None:
 def _given(clone: fetching.Clone, ref: str, side: str) -> str | None:
     """Return the commit of an input; None where the check will say what is wrong with it."""
     refuse_several(ref, side)
-    found = clone.find(ref) or clone.find(f"{fetching.REMOTE}/{ref}")
-    if found is None:
-        found = _fetched(clone, ref)
+    found = clone.find(ref) or clone.find(f"{fetching.REMOTE}/{ref}") or _fetched(clone, ref)
     if found is None and clone.shallow:
         raise fetching.FetchError(
             f"{side} {ref} is not in this shallow clone and cannot be fetched: check the name, or {fetching.ADVICE}"
@@ -218,24 +196,35 @@ def _is_sha(text: str) -> bool:
 # --- by event ---------------------------------------------------------------------------------------------------------
 
 
-def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> _Choice:
+def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> Sides:
     """Choose by the event; branch: the default one, None where unknown. given: whether the tip was asked for."""
-    if event.pull is not None:
-        return _of_pull(clone, event.pull, tip)
+    if (pull := event.pull) is not None:
+        if tip != pull.head_sha:
+            base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
+            return Sides(base, FirstParent(), (), base)
+        clone.need(pull.base_sha, "base of the pull request")
+        found = clone.merge_base(pull.base_sha, tip)
+        if found is None:
+            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),), pull.base_sha)
+        return Sides(found, MergeBase(pull.base_ref), (), found)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return _Choice(base, base, QueueBase())
+        return Sides(base, QueueBase(), (), base)
     if on_default_branch(event):
         if event.name == "push":
             before = event.before
-            if before and not set(before) <= _ZEROS and before != tip and _led_to(clone, before, tip):
-                return _Choice(before, before, BeforePush())
+            brought = before and not set(before) <= _ZEROS and before != tip and not clone.bring(before)
+            # after a forced push it need not lead to the tip
+            if before and brought and (before in clone.parents(tip) or clone.merge_base(before, tip) == before):
+                return Sides(before, BeforePush(), (), before)
             return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
-    # make the check's own choice possible: the merge base with the default branch
-    if branch is None:
-        return _Choice(None, None)
+    return Sides(None) if branch is None else _of_default(clone, branch, tip)
+
+
+def _of_default(clone: fetching.Clone, branch: str, tip: str) -> Sides:
+    """Make the check's own choice possible: the merge base with the default branch."""
     target = clone.find(f"refs/remotes/{fetching.REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
     if target is None:
         problem = clone.bring_branch(branch)
@@ -246,41 +235,27 @@ def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None,
             )
         _name_default(clone, branch)
     found = clone.merge_base(target, tip)
-    return _before(clone, tip) if found == tip else _Choice(None, found)
+    return _before(clone, tip) if found == tip else Sides(None, compared=found)
 
 
-def _of_pull(clone: fetching.Clone, pull: Pull, tip: str) -> _Choice:
-    if tip != pull.head_sha:
-        base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
-        return _Choice(base, base, FirstParent())
-    clone.need(pull.base_sha, "base of the pull request")
-    found = clone.merge_base(pull.base_sha, tip)
-    if found is None:
-        return _Choice(pull.base_sha, pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),))
-    return _Choice(found, found, MergeBase(pull.base_ref))
-
-
-def _refuse_elsewhere(clone: fetching.Clone, pull: Pull, tip: str) -> None:
-    """Refuse to judge a pull request by another commit than its head and its merge with the target.
+def _refuse_other_tip(clone: fetching.Clone, event: Event, tip: str, *, chosen: bool) -> None:
+    """Refuse to judge a commit that is not what the event is about; chosen: no input names either side.
 
     Raises:
-        ElsewhereError: it would be.
+        ElsewhereError: of a pull request, it is neither its head nor its merge with the target.
+        SourceError: a workflow checked out of its own accord what only its author knows.
     """
-    parents = clone.parents(tip)
-    if tip != pull.head_sha and (len(parents) != 2 or parents[1] != pull.head_sha):
-        raise ElsewhereError(
-            f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the "
-            "target: check out the pull request (actions/checkout without `ref:`), or name both commits in the inputs "
-            "base and head"
-        )
-
-
-def _refuse_unknown(clone: fetching.Clone, event: Event, tip: str) -> None:
-    """Refuse to choose a base for what a workflow checked out of its own accord: only its author knows what it is.
-
-    Raises:
-        SourceError: HEAD is neither the commit of the event nor a commit of its branch.
-    """
+    pull = event.pull
+    if pull is not None:
+        parents = clone.parents(tip)
+        if tip != pull.head_sha and (len(parents) != 2 or parents[1] != pull.head_sha):
+            raise ElsewhereError(
+                f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the "
+                "target: check out the pull request (actions/checkout without `ref:`), or name both commits in the "
+                "inputs base and head"
+            )
+    if pull is not None or not chosen or event.name in _KNOWN:
+        return
     own = [event.sha, clone.find(f"refs/remotes/{fetching.REMOTE}/{event.ref.removeprefix('refs/heads/')}")]
     if tip in own or any(sha and clone.git.attempt("merge-base", "--is-ancestor", tip, sha).status == 0 for sha in own):
         return
@@ -291,20 +266,13 @@ def _refuse_unknown(clone: fetching.Clone, event: Event, tip: str) -> None:
     )
 
 
-def _led_to(clone: fetching.Clone, before: str, tip: str) -> bool:
-    """Return whether a commit is here and an ancestor of another: after a forced push it need not be either."""
-    if clone.bring(before):
-        return False
-    return before in clone.parents(tip) or clone.merge_base(before, tip) == before
-
-
-def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> _Choice:
+def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> Sides:
     """Choose the commit before, or with changes in the working tree HEAD itself, as a check does at home."""
     parents = clone.parents(tip)
     if not parents:
-        return _Choice(None, None)
+        return Sides(None)
     parent = clone.need(parents[0], "the commit before head")
-    return _Choice(parent, parent, CommitBefore()) if given else _Choice(None, parent)
+    return Sides(parent, CommitBefore(), (), parent) if given else Sides(None, compared=parent)
 
 
 def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:

@@ -14,10 +14,10 @@ from gate.commands.action.study import ANALYSIS, conclude_study, page_of
 from gate.evidence.inputs import MEASUREMENTS, REPORT, read_inputs
 from gate.evidence.records import Inputs, Located
 from gate.github.command_files import is_regular, put, read_regular, remove
+from gate.github.event import is_sha
 from gate.github.notice import Notice
-from gate.github.payload import SHA
 from gate.github.publishing import outcome as outcomes
-from gate.github.publishing.collected_measurements import NothingError, join, require_readable
+from gate.github.publishing.collected_measurements import NothingError, copy_lines, require_readable
 from gate.github.publishing.conclusion import Concluded, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
@@ -122,19 +122,27 @@ def _own(request: Request, environment: Mapping[str, str], status: outcomes.Stat
         return Concluded(outcomes.could_not_run([Notice(status.code, line) for line in lines], target), files=files)
     if request.command in ("check", "creep"):
         return _decided(request, environment, files)
-    if request.command == "measure":
-        if request.asked is not None and request.asked.words.verb != "check":
-            return Concluded(outcomes.nothing(target))
-        return _measured(files, target)
-    text = Path(request.folder, TEXT)
-    lines = status.lines if not is_regular(text) else ["the calibration failed, as the job summary shows"]
-    notices = [Notice(status.code, line) for line in lines] if status.code else []
-    return Concluded(_with(outcomes.nothing(target, text=str(text), of="calibrate"), status.code, notices))
-
-
-def _with(outcome: outcomes.Outcome, code: int, notices: list[Notice]) -> outcomes.Outcome:
+    code, notices, text = 0, list[Notice](), Path(request.folder, TEXT)
+    outcome = outcomes.nothing(target)
+    if request.command == "calibrate":
+        outcome, code, files = outcomes.nothing(target, text=str(text), of="calibrate"), status.code, ()
+        lines = status.lines if not is_regular(text) else ["the calibration failed, as the job summary shows"]
+        notices = [Notice(code, line) for line in lines] if code else []
+    elif request.asked is not None and request.asked.words.verb != "check":
+        files = ()
+    else:
+        # one part of many: the gate's own job decides, but what failed fails here as well
+        require_readable(files)
+        records = [each.record for each in read_inputs([str(file) for file in files]).records]
+        failed = [record for record in records if isinstance(record, Failure)]
+        notices = [Notice(Exit.ERROR, failures.title(failure)) for failure in failed[:5]]
+        # a shard may have nothing that both sides have; who decides over all shards sees that
+        part = any(isinstance(record, Run) and (record.shard or record.sessions) for record in records)
+        if not part and not any(isinstance(record, (Execution, Failure, Same)) for record in records):
+            notices = [Notice(Exit.ERROR, "nothing was measured")]
+        code = Exit.ERROR if notices else 0
     verdict: ReportVerdict | None = "error" if code else None
-    return msgspec.structs.replace(outcome, code=code, verdict=verdict, notices=notices)
+    return Concluded(msgspec.structs.replace(outcome, code=code, verdict=verdict, notices=notices), files=files)
 
 
 def _decided(request: Request, environment: Mapping[str, str], files: Sequence[Path]) -> Concluded:
@@ -174,21 +182,8 @@ def _explained(located: Located, request: Request) -> Located:
 
 
 def _told(given: AnyHow | None, how: AnyHow | None) -> AnyHow | None:
-    is_commit = isinstance(given, Given) and SHA.fullmatch(given.ref) is not None
+    is_commit = isinstance(given, Given) and is_sha(given.ref)
     return how if is_commit and how is not None else given
-
-
-def _measured(files: tuple[Path, ...], target: outcomes.Target) -> Concluded:
-    """Conclude on one part of many: the gate's own job decides, but what failed fails here as well."""
-    require_readable(files)
-    records: list[Located] = read_inputs([str(file) for file in files]).records
-    failed = [r.record for r in records if isinstance(r.record, Failure)]
-    notices = [Notice(Exit.ERROR, failures.title(failure)) for failure in failed[:5]]
-    # a shard may have nothing that both sides have; who decides over all shards sees that
-    parts = [run for r in records if isinstance(run := r.record, Run) and (run.shard or run.sessions)]
-    if not failed and not parts and not any(isinstance(r.record, (Execution, Same)) for r in records):
-        notices = [Notice(Exit.ERROR, "nothing was measured")]
-    return Concluded(_with(outcomes.nothing(target), Exit.ERROR if notices else 0, notices), files=files)
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -203,7 +198,8 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     # what an earlier run measured is there already, and stays the newest of that run
     earlier = request.again is not None and request.again.run != request.event.run_id
     if concluded.files and request.command != "calibrate" and not earlier:
-        join(concluded.files, data / MEASUREMENTS)
+        # of the run's own folder, or what was fetched into it: one file
+        copy_lines(concluded.files[0], data / MEASUREMENTS)
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.command == "measure" and not request.idle:
         # also where nothing was measured: the job that decides says why

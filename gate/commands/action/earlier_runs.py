@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gate.evidence.records import Located
-from gate.github.client import Forge, RunFacts
+from gate.github.client import ArtifactFacts, Forge, RunFacts
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
 from gate.github.publishing.request import Before
 from gate.github.untrusted.sanitise import Claims, claims_of
 from gate.model import Run, UserError, Whose
 from gate.writing.plain import clip, visible
-
-if TYPE_CHECKING:
-    from harness.source.fetching import Clone
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +42,8 @@ def workflow_path(reference: str, repository: str) -> str:
     return _file(reference[len(place) :]) if reference.casefold().startswith(place) else ""
 
 
-def fetch_measured(
-    forge: Forge, clone: Clone | None, event: Event, folder: Path, gate: str, asked: WantedRun
-) -> Before | None:
+def fetch_measured(forge: Forge, event: Event, folder: Path, gate: str, asked: WantedRun) -> Before | None:
     """Fetch the newest measurements of the very head of a pull request into a folder, to be decided again.
-
-    Args:
-        clone: the checkout, which is asked rather than the forge where it knows.
 
     Returns:
         None where nothing was measured, or where the head is a fork's, whose events have no right to publish.
@@ -64,21 +55,24 @@ def fetch_measured(
     pull = event.pull
     if pull is None or pull.fork:
         return None
-    mine = _Mine(event.repository, pull, asked.workflow)
-    left = forge.artifacts_of_head(pull.head_sha, mine.made)
-    usable = [one for one in left if one.head_sha == pull.head_sha and part_of(one, gate) is not None]
-    usable = [one for one in usable if not one.expired]
-    if not usable:
-        return None
-    newest = usable[0]
-    shared = mine.shared.get(newest.run_id)
-    if shared:
-        raise UserError(f"{shared} have the same head, so run {newest.run_id} cannot be assigned to one of them")
+    found: list[tuple[RunFacts, list[ArtifactFacts]]] = []
+    for run in forge.runs_of_head(pull.head_sha):
+        if _is_of(run, event.repository, pull, asked.workflow):
+            left = forge.artifacts_of_run(run.id, run.attempt, pull.head_sha, run.began)
+            usable = [one for one in left if not one.expired and one.head_sha == pull.head_sha]
+            found.append((run, [one for one in usable if part_of(one, gate) is not None]))
     # what one run left belongs together
-    records = fetch_records(forge, [one for one in usable if one.run_id == newest.run_id], folder, gate)
-    _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)
+    newest = max(found, key=lambda each: [(one.created, one.id) for one in each[1]], default=None)
+    if newest is None or not newest[1]:
+        return None
+    run, artifacts = newest
+    if len(run.pulls or ()) > 1:
+        shared = " and ".join(f"#{number}" for number in sorted(one.number for one in run.pulls or ()))
+        raise UserError(f"{shared} have the same head, so run {run.id} cannot be assigned to one of them")
+    records = fetch_records(forge, artifacts, folder, gate)
+    _refuse_others(records, forge, pull, asked, run.id)
     write_records(records, folder)
-    return Before(run=newest.run_id, attempt=newest.run_attempt or 1)
+    return Before(run=run.id, attempt=artifacts[0].run_attempt or 1)
 
 
 def oldest_run(forge: Forge, event: Event, workflow: str) -> RunFacts | None:
@@ -90,33 +84,17 @@ def oldest_run(forge: Forge, event: Event, workflow: str) -> RunFacts | None:
     pull = event.pull
     if pull is None or pull.fork:
         return None
-    mine = _Mine(event.repository, pull, workflow)
-    runs = forge.runs_of_head(pull.head_sha)
-    return next((run for run in runs if run.id != event.run_id and mine.made(run)), None)
+    runs = (run for run in forge.runs_of_head(pull.head_sha) if run.id != event.run_id)
+    return next((run for run in runs if _is_of(run, event.repository, pull, workflow)), None)
 
 
-class _Mine:
-    """Tells which runs are of a pull request and a workflow; shared: of which it may also be another's, in words."""
-
-    def __init__(self, repository: str, pull: Pull, workflow: str) -> None:
-        self._repository = repository.casefold()
-        self._pull = pull
-        self._workflow = workflow
-        self.shared: dict[int, str] = {}
-
-    def made(self, run: RunFacts) -> bool:
-        """Return whether a run may have measured the pull request, by what the forge says of it."""
-        repository = run.head_repository.full_name if run.head_repository else ""
-        if run.event != "pull_request" or repository.casefold() != self._repository:
-            return False
-        pulls = [one.number for one in run.pulls or ()]
-        if run.head_branch != self._pull.head_ref or (pulls and self._pull.number not in pulls):
-            return False
-        if self._workflow and run.path and _file(run.path) != self._workflow:
-            return False
-        if len(pulls) > 1:
-            self.shared[run.id] = " and ".join(f"#{number}" for number in sorted(pulls))
-        return True
+def _is_of(run: RunFacts, repository: str, pull: Pull, workflow: str) -> bool:
+    """Return whether a run may have measured a pull request, by what the forge says of it."""
+    own = run.head_repository.full_name if run.head_repository else ""
+    pulls = [one.number for one in run.pulls or ()]
+    if run.event != "pull_request" or own.casefold() != repository.casefold() or run.head_branch != pull.head_ref:
+        return False
+    return (not pulls or pull.number in pulls) and (not workflow or not run.path or _file(run.path) == workflow)
 
 
 def _file(path: str) -> str:
@@ -124,43 +102,13 @@ def _file(path: str) -> str:
     return path.partition("@")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _History:
-    """How commits hang together: by the checkout where it has them, else by the forge."""
-
-    forge: Forge
-    clone: Clone | None
-
-    def named(self, ref: str) -> str | None:
-        """Return the commit of an input."""
-        if self.clone is None:
-            return None
-        return self.clone.find(ref) or self.clone.find(f"origin/{ref}")
-
-    def tips(self, pull: Pull) -> tuple[str, ...]:
-        """Return the target of a pull request: as the event has it, and as it is now."""
-        here = self.clone and self.clone.find(f"refs/remotes/origin/{pull.base_ref}")
-        return tuple(dict.fromkeys((pull.base_sha, here or pull.base_ref)))
-
-    def parents(self, commit: str) -> tuple[str, ...]:
-        if self.clone is not None and self.clone.find(commit):
-            return tuple(self.clone.parents(commit))
-        return self.forge.parents(commit) or ()
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        if one == other:
-            return one
-        clone = self.clone
-        if clone is not None and not clone.shallow and clone.find(one) and clone.find(other):
-            return clone.merge_base(one, other)
-        return self.forge.merge_base(one, other)
-
-    def between(self, first: str, commit: str, last: str) -> bool:
-        """Return whether a commit has all of one and another has all of it."""
-        return self.merge_base(first, commit) == first and self.merge_base(commit, last) == commit
+def _commit_of(forge: Forge, ref: str) -> str | None:
+    """Return the commit of an input, as the forge has it: what a commit has in common with itself."""
+    ref = ref.removeprefix("origin/")
+    return forge.merge_base(ref, ref)
 
 
-def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, asked: WantedRun, run_id: int) -> None:
+def _refuse_others(records: Iterable[Located], forge: Forge, pull: Pull, asked: WantedRun, run_id: int) -> None:
     """Refuse measurements of anything but what a check of this event compares.
 
     Raises:
@@ -169,63 +117,44 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
     """
     records = list(records)
     claims = claims_of(records)
-    wrong = (
-        (_other_job(records, asked.job) if asked.job is not None else "")
-        or (_other_rules(records, asked) if asked.job is not None else "")
-        or _other_head(history, claims, pull, asked)
-        or _other_base(history, claims, pull, asked)
-    )
-    if wrong:
-        raise UserError(f"run {run_id} {wrong}")
-
-
-def _other_job(records: Iterable[Located], job: str) -> str:
-    for located in records:
-        run = located.record
-        if isinstance(run, Run) and run.job not in (None, job):
-            other = clip(visible(str(run.job)), 200)
-            return f"has the measurements of another job under this id ({other}): give each job an `id` of its own"
-    return ""
-
-
-def _other_rules(records: Iterable[Located], asked: WantedRun) -> str:
     wanted = Whose("named" if asked.config else "base", asked.config or "", asked.sets)
-    for located in records:
-        run = located.record
-        if isinstance(run, Run) and run.whose != wanted:
+    for run in (each.record for each in records if isinstance(each.record, Run) and asked.job is not None):
+        if run.job not in (None, asked.job):
+            other = clip(visible(str(run.job)), 200)
+            raise UserError(
+                f"run {run_id} has the measurements of another job under this id ({other}): give each job an `id` of "
+                "its own"
+            )
+        if run.whose != wanted:
             own = f"the rules {clip(visible(str(run.whose)), 200)!r}" if run.whose else "rules that it does not name"
-            return f"measured by {own}, and this one asks for {str(wanted)!r:.300}"
-    return ""
-
-
-def _other_head(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
-    other = f"measured another head ({claims.head[:10]})"
+            raise UserError(f"run {run_id} measured by {own}, and this one asks for {str(wanted)!r:.300}")
+    other = f"run {run_id} measured another head ({claims.head[:10]})"
     if asked.head is not None:
-        return "" if history.named(asked.head) == claims.head else f"{other} than the input head names"
-    if claims.head == pull.head_sha or history.parents(claims.head)[1:] == (pull.head_sha,):
-        return ""
-    return f"{other} than the pull request's ({pull.head_sha[:10]})"
+        if _commit_of(forge, asked.head) != claims.head:
+            raise UserError(f"{other} than the input head names")
+    elif claims.head != pull.head_sha and (forge.parents(claims.head) or ())[1:] != (pull.head_sha,):
+        raise UserError(f"{other} than the pull request's ({pull.head_sha[:10]})")
+    _refuse_other_base(forge, claims, pull, asked, run_id)
 
 
-def _other_base(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:
-    against = f"measured against another base ({claims.base[:10]})"
-    if asked.base is not None:
-        return "" if history.named(asked.base) == claims.base else f"{against} than the input base names"
-    if any(_is_base(history, claims, pull, tip, alone=asked.head is not None) for tip in history.tips(pull)):
-        return ""
-    return f"{against} than a check of #{pull.number} against {pull.base_ref} has"
-
-
-def _is_base(history: _History, claims: Claims, pull: Pull, tip: str, *, alone: bool) -> bool:
-    """Return whether a check compares with this base, with the target at a tip now.
+def _refuse_other_base(forge: Forge, claims: Claims, pull: Pull, asked: WantedRun, run_id: int) -> None:
+    """Refuse a base that no check of this event compares with, wherever the target is now.
 
     A merge is compared with its first parent, which was the target's tip once; the head alone with where it left.
-
-    Args:
-        alone: head is what an input names.
     """
-    if alone or claims.head == pull.head_sha:
-        return history.merge_base(tip, claims.head) == claims.base
-    left = history.merge_base(tip, pull.head_sha)
-    first = history.parents(claims.head)[0]
-    return left is not None and first == claims.base and history.between(left, claims.base, tip)
+    against = f"run {run_id} measured against another base ({claims.base[:10]})"
+    if asked.base is not None:
+        if _commit_of(forge, asked.base) != claims.base:
+            raise UserError(f"{against} than the input base names")
+        return
+    # the target as the event has it, and as it is now
+    for tip in (pull.base_sha, pull.base_ref):
+        if asked.head is not None or claims.head == pull.head_sha:
+            if forge.merge_base(tip, claims.head) == claims.base:
+                return
+        elif (forge.parents(claims.head) or ("",))[0] == claims.base:
+            left = forge.merge_base(tip, pull.head_sha)
+            after = left is not None and forge.merge_base(left, claims.base) == left
+            if after and forge.merge_base(claims.base, tip) == claims.base:
+                return
+    raise UserError(f"{against} than a check of #{pull.number} against {pull.base_ref} has")

@@ -24,8 +24,7 @@ from gate.github.publishing.outcome import Status, keep
 from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
-from gate.run.failure_line import Heard, say_why
-from gate.run.interruption import EndedError
+from gate.run.interruption import EndedError, Heard, say_why
 from gate.writing.plain import visible
 from harness.process.execute import is_of_runner, is_secret
 
@@ -56,10 +55,10 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
             keep(Path(request.folder, STATUS), Status(code, [heard.why] if code and heard.why else []))
     finally:
         # whatever ended it
-        restored = guard.restore()
-        line = warning_line if restored.whole else error_line
-        out.writelines(line(warning, "perfgate") for warning in restored.warnings)
-    if not restored.whole:
+        warnings, whole = guard.restore()
+        line = warning_line if whole else error_line
+        out.writelines(line(warning, "perfgate") for warning in warnings)
+    if not whole:
         return Exit.ERROR
     return code if is_of_signal(code) else 0
 
@@ -147,7 +146,7 @@ def _measured(request: Request, out: TextIO) -> int:
         return _bisected(request, out)
     from gate.decide.decided import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
-    from gate.run.measuring import never, opened
+    from gate.run.measuring import opened
     from gate.run.memory import append_check
     from gate.run.preview import introduction
     from gate.run.run_folder import records_of
@@ -159,7 +158,7 @@ def _measured(request: Request, out: TextIO) -> int:
         job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking if job.part is None else never, explains=True).job
+        job = run.measure(job, looking if job.part is None else None, explains=True).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         if job.run.creep is not None:
@@ -167,9 +166,12 @@ def _measured(request: Request, out: TextIO) -> int:
 
             warnings += append_night(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
-    if verb == "explain":
-        return _explained(request, out)
-    return 0
+    if verb != "explain":
+        return 0
+    command = command_of("explain")
+    asked = command.options()
+    explain = replace(asked.explain, run=str(request.run_folder), benchmarks=request.benchmarks)
+    return _kept(command, replace(asked, explain=explain), request, out)
 
 
 def measuring_options(request: Request) -> MeasureOptions:
@@ -193,13 +195,6 @@ def _bisected(request: Request, out: TextIO) -> int:
     code = _kept(command, replace(options, measuring=measuring), request, out)
     # several commits remain, which is an answer
     return 0 if code == Exit.INCONCLUSIVE else code
-
-
-def _explained(request: Request, out: TextIO) -> int:
-    command = command_of("explain")
-    options = command.options()
-    explain = replace(options.explain, run=str(request.run_folder), benchmarks=request.benchmarks)
-    return _kept(command, replace(options, explain=explain), request, out)
 
 
 def _calibrated(request: Request, out: TextIO) -> int:

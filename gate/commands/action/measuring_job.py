@@ -6,6 +6,7 @@ After a label nothing is measured: the measurements of an earlier run of the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -76,10 +77,11 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
     if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
         # measured by an earlier attempt, and this one came to nothing
         return _unmeasured(request, result, environment)
-    for job in found.broken:
+    broken = [job for job in found.jobs if job.code]
+    for job in broken:
         code = job.code if job.code in _CODES else Exit.ERROR
         request = request.refused(code, *(job.lines or [f"measuring ended with exit code {job.code}"]))
-    if found.broken:
+    if broken:
         return request
     kinds = {type(each.record) for each in found.records}
     ended_well = kinds & {Execution, Same} and Failure not in kinds
@@ -105,7 +107,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     asked = WantedRun(workflow, request.base, request.head, None)
     why = "no measurements, or they have expired"
     try:
-        found = fetch_measured(forge, None, event, request.run_folder, request.id, asked)
+        found = fetch_measured(forge, event, request.run_folder, request.id, asked)
     except UserError as error:
         found, why = None, str(error)
     if found is not None:
@@ -124,22 +126,15 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
 def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
     what: What = "cancelled" if result == "cancelled" else "nothing-measured"
     message = _WHY[result].format(_head(request))
-    if _moved_on(request, environment):
-        # the run of the newer commit has the comment
-        request = msgspec.structs.replace(request, comment="never")
-        message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
-    return request.refused(Exit.ERROR, message, what=what)
-
-
-def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
-    """Return whether the pull request has another head by now; in doubt the order of runs decides who comments."""
     pull = request.event.pull
-    if pull is None or request.comment == "never" or request.asked is not None:
-        return False
-    try:
-        return forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha
-    except Problem:
-        return False
+    if pull is not None and request.comment != "never" and request.asked is None:
+        # in doubt the order of runs decides who comments
+        with suppress(Problem):
+            if forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha:
+                # the run of the newer commit has the comment
+                request = msgspec.structs.replace(request, comment="never")
+                message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
+    return request.refused(Exit.ERROR, message, what=what)
 
 
 def _head(request: Request) -> str:

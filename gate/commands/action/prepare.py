@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from gate.codes import Exit
 from gate.commands.action.study import study_refusal
 from gate.document.markdown import brief, link
-from gate.github.client import Forge, forge_of, token_of
+from gate.github.client import forge_of, token_of
 from gate.github.comment import Marker, publish_comment
 from gate.github.conversation import Conversation
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.action_inputs import read_inputs
-from gate.github.publishing.asked import Asked, NothingAskedError, RefusedError, read_request
+from gate.github.publishing.asked import NothingAskedError, RefusedError, read_request
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
 from gate.github.publishing.request import (
@@ -31,8 +30,6 @@ from gate.github.publishing.request import (
     Inputs,
     Request,
     as_inputs,
-    bounded,
-    encode,
     folded,
     id_of,
     rules_of,
@@ -43,13 +40,23 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.writing.plain import visible
 
-if TYPE_CHECKING:
-    from harness.source.fetching import Clone
-
+_USUAL: dict[str, Command] = {"schedule": "calibrate", "workflow_run": "publish"}
+"""The command of an event where the input names none; of all others check."""
 # seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
 _PATIENCE = 120.0
 # GitHub refuses a matrix without a job: this one finds nothing to do
 _IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
+_BARRED = {
+    "creep": (
+        "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
+        "or a dispatch there"
+    ),
+    "calibrate": (
+        "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the memory of "
+        "this host"
+    ),
+}
+"""Why a command is for events that may write the history."""
 _SAME = (
     "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
     "without `ref:`), and leave the inputs base and head empty"
@@ -71,31 +78,37 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
         UserError: this is no step of a workflow.
     """
     event = read_event(environment)
-    found = read_inputs(given, environment.get("INPUT_MATRIX", ""), event.name)
-    out.writelines(warning_line(line, "perfgate") for line in found.left)
-    if found.inputs.asked is not None:
+    inputs, wrong = read_inputs(given, environment.get("INPUT_MATRIX", ""), event.name)
+    if inputs.asked is not None:
         # the job that decides may write on a fork's pull request: it is started from the default branch
-        pull = found.inputs.asked.pull
-        publishes = found.inputs.command == "publish"
+        pull = inputs.asked.pull
+        publishes = inputs.command == "publish"
         event = dataclasses.replace(event, pull=dataclasses.replace(pull, fork=pull.fork and not publishes))
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-    problems = [Notice(Exit.USAGE, problem) for problem in found.problems]
-    request = _first(found.inputs, event, workspace, problems, environment)
+    problems = [Notice(Exit.USAGE, problem) for problem in wrong]
+    request = _first(inputs, event, workspace, problems, environment)
     matrix = asked = ""
     if request.command == "ask" and not request.notices:
         request, asked = _asking(request, environment)
     elif not request.notices and not request.idle:
-        request, warnings = _prepared(request, workspace, workspace / found.inputs.directory, environment)
+        request, warnings = _prepared(request, workspace, workspace / inputs.directory, environment)
         out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(warnings))
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
-        request, matrix = _planned(request)
-    request = bounded(request)
+        from gate.run.matrix import jobs
+
+        shards = int(request.shard.partition("/")[2]) if request.shard else None
+        try:
+            with contextlib.chdir(request.directory):
+                matrix = jobs(shards, request.sessions, request.base, request.head, rules_of(request))
+        except UserError as error:
+            request = request.refused(Exit.USAGE, as_inputs(error))
     # annotated by the steps that report; here for whoever looks into the step that refused
     out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)
     measure = "true" if request.measures else "false"
-    outputs = {"request": encode(request), "measure": measure, "matrix": matrix, "asked": asked}
+    text = msgspec.json.encode(request).decode()
+    outputs = {"request": text, "measure": measure, "matrix": matrix, "asked": asked}
     write_outputs(Path(environment["GITHUB_OUTPUT"]), outputs)
     return 0
 
@@ -109,7 +122,7 @@ def _first(
         gate = id_of(inputs.id, directory, workspace, inputs.config, inputs.leg)
     except UserError as error:
         problems.append(Notice(Exit.USAGE, str(error)))
-    command, idle = inputs.command or _command_of(event), nothing_to_do(event)
+    command, idle = inputs.command or _USUAL.get(event.name, "check"), nothing_to_do(event)
     if not idle and command not in ("publish", "ask"):
         if not directory.is_dir():
             what = f"{inputs.directory!r:.200} is no folder here: check out the repository first"
@@ -142,12 +155,6 @@ def _first(
     )
 
 
-def _command_of(event: Event) -> Command:
-    if event.name == "schedule":
-        return "calibrate"
-    return "publish" if event.name == "workflow_run" else "check"
-
-
 _Prepared = tuple[Request, list[AnyWarning]]
 """What is to be done, and what to warn about."""
 
@@ -172,31 +179,21 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
         from gate.commands.action.measuring_job import collected
 
         return collected(request, request.measuring, environment), warnings
-    why = _refusal(request, forks=request.forks)
+    why = _refusal(request)
     if why is not None:
         return request.refused(Exit.ERROR, why), warnings
     if request.command == "creep":
         return _pinned(request, environment)
-    request, more = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
+    request, more = _fetched(request, environment)
     return request, warnings + more
 
 
-def _refusal(request: Request, *, forks: bool) -> str | None:
+def _refusal(request: Request) -> str | None:
     asked = request.asked is not None
-    why = refusal(request.event, forks=forks, asked=asked) if request.command != "plan" else None
+    why = refusal(request.event, forks=request.forks, asked=asked) if request.command != "plan" else None
     if why is None and request.command == "study":
         return study_refusal(request.event)
-    if why is None and request.command == "creep" and not request.remember:
-        return (
-            "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
-            "or a dispatch there"
-        )
-    if why is None and request.command == "calibrate" and not request.remember:
-        return (
-            "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the "
-            "memory of this host"
-        )
-    return why
+    return why or (None if request.remember else _BARRED.get(request.command))
 
 
 def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
@@ -207,36 +204,13 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
     asked = WantedRun(workflow, request.base, request.head, request.job, rules_of(request).sets, request.config)
     try:
-        forge, clone = forge_of(event, environment, _PATIENCE), _clone(Path(request.directory))
-        found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
+        forge = forge_of(event, environment, _PATIENCE)
+        found = fetch_measured(forge, event, request.run_folder, request.id, asked)
     except UserError as error:
         return request, [Said(f"measured again: {error}")]
     except Problem as problem:
         return request, [Said(problem.after("measured again"))]
     return msgspec.structs.replace(request, again=found), []
-
-
-def _clone(directory: Path) -> Clone | None:
-    """Open the checkout to look at; None where there is none, which what follows says."""
-    from harness.errors import SourceError
-    from harness.source.fetching import open_clone
-    from harness.source.repository import find_repository
-
-    try:
-        return open_clone(find_repository(directory), None)
-    except SourceError:
-        return None
-
-
-def _looked_at(request: Request) -> _Prepared:
-    """Look at the checkout only: a calibration compares a commit with itself, and needs no other."""
-    from gate.commands.action.commits import checkout_warnings
-
-    try:
-        warnings = list(checkout_warnings(request.event, Path(request.directory)))
-    except UserError as error:
-        return request.refused(Exit.USAGE, as_inputs(error)), []
-    return request, warnings
 
 
 def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
@@ -245,11 +219,12 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
     from gate.commands.action.measure import measuring_options
     from gate.run.creep import open_creep
     from harness.source.base_and_head import SamePinError
+    from harness.source.repository import find_repository
 
     directory = Path(request.directory)
     try:
         fetch_for_creep(request.event, token_of(environment), directory)
-        warnings = list(checkout_warnings(request.event, directory))
+        warnings = checkout_warnings(request.event, find_repository(directory))
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass
     except SamePinError as error:
@@ -260,13 +235,17 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    from gate.commands.action.commits import checked_out, fetch_missing
+    from gate.commands.action.commits import checked_out, checkout_warnings, fetch_missing
+    from harness.source.repository import find_repository
 
     token, directory = token_of(environment), Path(request.directory)
     try:
+        if request.command == "calibrate":
+            # it compares a commit with itself, and needs no other
+            return request, checkout_warnings(request.event, find_repository(directory))
         judged = request.command != "study"
         sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
-        head, changed = checked_out(directory) if sides.head is None else (sides.head, ())
+        head, changed = checked_out(directory) if request.head is None else (request.head, ())
     except UserError as error:
         return request.refused(error.exit_code, as_inputs(error)), []
     warnings = [*sides.warnings, *changed]
@@ -276,21 +255,6 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     if is_change and head == sides.base and request.command != "study":
         return settled.refused(Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings
     return settled, warnings
-
-
-def _planned(request: Request) -> tuple[Request, str]:
-    """Lay out the jobs of a matrix; what is wrong with the project's config is a notice."""
-    from gate.run import matrix
-
-    text = io.StringIO()
-    shards = int(request.shard.partition("/")[2]) if request.shard else None
-    options = matrix.Jobs(shards, request.sessions, request.base, request.head)
-    try:
-        with contextlib.chdir(request.directory):
-            matrix.run(options, rules_of(request), text)
-    except UserError as error:
-        return request.refused(Exit.USAGE, as_inputs(error)), ""
-    return request, text.getvalue().strip()
 
 
 # --- a request in a comment -------------------------------------------------------------------------------------------
@@ -307,7 +271,15 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
         forge = forge_of(event, environment)
         try:
             asked = read_request(event, environment, forge)
-            _queue(request, asked, forge)
+            talk = Conversation(forge.transport, forge.repository, asked.pull.number)
+            marker = answer_marker(asked, event)
+            for comment in talk.comments():
+                found = Marker.parse(comment.text)
+                if found and found.id == marker.id and found.stamp.run != event.run_id and talk.is_mine(comment):
+                    why = f"the same was asked before, and {comment.url} is its answer"
+                    raise RefusedError(why, answered=False)
+            text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
+            publish_comment(forge, asked.pull.number, marker, text, result=False)
         except NothingAskedError as error:
             return msgspec.structs.replace(request, idle=str(error)), ""
         except RefusedError as error:
@@ -323,15 +295,3 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
         return request.refused(Exit.ERROR, problem.after("nothing is measured")), ""
     idle = f"queued: {asked.words.said} of {asked.pull.head_sha[:10]}"
     return msgspec.structs.replace(request, idle=idle), msgspec.json.encode(asked).decode()
-
-
-def _queue(request: Request, asked: Asked, forge: Forge) -> None:
-    event = request.event
-    talk = Conversation(forge.transport, forge.repository, asked.pull.number)
-    marker = answer_marker(asked, event)
-    for comment in talk.comments():
-        found = Marker.parse(comment.text)
-        if found and found.id == marker.id and found.stamp.run != event.run_id and talk.is_mine(comment):
-            raise RefusedError(f"the same was asked before, and {comment.url} is its answer", answered=False)
-    text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
-    publish_comment(forge, asked.pull.number, marker, text, result=False)

@@ -19,7 +19,8 @@ from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, gate_name, request_of
 from gate.github.runner import error_line, warning_line, write_outputs
-from gate.model import Report, UserError
+from gate.model import Report
+from gate.report import json
 from gate.report.links import Links
 from gate.report.outputs import links_of
 from gate.writing.plain import visible
@@ -43,20 +44,29 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     report: Report | None = None
     if outcome.report:
         try:
-            report = _read(request.run_folder / REPORT)
-        except UserError as error:
-            outcome = could_not_run([Notice(Exit.ERROR, f"the report cannot be read again: {error}")], outcome.target)
+            with open_regular(request.run_folder / REPORT) as stream:
+                report = json.read(stream.read())
+        except (OSError, json.ReportError) as error:
+            why = f"the report cannot be read again: {getattr(error, 'strerror', None) or error}"
+            outcome = could_not_run([Notice(Exit.ERROR, why)], outcome.target)
     code = _write_outcome(request, outcome, report, environment)
     is_told = request.comment != "never" and outcome.target.fork
+    page, uploads = environment.get("INPUT_REPORT_URL") or None, environment.get("INPUT_UPLOADS", "").split()
+    # with a run and no report the comment would name report.html among the run's artifacts
+    named = page or uploads[:1] == ["success"] or not outcome.report
+    links = Links(
+        report=page, run=links_of(environment).run if named else None, gate=gate_name(request.id),
+        pull=outcome.target.pull is not None,
+    )  # fmt: skip
     publication = Publication(
         id=request.id, event=request.event, outcome=outcome, report=report,
-        links=_links(request, outcome, environment), status=request.status, asked=request.asked,
+        links=links, status=request.status, asked=request.asked,
         comment="never" if request.command == "creep" else request.comment,
         issue=request.command == "creep" and request.comment != "never",
         stamp=stamp_of(request.event, outcome.target, request.job, request.use),
         notes=(_OF_A_FORK,) if is_told else (),
     )  # fmt: skip
-    if "failure" in environment.get("INPUT_UPLOADS", ""):
+    if "failure" in uploads:
         why = (
             "the step before says why; `artifact: false` switches uploads off (GitHub Enterprise Server has no such "
             "action)"
@@ -79,30 +89,6 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     write_outputs(Path(environment["GITHUB_OUTPUT"]), later)
     # a request that is answered is no failure of the default branch, whose job this is
     return 0 if request.asked is not None and request.command == "publish" and published.url else code
-
-
-def _links(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> Links:
-    """Say what the comment points to: with a run and no report it would name report.html among the run's artifacts."""
-    report = environment.get("INPUT_REPORT_URL") or None
-    uploaded = environment.get("INPUT_UPLOADS", "").split()[:1] == ["success"]
-    return Links(
-        report=report,
-        run=links_of(environment).run if report or uploaded or not outcome.report else None,
-        gate=gate_name(request.id),
-        pull=outcome.target.pull is not None,
-    )
-
-
-def _read(file: Path) -> Report:
-    from gate.report import json
-
-    try:
-        with open_regular(file) as stream:
-            return json.read(stream.read())
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from None
-    except json.ReportError as error:
-        raise UserError(f"{file}: {error}") from None
 
 
 def _write_outcome(request: Request, outcome: Outcome, report: Report | None, environment: Mapping[str, str]) -> int:

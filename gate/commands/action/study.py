@@ -64,7 +64,9 @@ def conclude_study(request: Request, status: Status, target: Target, files: Sequ
         lines = status.lines or ["nothing of the study was measured: see the log of the step before"]
         return Concluded(could_not_run([Notice(status.code or Exit.ERROR, line) for line in lines], target))
     require_readable(files)
-    lines = status.lines or _failures(files) or ["its budget ended before a replicate was complete"]
+    records = (located.record for located in read_inputs([str(file) for file in files]).records)
+    failed = dict.fromkeys(failures.title(record) for record in records if isinstance(record, Failure))
+    lines = status.lines or list(failed)[:_MOST] or ["its budget ended before a replicate was complete"]
     notices = [Notice(status.code, line) for line in lines] if status.code else []
     command = command_of("study").parts["analyse"]
     text, said = io.StringIO(), io.StringIO()
@@ -80,12 +82,6 @@ def conclude_study(request: Request, status: Status, target: Target, files: Sequ
         of="study",
     )  # fmt: skip
     return Concluded(outcome, files=tuple(files))
-
-
-def _failures(files: Sequence[Path]) -> list[str]:
-    records = (located.record for located in read_inputs([str(file) for file in files]).records)
-    titles = (failures.title(record) for record in records if isinstance(record, Failure))
-    return list(dict.fromkeys(titles))[:_MOST]
 
 
 def page_of(request: Request) -> Path | None:

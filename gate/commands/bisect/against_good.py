@@ -16,7 +16,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.bisect.journal import ENDS
 from gate.evidence.gather import gather
-from gate.evidence.inputs import read_inputs
+from gate.evidence.inputs import MEASUREMENTS, read_inputs
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of, run_of
 from gate.model import Case, Commit, Execution, Failure, HostState, Record, UserError
@@ -25,7 +25,7 @@ from gate.report.outputs import make_folder
 from gate.run.job import Job, now, prepare
 from gate.run.measuring import Measuring
 from gate.run.project import Project, with_head
-from gate.run.run_folder import MEASUREMENTS, records_of
+from gate.run.run_folder import records_of
 from gate.stats.bisection import Measured, executions_for
 from gate.stats.estimate import reduce
 from gate.stats.levels import tops_of, variances

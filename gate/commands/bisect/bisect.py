@@ -240,7 +240,7 @@ def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
     accesses = trace.accesses()
     if ran.failure is not None or any(each.kind in _BLIND for each in accesses.doubts):
         return None
-    top = os.path.realpath(made.trees.place("head"))
+    top = os.path.realpath(made.trees.made("head").place)
     above = f"{top}/"
     return Reads(
         frozenset(path[len(above) :] for path in accesses.read | accesses.written if path.startswith(above)),

@@ -24,7 +24,7 @@ from gate.model import Run, UserError
 from gate.model.case import case_id
 from gate.model.warnings import typed
 from gate.report.outputs import deliver, require_writable, targets
-from gate.run.failure_line import ended_before_a_round, say_why
+from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -101,4 +102,9 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")
+        known = decided.report.explanations or decided.report.unprofiled
+        regressed = any(finding.verdict == "regression" for finding in decided.report.findings)
+        # of the usual folder the report itself names the command
+        if regressed and not known and job.out != Path(DEFAULT_FOLDER) and job.project.folder is None:
+            err.write(f"perfgate: `perfgate explain {shlex.quote(str(job.out))}` names the functions behind it\n")
     return decided.report.exit_code

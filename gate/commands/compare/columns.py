@@ -67,16 +67,16 @@ class Columns(msgspec.Struct, frozen=True, eq=False):
         """Return the number of the column that a label names; None: the first.
 
         Raises:
-            UserError: no column.
+            UserError: no column, or several.
         """
-        if label is None:
-            return 0
-        found = [place for place, chosen in enumerate(self.found) if label in (chosen.title, chosen.name)]
+        titles = [chosen.title for chosen in self.found]
+        if label is None or label in titles:
+            return 0 if label is None else titles.index(label)
+        found = [place for place, chosen in enumerate(self.found) if chosen.name == label]
         # a commit may be given in full
-        found = found or [place for place, chosen in enumerate(self.found) if label.startswith(chosen.title)]
-        if not found:
-            titles = ", ".join(chosen.title for chosen in self.found)
-            raise UserError(f"--base {label}: no column has this label; there are {titles}")
+        found = found or [place for place, title in enumerate(titles) if label.startswith(title)]
+        if len(found) != 1:
+            raise UserError(f"--base {label}: no column has this label; there are {', '.join(titles)}")
         return found[0]
 
 

@@ -188,8 +188,9 @@ def _sub_names(benchmark: str) -> dict[str, str]:
 Test = Callable[[Item], bool]
 _ENDS = r'(?![^\s()":])'
 _AND, _OR = rf"AND{_ENDS}", rf"OR{_ENDS}"
-_KEY = rf'(?!(?:AND|OR){_ENDS})(?P<word>[^\s()":*][^\s()":]*)'
-_VALUE = r'"(?P<quoted>(?:[^"\\]|\\.)*)"|/(?P<regexp>(?:[^/\\]|\\.)*)/|(?P<word>[^\s()":*][^\s()":]*)'
+_QUOTED, _WORD = r'"(?P<quoted>(?:[^"\\]|\\.)*)"', r'(?P<word>[^\s()":*][^\s()":]*)'
+_KEY = rf"{_QUOTED}|(?!(?:AND|OR){_ENDS}){_WORD}"
+_VALUE = rf"{_QUOTED}|/(?P<regexp>(?:[^/\\]|\\.)*)/|{_WORD}"
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -208,6 +209,10 @@ def filter_of(text: str) -> Filter:
     if text[reader.at :].strip():
         reader.fail("a key or the end")
     return Filter(text, tuple(reader.keys), test)
+
+
+def _word(match: re.Match[str]) -> str:
+    return str(match["word"]) if match["quoted"] is None else re.sub(r"\\(.)", r"\1", match["quoted"])
 
 
 class _Reader:
@@ -241,7 +246,7 @@ class _Reader:
             inner = self.either()
             self.need(r"\)", '")"')
             return inner
-        name = self.need(_KEY, "a key")["word"]
+        name = _word(self.need(_KEY, "a key"))
         key = key_of(name)
         self.need(":", '":" after the key')
         self.keys.append(key)
@@ -258,7 +263,7 @@ class _Reader:
     def value(self) -> Callable[[str], bool]:
         match = self.need(_VALUE, "a value")
         if match["regexp"] is None:
-            wanted = match["word"] if match["quoted"] is None else re.sub(r"\\(.)", r"\1", match["quoted"])
+            wanted = _word(match)
             return lambda text: text == wanted
         try:
             pattern = re.compile(match["regexp"].replace(r"\/", "/"))

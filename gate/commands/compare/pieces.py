@@ -9,8 +9,7 @@ import msgspec
 
 from gate.evidence import records as measurements
 from gate.evidence.foreign.arguments import Named, is_plain, labelled, named
-from gate.evidence.foreign.imported import left_out
-from gate.evidence.foreign.records import lines
+from gate.evidence.foreign.records import left_out, lines
 from gate.evidence.inputs import MEASUREMENTS, is_ours, parts, read_inputs
 from gate.evidence.records import Inputs, Located
 from gate.evidence.runs import run_of

@@ -12,6 +12,7 @@ from gate.commands.compare.estimate import is_one_run
 from gate.commands.compare.pairs import Compared
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.table import Table
+from gate.evidence.facts import is_fact
 from gate.evidence.repeated import one_measurement
 from gate.model import Execution, Failure
 from gate.model.case import canonical
@@ -21,6 +22,8 @@ from gate.words import failures
 from gate.writing.phrases import listed, named
 from gate.writing.plain import clip, visible
 
+_EXPECTED = {"commit", "baseline", "benchmark", "date", "branch"}
+"""Labels by which columns usually differ."""
 _KEYS = 4
 _RowOf = tuple[str, str]
 
@@ -43,6 +46,23 @@ def varied(columns: Sequence[Chosen], projection: Projection) -> tuple[list[str]
     notes = {row: [visible(key) for key in keys if key not in common] for row, keys in found.items()}
     everywhere = [f"values vary in {listed(named, _KEYS)} in every row"] if named else []
     return everywhere, {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys}
+
+
+def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
+    """Name the keys that have one value in each column, and not the same one; of machines warnings tell."""
+    if len(columns) < 2 or any(column.ours for column in columns):
+        return []
+    found: dict[str, list[set[str]]] = {}
+    for place, column in enumerate(columns):
+        for record in column.values:
+            for key in record.labels.keys() - record.factors.keys() - projection.named - _EXPECTED:
+                found.setdefault(key, [set() for _ in columns])[place].add(str(record.labels[key]))
+    said = [
+        f"{visible(key)} ({', '.join(clip(visible(*values), 40) for values in own)})"
+        for key, own in sorted(found.items())
+        if not is_fact(key) and all(len(values) == 1 for values in own) and set.union(*own) != own[0]
+    ]
+    return [f"the columns differ in {listed(said, _KEYS)}"] if said else []
 
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"

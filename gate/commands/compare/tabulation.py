@@ -13,7 +13,7 @@ from gate.commands.compare.estimate import estimates, is_one_run, walk_of
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
-from gate.commands.compare.surroundings import cautions, nothing, rest, varied, warnings
+from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
 from gate.config.types import Config, Detectable, Interval
@@ -99,6 +99,7 @@ def tabulated(
         identical=identical,
         told=[
             *columns.told,
+            *differing(chosen, columns.projection),
             *everywhere,
             *(each.sentence() for each in figure_warnings(figures)),
         ],

@@ -21,7 +21,7 @@ from gate.config.commands import paths_named
 from gate.config.types import Config
 from gate.decide.decided import Decided, looking
 from gate.decide.design import design_of, subjects_of
-from gate.decide.detectable import detectable
+from gate.decide.futility import detectable
 from gate.decide.looks import walk
 from gate.decide.policy import policy_at
 from gate.document import document as doc

@@ -11,7 +11,7 @@ import msgspec
 from gate.codes import Exit
 from gate.commands.import_.command import Options
 from gate.evidence.foreign.arguments import named
-from gate.evidence.foreign.imported import imported
+from gate.evidence.foreign.records import imported
 from gate.evidence.inputs import is_ours
 from gate.evidence.records import Inputs
 from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError

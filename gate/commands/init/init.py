@@ -25,7 +25,7 @@ from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
-from gate.config.parse import parse, parse_types
+from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.source import project_source, read_source, tables_of_namesake, why_namesake
 from gate.document.html import render_template
@@ -114,7 +114,7 @@ class _Init:
     def _write(self, tree: Tree, found: Found, *, force: bool = True) -> None:
         text = render(tree, found)
         # a project that the escaping did not foresee must not get a file that cannot be read
-        (parse if found.measures_something else parse_types)(read_source(text, self._file))
+        parse(read_source(text, self._file), checked=found.measures_something)
         try:
             # without --force nothing is written over, not even what appeared a moment ago
             refuse_tracked(self._place / self._file)

@@ -7,13 +7,13 @@ from typing import TextIO
 
 from gate.codes import Exit
 from gate.commands.measure.command import Options
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, Failure, Same
-from gate.run.failure_line import ended_before_a_round, say_why
+from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.measuring import opened
 from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
-from gate.run.run_folder import MEASUREMENTS, records_of
+from gate.run.run_folder import records_of
 from gate.units import plural
 from gate.words.failures import title
 

@@ -85,7 +85,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
             raise MisuseError(f"--matrix: cannot be used with {others[0]}")
         from gate.run import matrix
 
-        return matrix.run(matrix.Jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head), options.rules, out)
+        out.write(matrix.jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
+        return 0
     if of_matrix:
         raise MisuseError(f"{of_matrix[0][1]}: needs --matrix")
     from gate.document import terminal
@@ -112,7 +113,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     from gate.model import SIDES, UserError
     from gate.planning.basis import from_memory
-    from gate.run.memory import costs_here, history_path, recall_memory
+    from gate.run.memory import history_path, recall_memory
     from gate.run.project import look_at_project
     from harness.host.facts import facts
     from harness.instruments.declaration import choose
@@ -130,9 +131,8 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
         path = history_path(history, project)
         advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
         raise UserError(f"nothing is remembered about this project in {path}: {advice}")
-    costs = costs_here(history, project, host)
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, costs, settings.rules, both, "the memory of this host")
+    return from_memory(memory, recalled.costs, settings.rules, both, "the memory of this host")
 
 
 COMMAND = Command(

@@ -31,7 +31,7 @@ from gate.config.treatments import (
     shares_of,
 )
 from gate.document import terminal
-from gate.evidence.inputs import DEFAULT_FOLDER
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, UserError
 from gate.model.case import canonical
@@ -87,7 +87,7 @@ def run(
         failed = Exit.ERROR if failures or ended or not executions else 0
         if analysis is None:
             more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
-            count, file = plural(executions, "start"), job.out / runs.MEASUREMENTS
+            count, file = plural(executions, "start"), job.out / MEASUREMENTS
             out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
         if analysis is None or not executions:
             return failed

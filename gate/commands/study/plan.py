@@ -343,7 +343,7 @@ def fraction_text(fraction: Fraction | None) -> list[doc.Part]:
         none = "no factor or interaction of two is mixed with another"
         if fraction.burman and fraction.resolution == 4:
             none = "main effects are clear of interactions of two factors, of which a part is in each other"
-        elif fraction.burman:
+        elif fraction.burman and len(names) > _PAIRS:
             none = "no interactions: a part of each, or all of it, is in main effects of other factors"
         lines.append(none)
     told = [" = ".join(own) for own in sets[:_LISTED]]

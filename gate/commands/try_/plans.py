@@ -25,7 +25,7 @@ from gate.config.rules import (
 )
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, fewest_of
-from gate.model import Memory, Side, UserError
+from gate.model import Memory, UserError
 from gate.model.case import MEAN, TYPICAL
 from gate.planning.basis import from_memory
 from gate.planning.document import POWER
@@ -51,7 +51,12 @@ def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost
     known = [each for each in tried if each.execution is not None]
     if not known:
         return None
-    once = sum(first_builds(built).values()) - 2 * built.later
+    first = built.compiled
+    if first is None:
+        # what was compiled is linked once more, to see that this gives its bytes
+        first = (built.setup or 0.0) + built.seconds + (built.later if built.relinks else 0.0)
+    # of head, a build that is kept is not made again
+    once = first + (built.later if built.kept else first) - 2 * built.later
     least = any(each.longer_than is not None for each in known)
     return _executing(RoundCost(once=once, builds=2 * built.later, executions=0.0, least=least), known, rules)
 
@@ -77,16 +82,6 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
     starts |= afforded(needs, rules, builds=cost.builds, others=others, once=cost.once)
     seconds = 2 * sum(_seconds(each, rules.plan, rules, starts) for each in known)
     return msgspec.structs.replace(cost, executions=seconds, starts=starts)
-
-
-def first_builds(built: Built) -> dict[Side, float]:
-    """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
-    first = built.compiled
-    if first is None:
-        # what was compiled is linked once more, to see that this gives its bytes
-        first = (built.setup or 0.0) + built.seconds + (built.later if built.relinks else 0.0)
-    # a build that is kept is not made again
-    return {"base": first, "head": built.later if built.kept else first}
 
 
 @dataclass(frozen=True, slots=True)

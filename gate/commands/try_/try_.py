@@ -14,7 +14,7 @@ from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
-from gate.commands.try_.plans import first_builds, plans, round_cost
+from gate.commands.try_.plans import plans, round_cost
 from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.rules import floor_of, threshold_of
@@ -25,7 +25,7 @@ from gate.model import SIDES, Build, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
-from gate.report.outputs import deliver, make_folder, require_writable, targets
+from gate.report.outputs import deliver, require_writable, targets
 from gate.run.job import Job, prepare
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
@@ -34,7 +34,6 @@ from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
-from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
 from gate.units import format_duration, format_share, plural
@@ -42,7 +41,7 @@ from gate.writing.amounts import as_configured
 from gate.writing.plain import visible
 from gate.writing.sentences import Lines
 from harness.build.cache import About
-from harness.host.fitness import examine, unfit
+from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.process.budget import Budget
@@ -84,7 +83,6 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         if asked.strict:
             refuse_unfit_for(job)
         trial = _tried(making, job, err, quiet=asked.quiet)
-        _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
     own = job.project.settings.rules
 
     def text() -> str:
@@ -94,24 +92,6 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     deliver(outputs.files, {"json": lambda: words.as_json(trial, own)}, text, out)
     return trial.exit_code
-
-
-def _keep(trial: Trial, iterations: int, folder: Path) -> None:
-    """Keep what steps take, for the first line of the next check."""
-    if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
-        return
-    make_folder(folder, own=True)
-    lean = None if trial.plans is None else trial.plans.leaner
-    times = TrialTimes(
-        first=first_builds(trial.built),
-        later=trial.built.later,
-        executions={each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None},
-        iterations=iterations,
-        each={each.benchmark: each.iteration for each in trial.benchmarks},
-        starts=trial.cost.starts,
-        leaner=(lean.executions, lean.iterations) if lean is not None else None,
-    )
-    keep_times(times, folder)
 
 
 def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:

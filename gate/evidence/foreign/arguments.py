@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -41,7 +41,23 @@ def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[
     Raises:
         UserError: a file that is not there, a glob that matches nothing, standard input twice, or a commit without it.
     """
-    found = [each for argument in arguments for each in _named(argument, among or arguments)]
+    found: list[Named] = []
+    for argument in arguments:
+        label, place = labelled(argument)
+        if place == STDIN:
+            sources = [standard_input().source]
+        elif place.startswith(_GIT):
+            sources = _kept(place, among or arguments)
+        elif not Path(place).exists() and any(c in place for c in "*?["):
+            files = sorted(glob.glob(place, recursive=True))  # noqa: PTH207  # the pattern may be absolute
+            if not files:
+                raise UserError(f"{place}: no file matches")
+            sources = [Source(file, Path(file)) for file in files]
+        elif not Path(place).exists():
+            raise UserError(f"{place}: no such file or folder")
+        else:
+            sources = _inside(place) if Path(place).is_dir() else [Source(place, Path(place))]
+        found += [Named(label, source) for source in sources]
     if sum(each.source.path is None for each in found) > 1:
         raise UserError("only one of the files can come from standard input")
     return found
@@ -60,25 +76,6 @@ def first_unknown(found: Sequence[Named]) -> Source | None:
 def unknown_error(source: Source) -> UserError:
     """Return the error that says why a source is in no format that is known."""
     return UserError(f"{source.name}: {why_unknown(source)}")
-
-
-def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
-    label, place = labelled(argument)
-    if place == STDIN:
-        yield msgspec.structs.replace(standard_input(), label=label)
-    elif place.startswith(_GIT):
-        yield from (Named(label, source) for source in _kept(place, all_))
-    elif not Path(place).exists() and any(c in place for c in "*?["):
-        files = sorted(glob.glob(place, recursive=True))  # noqa: PTH207  # the pattern may be absolute
-        if not files:
-            raise UserError(f"{place}: no file matches")
-        yield from (Named(label, Source(file, Path(file))) for file in files)
-    elif Path(place).is_dir():
-        yield from (Named(label, source) for source in _inside(place))
-    else:
-        if not Path(place).exists():
-            raise UserError(f"{place}: no such file or folder")
-        yield Named(label, Source(place, Path(place)))
 
 
 def labelled(argument: str) -> tuple[str | None, str]:

@@ -1,4 +1,4 @@
-"""What result files say -> lines of measurements: which side, session, build and execution each value is of."""
+"""Result files of other tools -> measurements: which side, session, build and execution each value is of."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.formats.parts.reading import Reading
+from gate.evidence.foreign.arguments import Named
+from gate.evidence.records import Inputs, Located
+from gate.formats.parts.reading import Reading, columns, named_alike, read
 from gate.formats.parts.result import Aggregate, Failed, Measured
-from gate.model import SIDES, Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
+from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.model.names import COUNTS
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.measured import ColumnsOfFile, LinesLeftOut, SidesByOrder
 from gate.writing.plain import visible
 
 Level = Literal["session", "build", "execution"]
@@ -28,13 +32,87 @@ Placed = tuple[Side, Reading]
 """A file, and whose measuring it is."""
 
 
+def imported(
+    files: Sequence[Named], *, side: Side | None = None, level: Level = "build", wanted: str | None = None
+) -> Inputs:
+    """Read result files as builds of base and head; the warnings are of what nobody said but was assumed.
+
+    A file's label is its side. Without labels, the first of two files is base and the second head; of a file with
+    several measurings the last is head and the one before it base; a single file is head.
+
+    side: of all files that have no label. level: what each file is a repetition of. wanted: the format of all files;
+    None: each is recognised.
+
+    Raises:
+        UserError: a file that cannot be read or is named twice, a label that is no side, or files of which nobody says
+            the side.
+    """
+    by_place: dict[str, list[Named]] = {}
+    for each in files:
+        name, path = each.source.name, each.source.path
+        by_place.setdefault(name if path is None or name.startswith("git:") else str(path.resolve()), []).append(each)
+    labels = [{each.label for each in own} for own in by_place.values()]
+    # the same files on both sides are found by their values; otherwise two builds would come from one
+    halves = len(files) == 2 * len(by_place) and (all(own == set(SIDES) for own in labels) or len(files) == 2)
+    twice = next((own for own in by_place.values() if len(own) > 1), None)
+    if twice and not halves:
+        how = "twice" if len({each.label for each in twice}) == 1 else "for base and for head"
+        only = "each file is a build of its own, of one side; does a glob match too much?"
+        raise UserError(f"{twice[0].source.name}: is named {how}: {only}")
+    for each in files:
+        if each.label not in (None, *SIDES):
+            raise UserError(f"{each.label}={each.source.name}: a side is base or head: write base=FILE or head=FILE")
+    readings = named_alike([read(each.source, wanted) for each in files])
+    sides: list[Side | None] = [next((side for side in SIDES if side == each.label), None) or side for each in files]
+    placed, assumed = _placed(readings, sides)
+    located = [
+        Located(record, reading.name, number)
+        for (_, reading), records in zip(placed, lines(placed, level), strict=True)
+        for number, record in enumerate(records, 1)
+    ]
+    return Inputs(located, [*assumed, *left_out(readings)], [])
+
+
+def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:
+    """Say what looks like a result in files, and was left out or read in part."""
+    found = [(reading.name, each) for reading in readings for each in reading.left_out]
+    return [LinesLeftOut(*found[0], len(found) - 1)] if found else []
+
+
+def _placed(readings: Sequence[Reading], sides: Sequence[Side | None]) -> tuple[list[Placed], list[AnyWarning]]:
+    assumed: list[AnyWarning] = []
+    if len(readings) == 1 and sides[0] is None:
+        own = list(columns(readings[0]))
+        if len(own) > 1:
+            (old, base), (new, head) = own[-2:]
+            key = readings[0].format.column
+            return [("base", base), ("head", head)], [ColumnsOfFile(readings[0].name, key, old, new)]
+        return [("head", readings[0])], []
+    if None in sides:
+        if len(readings) != 2 or sides != [None, None]:
+            names = ", ".join(r.name for r, side in zip(readings, sides, strict=True) if side is None)
+            raise UserError(f"{names}: of base or of head? write base=FILE or head=FILE for each file")
+        sides = list(SIDES)
+        assumed.append(SidesByOrder(readings[0].name, readings[1].name))
+    # of several measurings in a file the newest
+    return [(side, [*columns(own)][-1][1]) for side, own in zip(sides, readings, strict=True) if side], assumed
+
+
 def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[Record]]:
     """Write files as lines of measurements, a run line and its values for each file.
 
     A process of a file is an execution; the files of a side are its builds, sessions or further executions. Nothing
     says that base and head took turns, so no round has both.
     """
-    commits = {side: _commit([reading for own, reading in files if own == side]) for side in SIDES}
+    commits: dict[Side, Commit | None] = {}
+    for side in SIDES:
+        # what a side's files measured, where they agree
+        readings = [reading for own, reading in files if own == side]
+        found = {reading.about.commit for reading in readings}
+        names = list(dict.fromkeys(reading.name for reading in readings))
+        ref = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        sha, dirty = found.pop() if len(found) == 1 else None, any(reading.about.dirty for reading in readings)
+        commits[side] = Commit(ref=ref, sha=sha, dirty=dirty) if readings else None
     factors = _distinguishing([reading for _, reading in files])
     counts, begins = dict[Side, int](), dict[Side, int]()
     for side, reading in files:
@@ -49,16 +127,6 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
         yield [run, *_values(side, reading, place, begin if level == "execution" else 0, factors)]
         own: list[Measured | Failed] = [*reading.measured, *reading.failed]
         begins[side] = begin + 1 + max((r.execution for r in own), default=0)
-
-
-def _commit(readings: Sequence[Reading]) -> Commit | None:
-    """Name what a side's files measured, where they agree."""
-    found = {reading.about.commit for reading in readings}
-    commit = found.pop() if len(found) == 1 else None
-    names = list(dict.fromkeys(reading.name for reading in readings))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    dirty = any(reading.about.dirty for reading in readings)
-    return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit, dirty=dirty) if readings else None
 
 
 Labels = Mapping[str, str]
@@ -108,18 +176,6 @@ def numbered_anew(
     return number
 
 
-def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
-    """Give each metric a line of its own where together they would make one of many megabytes."""
-    if sum(len(metric.values) for metric in metrics.values()) <= _LINE:
-        return [metrics]
-    return [{name: metric} for name, metric in metrics.items()]
-
-
-def _counted(metric: Metric) -> Metric:
-    """Mark counts and sizes, which need no clock."""
-    return msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
-
-
 def _values(
     side: Side, reading: Reading, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
 ) -> Iterator[Record]:
@@ -131,7 +187,14 @@ def _values(
     for each in reading.measured:
         own = settings(each)
         execution = numbered_anew(taken, (each.benchmark, str(own)), each.metrics, begin + each.execution)
-        for metrics in _by_line({name: _counted(metric) for name, metric in each.metrics.items()}):
+        # counts and sizes need no clock
+        marked = {
+            name: msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
+            for name, metric in each.metrics.items()
+        }
+        # together in a line, or each in its own where that would have many megabytes
+        is_long = sum(len(metric.values) for metric in marked.values()) > _LINE
+        for metrics in [{name: metric} for name, metric in marked.items()] if is_long else [marked]:
             yield Execution(
                 benchmark=each.benchmark, side=side, session=place["session"], build=place["build"],
                 execution=execution, factors=own, metrics=metrics, labels=each.labels,

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
-
-import msgspec
+from typing import Any, NamedTuple
 
 from gate.formats.parts.output import OutputError
-from gate.writing.plain import visible
 
-T = TypeVar("T")
-_MARK = re.compile(r'["{}\[\],]')
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\],]', re.DOTALL)
+"""A string, what opens, ends or parts, or the quote of a string that does not end."""
 _BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
 """Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
 _FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
@@ -46,36 +42,19 @@ def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
     try:
         return json.loads(text, strict=False, parse_int=whole)
     except json.JSONDecodeError:
-        replaced = _UNQUOTED.sub(_as_python, text)
+
+        def as_python(found: re.Match[str]) -> str:
+            shown = found[0].lower()
+            if shown.startswith('"'):
+                return found[0]
+            if shown.lstrip("-").startswith("inf") or shown.endswith("#inf"):
+                return "-Infinity" if shown.startswith("-") else "Infinity"
+            return "NaN"
+
+        replaced = _UNQUOTED.sub(as_python, text)
         if replaced == text:
             raise
         return json.loads(replaced, strict=False, parse_int=whole)
-
-
-def _as_python(found: re.Match[str]) -> str:
-    """Write a number that JSON does not have as Python's reader knows it; a string stays."""
-    shown = found[0].lower()
-    if shown.startswith('"'):
-        return found[0]
-    if shown.lstrip("-").startswith("inf") or shown.endswith("#inf"):
-        return "-Infinity" if shown.startswith("-") else "Infinity"
-    return "NaN"
-
-
-def read_json(data: bytes, shape: type[T], what: str) -> T:
-    """Read JSON that may hold NaN, nan, Infinity, inf, raw control characters and bytes that are no UTF-8.
-
-    Args:
-        what: what it is, for the message.
-
-    Raises:
-        OutputError: it is no JSON, or not of the shape.
-    """
-    try:
-        text = data.decode("utf-8", "backslashreplace")
-        return msgspec.convert(parse_json(text), shape)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
 
 
 def parsed(text: str) -> Any:
@@ -115,8 +94,13 @@ def documents(text: str) -> list[Document]:
         try:
             _, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = _end(text, start)
-            why = _why_invalid(text[start:end], line) if end is not None else ""
+            end, why = _end(text, start), ""
+            try:
+                parse_json("{}" if end is None else text[start:end])
+            except json.JSONDecodeError as error:
+                why = f"line {line + error.lineno - 1}: {error.msg} in the JSON that begins at line {line}"
+            except (ValueError, RecursionError):
+                why = f"line {line}: the JSON that begins here is too deep"
             if why and "\n" not in text[start:end]:
                 at = end or at
                 continue
@@ -129,35 +113,20 @@ def documents(text: str) -> list[Document]:
     return found
 
 
-def _why_invalid(text: str, begins: int) -> str:
-    """Say why a document that begins at some line is not valid; "" where it is."""
-    try:
-        parse_json(text)
-    except json.JSONDecodeError as error:
-        return f"line {begins + error.lineno - 1}: {error.msg} in the JSON that begins at line {begins}"
-    except (ValueError, RecursionError):
-        return f"line {begins}: the JSON that begins here is too deep"
-    return ""
-
-
 def closed(text: str) -> Any:
     """Read the beginning of a document: what follows its last comma is left out, and what is open is closed."""
     opened: list[str] = []
     # of the last comma: where it is, which of what was open there was closed since, how many of it are open still
     comma, since, still = -1, list[str](), 0
-    at = 0
-    while found := _MARK.search(text, at):
-        mark, at = found[0], found.end()
+    for found in _MARK.finditer(text):
+        mark = found[0]
         if mark == '"':
-            string = _STRING.match(text, found.start())
-            if string is None:
-                break
-            at = string.end()
-        elif mark in "{[":
+            break
+        if mark in "{[":
             opened.append("}" if mark == "{" else "]")
         elif mark == ",":
             comma, since, still = found.start(), [], len(opened)
-        elif opened:
+        elif mark in "}]" and opened:
             ended = opened.pop()
             if len(opened) < still:
                 since.append(ended)
@@ -173,18 +142,11 @@ def is_cut_off(text: str) -> bool:
 
 def _end(text: str, start: int) -> int | None:
     """Return where an object or a list ends that begins somewhere; None: it is cut off."""
-    depth, at = 0, start
-    while found := _MARK.search(text, at):
-        mark, at = found[0], found.end()
-        if mark == '"':
-            string = _STRING.match(text, found.start())
-            if string is None:
-                return None
-            at = string.end()
-        elif mark in "{[":
-            depth += 1
-        elif mark in "}]":
-            depth -= 1
-            if depth <= 0:
-                return at
+    depth = 0
+    for found in _MARK.finditer(text, start):
+        if found[0] == '"':
+            return None
+        depth += (found[0] in "{[") - (found[0] in "}]")
+        if found[0] in "}]" and depth <= 0:
+            return found.end()
     return None

@@ -159,16 +159,14 @@ def _of_documents(source: Source, name: str) -> Reading | None:
             raise UserError(
                 f"{source.name}: {place}: the JSON that begins here is no result of {own.FORMAT.tool}: take it out"
             )
-    return _together(source.name, readings) if readings else None
-
-
-def _together(name: str, readings: Sequence[Reading]) -> Reading:
-    """Put the documents of a file into one: the processes of the second follow those of the first."""
+    if not readings:
+        return None
     commits = {reading.about.commit for reading in readings}
     about = readings[0].about if len(commits) == 1 else msgspec.structs.replace(readings[0].about, commit=None)
-    whole = Reading(name, readings[0].format, about, [], [], [], [])
+    whole = Reading(source.name, readings[0].format, about, [], [], [], [])
     begin = 0
     for reading in readings:
+        # the processes of the second follow those of the first
 
         def later(found: R, by: int = begin) -> R:
             return msgspec.structs.replace(found, execution=found.execution + by)

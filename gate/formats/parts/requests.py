@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from gate.formats.parts.output import OutputError, shown, usable
 from gate.formats.parts.result import Aggregate, Failed, Measured
@@ -22,8 +22,6 @@ UNNAMED = "requests"
 MOST_NAMES = 100_000
 """Different requests of one file: more are one URL a request, which nobody compares."""
 K = TypeVar("K")
-P = TypeVar("P")
-R = TypeVar("R")
 _PART = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(ns|us|µs|μs|ms|secs?|s|m|h)")  # both are printed
 _DURATION = re.compile(rf"(?:{_PART.pattern}\s*)+")
 
@@ -96,7 +94,6 @@ def all_failed(count: int) -> str:
 def aggregates(
     benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better | None = None,
     count: float | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
-    execution: int = 0,
 ) -> Iterator[Aggregate]:  # fmt: skip
     """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
     sd = sd if sd is not None and usable([sd], unit) else None
@@ -104,7 +101,7 @@ def aggregates(
         if value is not None and usable([value], unit):
             yield Aggregate(
                 benchmark=benchmark or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
-                better=better, count=count, sd=sd if statistic == "mean" else None, execution=execution,
+                better=better, count=count, sd=sd if statistic == "mean" else None,
                 labels={key: text for key, text in (labels or {}).items() if text},
             )  # fmt: skip
 
@@ -115,30 +112,11 @@ def are_no_times(found: Mapping[str, float | None]) -> bool:
 
 
 def error_rate(
-    benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None, *, execution: int = 0
+    benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None
 ) -> Iterator[Aggregate]:
     """Yield the share of requests that failed, where there were any requests."""
     if total > 0:
-        yield from aggregates(
-            benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels, execution=execution
-        )
-
-
-def but_last(parts: Iterable[P], read: Callable[[P], R | None]) -> Iterator[R]:
-    """Yield what is read of each part, but for None; the last one may be cut off.
-
-    Raises:
-        OutputError: another one cannot be read.
-    """
-    torn: OutputError | None = None
-    for part in parts:
-        if torn is not None:
-            raise torn
-        try:
-            if (found := read(part)) is not None:
-                yield found
-        except OutputError as error:
-            torn = error
+        yield from aggregates(benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels)
 
 
 def percentile(text: str | float) -> str:
@@ -156,15 +134,6 @@ def place_of(url: str) -> tuple[str, str]:
         return url, ""
     host, _, path = rest.partition("/")
     return f"/{path}", host.rpartition("@")[2]
-
-
-class Rows(Iterator[list[str]], Protocol):
-    """A reader of the csv module."""
-
-    @property
-    def line_num(self) -> int:
-        """The line that was read last."""
-        ...
 
 
 def header(reader: Iterable[list[str]]) -> list[str]:

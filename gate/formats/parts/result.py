@@ -117,11 +117,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     """The tool, and what writes the file: "pyperf (`-o FILE`)"."""
-    again: Literal["", "number", "process", "rounds"] = ""
+    again: Literal["", "number", "process"] = ""
     """What a benchmark is that a file has again under one name and labels (of one execution an error).
 
-    number: another one, told apart by the label "number". process: a further process. rounds: of the same process.
-    "": as the reader says.
+    number: another one, told apart by the label "number". process: a further process. "": as
+    the reader says.
     """
     column: str = ""
     """The label that tells several measurings in one file apart, oldest first ("baseline", "commit"); "": one only."""
@@ -269,7 +269,7 @@ def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
 
 def told_apart(results: Iterable[Result], again: str) -> Iterator[Result]:
     """Say of what a file has again under one name and labels what it is, as `Format.again` has it."""
-    return {"number": numbered, "process": _continued, "rounds": _joined}.get(again, iter)(results)
+    return {"number": numbered, "process": _continued}.get(again, iter)(results)
 
 
 def numbered(results: Iterable[Result]) -> Iterator[Result]:
@@ -303,23 +303,6 @@ def _continued(results: Iterable[Result]) -> Iterator[Result]:
         seen[key].update([what] if what is not None else ())
         ends[key] = max(ends[key], begins[key] + result.execution + 1)
         yield msgspec.structs.replace(result, execution=begins[key] + result.execution) if begins[key] else result
-
-
-def _joined(results: Iterable[Result]) -> Iterator[Result]:
-    """Put the values of what comes again behind those before."""
-    whole: dict[Any, dict[str, list[float]]] = {}
-    found: dict[Any, Measured] = {}
-    for result in results:
-        if not isinstance(result, Measured):
-            yield result
-            continue
-        key = result.benchmark, tuple(result.labels.items()), tuple(result.metrics)
-        found.setdefault(key, result)
-        for name, metric in result.metrics.items():
-            whole.setdefault(key, {}).setdefault(name, []).extend(metric.values)
-    for key, first in found.items():
-        metrics = {name: msgspec.structs.replace(first.metrics[name], values=v) for name, v in whole[key].items()}
-        yield msgspec.structs.replace(first, metrics=metrics)
 
 
 def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:

@@ -6,13 +6,11 @@ import csv
 import gzip
 import io
 import json
-import mmap
 import os
 import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -49,9 +47,9 @@ _STAMP = re.compile(
 class Head:
     """The beginning of a file, by which its format is recognised."""
 
-    def __init__(self, name: str, data: bytes, *, whole: bool) -> None:
-        """Keep the beginning; whole: there is no more. The name is of the file, without its folder and ".gz"."""
-        self.name, self.data, self.whole = name, data, whole
+    def __init__(self, data: bytes, *, whole: bool) -> None:
+        """Keep the beginning; whole: there is no more."""
+        self.data, self.whole = data, whole
 
     @cached_property
     def text(self) -> str:
@@ -144,16 +142,11 @@ class Source:
     @cached_property
     def head(self) -> Head:
         """Its beginning; of a folder nothing."""
-        own = self.path.name if self.path is not None else ""
         if self.is_folder:
-            return Head(own, b"", whole=True)
+            return Head(b"", whole=True)
         with self._open() as file:
             data = file.read(self._beginning + 1)
-        return Head(own.removesuffix(".gz"), data[: self._beginning], whole=len(data) <= self._beginning)
-
-    def inside(self, path: Path) -> Source:
-        """Give a file of this folder."""
-        return Source(str(path), path)
+        return Head(data[: self._beginning], whole=len(data) <= self._beginning)
 
     def whole(self) -> bytes:
         """Read all of its bytes, unpacked."""
@@ -208,7 +201,8 @@ class Source:
         Raises:
             OutputError: what begins like a document is not valid, by its line.
         """
-        if self.is_folder or self._size() > _SMALL:
+        size = self.path.stat().st_size if self._data is None and self.path is not None else len(self._data or b"")
+        if self.is_folder or size > _SMALL:
             return []
         text = self.text()
         found = documents(text)
@@ -221,14 +215,12 @@ class Source:
             OutputError: it is no JSON, or not of the shape, named as `what` it should be.
         """
         self.taken_whole = True
-        with self._mapped() as data:
-            try:
-                return msgspec.json.decode(data, type=shape)
-            except msgspec.ValidationError as error:
-                # an integer where the shape has a float beyond 64 bits, or text of NaN: the slow reader knows better
-                first: Exception = error
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                first = error
+        is_plain = _encoding(self.head.data) == "utf-8" and not self.head.is_log
+        try:
+            return msgspec.json.decode(self.whole() if is_plain else self.text(), type=shape)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            # an integer where the shape has a float beyond 64 bits, or text of NaN: the slow reader knows better
+            first = error
         try:
             return msgspec.convert(parse_json(self.text()), shape, strict=False)
         except (ValueError, RecursionError) as error:
@@ -236,39 +228,6 @@ class Source:
             if isinstance(error, json.JSONDecodeError) and is_cut_off(self.text()):
                 raise OutputError(f"{what} is cut off: copy the file again, or measure again") from None
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
-
-    def beginning(self, shape: type[T]) -> T | None:
-        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape."""
-        try:
-            return msgspec.convert(closed(self.text()), shape, strict=False)
-        except msgspec.ValidationError:
-            return None
-
-    def _size(self) -> int:
-        if self.head.whole:
-            return len(self.head.data)
-        if plain := self._plain():
-            return plain.stat().st_size
-        return _SMALL + 1 if self._data is None or self._data[:2] == GZIP else len(self._data)
-
-    def _mapped(self) -> closing[mmap.mmap] | memoryview:
-        """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""
-        encoding = _encoding(self.head.data)
-        if self.head.is_log:
-            return memoryview(self.text().encode())
-        if encoding == "utf-8" and (plain := self._plain()):
-            with plain.open("rb") as file:
-                if file.seek(0, io.SEEK_END):
-                    return closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        data = self.whole()
-        return memoryview(data if encoding == "utf-8" else data.decode(encoding, "replace").encode())
-
-    def _plain(self) -> Path | None:
-        """Give the file that holds these very bytes; None: there is none, or they are packed."""
-        if self._data is not None or self.path is None:
-            return None
-        with self.path.open("rb") as file:
-            return None if file.read(2) == GZIP else self.path
 
     def _open(self) -> IO[bytes]:
         self._line = None
@@ -279,6 +238,11 @@ class Source:
             raw: IO[bytes] = plain.open("rb") if plain is not None else io.BytesIO(self._data or b"")
         except OSError as error:
             raise UserError(f"{self.name}: {unread(error)}") from None
+        if not raw.seekable():
+            raw.close()
+            raise UserError(
+                f"{self.name}: is a pipe, which can be read only once: write it to a file, or to standard input (-)"
+            )
         if raw.read(2) != GZIP:
             raw.seek(0)
             return raw
@@ -331,13 +295,4 @@ class _Unpacked(io.RawIOBase):
 
 
 def _encoding(data: bytes) -> str:
-    for mark, encoding in _MARKS.items():
-        if data.startswith(mark):
-            return encoding
-    # without a mark: PowerShell and others write text whose every second byte is 0
-    begins = data[:64]
-    if len(begins) >= 4 and not begins[1::2].strip(b"\0") and begins[::2].strip(b"\0"):
-        return "utf-16-le"
-    if len(begins) >= 4 and not begins[::2].strip(b"\0") and begins[1::2].strip(b"\0"):
-        return "utf-16-be"
-    return "utf-8"
+    return next((encoding for mark, encoding in _MARKS.items() if data.startswith(mark)), "utf-8")

@@ -43,7 +43,8 @@ def written(text: str) -> Written:
     rate = _RATE.fullmatch(own)
     if rate is None:
         return Written("1/s", 1.0, "throughput") if own.lower() in _NAMED_RATES else Written(*_known(own))
-    seconds = _seconds(rate[2])
+    below = rate[2].lower()
+    seconds = _OTHER_SECONDS.get(below) or to_base(meant(below) or below)[1]
     of, factor = _known(rate[1])
     if of == "B":
         return Written("B/s", factor / seconds, "throughput")
@@ -62,8 +63,3 @@ def _known(text: str) -> tuple[str, float]:
         return (base, scale) if own != "m" else (own, 1.0)
     known = meant(own) if len(own) > 1 else None
     return to_base(known) if known is not None else (base, scale)
-
-
-def _seconds(text: str) -> float:
-    own = text.lower()
-    return _OTHER_SECONDS.get(own) or to_base(meant(own) or own)[1]

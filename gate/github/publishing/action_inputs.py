@@ -11,36 +11,24 @@ import msgspec
 
 from gate.cli.values import Shard
 from gate.github.publishing.asked import Asked
-from gate.github.publishing.request import LONGEST_ID, OCCASIONS, ROOT, Command, Inputs, Occasion, Result, digest_of
+from gate.github.publishing.request import (
+    LONGEST,
+    LONGEST_ID,
+    OCCASIONS,
+    ROOT,
+    Command,
+    Inputs,
+    Occasion,
+    Result,
+    digest_of,
+)
 from gate.units import Duration
 
 T = TypeVar("T")
-
-LEFT = {
-    "annotations": "results that fail are always annotated",
-    "check": "write `status: true`: the job is a check run itself",
-    "history": "set PERFGATE_HISTORY in the job's `env:`",
-    "issue": "command creep writes its issue; `comment: false` writes none",
-    "matrix": "the legs of a matrix are told apart without it",
-    "patience": "GitHub is waited for 10 minutes at most",
-    "rules": "base's rules count; to take a file of head for both sides, name it in the input config",
-    "runs": "command publish takes what the jobs of its run uploaded, with `actions: read`",
-    "session": "write it behind the shard: `shard: 1/2@0/3` is the first repetition of three",
-    "sessions": "write it behind the shard, as in `shard: 1/2@0/3`; for plan, set plan.sessions",
-    "summary": "the job summary is always written",
-    "wait": "another perfgate on the machine is waited for as long as the budget",
-}
-"""What to do instead, by the name of an input that earlier versions had."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadInputs:
-    """The inputs, and what is wrong with them, a line each; a wrong one has its default."""
-
-    inputs: Inputs
-    problems: tuple[str, ...]
-    left: tuple[str, ...]
-    """A line for each that this version does not take."""
+_SHORT = 500
+"""Characters of an input that is kept where all of them are too long."""
+_MOST = 10
+"""Wrong settings that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +57,39 @@ class _Reader:
             return default
 
 
-def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> ReadInputs:
-    """Read the inputs of the action; every one that is wrong is named.
+def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> tuple[Inputs, list[str]]:
+    """Read the inputs of the action, and what is wrong with them, a line each; a wrong one has its default.
 
     Args:
         given: by name, as the caller wrote them.
         matrix: the context `matrix` as JSON.
         event: its name.
     """
+    size = len(msgspec.json.encode(given))
     reader = _Reader(given)
+    if size > LONGEST:
+        reader = _Reader({name: text for name, text in given.items() if len(text) <= _SHORT})
+        reader.problems.append(
+            f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks or "
+            "settings, or put them into the configuration"
+        )
     command: Command | None = reader.parsed("command", _one_of(get_args(Command)), None)
     nothing: tuple[str | None, int | None, int | None] = (None, None, None)
     shard, session, sessions = reader.parsed("shard", _part, nothing)
+    settings = reader.lines("set")
+    odd = dict.fromkeys(pair for pair in settings if "=" not in pair or not pair.partition("=")[0].strip())
+    # no more than one step can give the next
+    reader.problems.extend(
+        f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%" for pair in [*odd][:_MOST]
+    )
+    if len(odd) > _MOST:
+        reader.problems.append(f"input set: {len(odd) - _MOST} more are not KEY=VALUE")
     inputs = Inputs(
         command=command,
         config=reader.line("config"),
         base=reader.line("base"),
         head=reader.line("head"),
-        sets=tuple(pair for pair in reader.lines("set") if _is_setting(reader, pair)),
+        sets=tuple(pair for pair in settings if pair not in odd),
         budget=reader.parsed("budget", _budget, None),
         benchmarks=reader.lines("benchmark"),
         directory=reader.line("working-directory") or ".",
@@ -118,8 +121,7 @@ def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> 
         problems.append(f"input measuring: is empty: {need}; {give}")
     if command == "creep" and inputs.base is not None:
         problems.append("input base: does not go with command creep, whose base is the pin: set creep.against=REF")
-    left = (f"input {name} left: {instead}" for name, instead in LEFT.items() if name in given)
-    return ReadInputs(inputs, (*reader.problems, *problems), tuple(left))
+    return inputs, [*reader.problems, *problems]
 
 
 def _one_of(known: tuple[Any, ...]) -> Callable[[str], Any]:
@@ -166,14 +168,6 @@ def _part(text: str) -> tuple[str | None, int | None, int | None]:
         raise ValueError(f"{text!r:.80}: write 1/2@0/3 for the first repetition of three of the first part of two")
     part = str(Shard.parse(f"{shard}/{shard}" if shard.isdecimal() else shard))
     return part, *((int(found[1]), int(found[2])) if found else (None, None))
-
-
-def _is_setting(reader: _Reader, pair: str) -> bool:
-    key, equals, _ = pair.partition("=")
-    if equals and key.strip():
-        return True
-    reader.problems.append(f"input set: {pair!r:.80} is not KEY=VALUE; one a line, such as gate.threshold=5%")
-    return False
 
 
 # what `plan` gives each job: parts of one gate

@@ -7,14 +7,13 @@ import re
 import shlex
 from collections.abc import Mapping
 from hashlib import sha256
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from gate.github.client import Forge, PullFacts
-from gate.github.event import Event, Pull
-from gate.github.payload import PullPayload, RepositoryPayload, content, decode
+from gate.github.client import Forge, Label, PullFacts
+from gate.github.conversation import User
+from gate.github.event import Event, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
 
 LABEL = "perfgate"
@@ -82,17 +81,12 @@ class Asked(msgspec.Struct, frozen=True):
             raise ValueError(f"is not the output `request` of a job with command ask: {error}") from None
 
 
-class _User(msgspec.Struct):
-    login: str = ""
-    type: str = "User"
-
-
 class _Comment(msgspec.Struct):
     id: int
     body: str | None = None
     created_at: str = ""
     author_association: str = "NONE"
-    user: _User | None = None
+    user: User | None = None
 
 
 class _Issue(msgspec.Struct):
@@ -101,18 +95,14 @@ class _Issue(msgspec.Struct):
     pull_request: dict[str, object] | None = None
 
 
-class _Label(msgspec.Struct):
-    name: str
-
-
 class _Payload(msgspec.Struct):
     action: str = ""
     repository: RepositoryPayload | None = None
     comment: _Comment | None = None
     issue: _Issue | None = None
     pull_request: PullPayload | None = None
-    label: _Label | None = None
-    sender: _User | None = None
+    label: Label | None = None
+    sender: User | None = None
 
 
 def read_words(text: str) -> Words:
@@ -167,12 +157,15 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         UserError: the event is another one, or its file is not what it must be.
         Problem: the forge cannot be asked.
     """
-    payload = decode(content(Path(environment.get("GITHUB_EVENT_PATH", ""))), _Payload)
+    payload = decode_event(environment, _Payload)
     comment, pull = payload.comment, payload.pull_request
     if event.name == "issue_comment" and comment is not None and payload.issue is not None:
         words, number = _commented(payload, comment, payload.issue), payload.issue.number
     elif event.name == "pull_request_target" and event.action == "labeled" and pull is not None:
-        words, number = _labeled(payload, pull), pull.number
+        if payload.label is None or payload.label.name.casefold() != LABEL:
+            raise NothingAskedError(f"the label is not {LABEL}")
+        _refuse_bots(payload.sender or User("", "Bot"))
+        words, number = Words("check", sha=pull.head.sha), pull.number
     else:
         raise UserError(
             f"command ask is for issue_comment (created) and pull_request_target (labeled), and this is {event.name}: "
@@ -202,7 +195,7 @@ def _commented(payload: _Payload, comment: _Comment, issue: _Issue) -> Words:
         raise RefusedError("only a new comment asks for something, not an edited or deleted one", answered=False)
     if issue.pull_request is None:
         raise RefusedError("the comment is on an issue, not on a pull request", answered=False)
-    user = comment.user or _User(type="Bot")
+    user = comment.user or User("", "Bot")
     _refuse_bots(user, payload.sender)
     if payload.sender is not None and payload.sender.login != user.login:
         raise RefusedError("somebody else than the author of the comment sent it", answered=False)
@@ -213,14 +206,7 @@ def _commented(payload: _Payload, comment: _Comment, issue: _Issue) -> Words:
     return read_words(body)
 
 
-def _labeled(payload: _Payload, pull: PullPayload) -> Words:
-    if payload.label is None or payload.label.name.casefold() != LABEL:
-        raise NothingAskedError(f"the label is not {LABEL}")
-    _refuse_bots(payload.sender or _User(type="Bot"))
-    return Words("check", sha=pull.head.sha)
-
-
-def _refuse_bots(*users: _User | None) -> None:
+def _refuse_bots(*users: User | None) -> None:
     if any(user is not None and (user.type != "User" or user.login.endswith("[bot]")) for user in users):
         raise RefusedError("a bot asks", answered=False)
 

@@ -1,23 +1,18 @@
-"""The measurements that several jobs left: found by folder or glob, read together, and put into one file."""
+"""The measurements that jobs left: what broke off, what is not to be read, and their whole lines."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
-from gate.github.command_files import open_regular
+from gate.github.command_files import open_regular, read_regular
 from gate.github.notice import Notice
 from gate.github.publishing.outcome import read_status
 from gate.github.publishing.request import STATUS
 from gate.model import UserError
 
-_GZIP = b"\x1f\x8b"
 _LARGEST = 1_000_000_000
-_PIECE = 1 << 20
 
 
 class NothingError(UserError):
@@ -56,37 +51,14 @@ def require_readable(files: Iterable[Path]) -> None:
             raise UserError(f"{file}: is larger than {_LARGEST // 1_000_000_000} GB")
 
 
-def join(files: Sequence[Path], target: Path) -> None:
-    """Put measurement files into one new file; links are not followed.
+def copy_lines(file: Path, target: Path) -> None:
+    """Copy the whole lines of a measurement file to a new one; links are not followed.
 
     Raises:
-        UserError: one cannot be read, or unpacks to more than 1 GB.
+        UserError: it cannot be read, or is larger than 1 GB.
         OSError: the target is there already, or cannot be written.
     """
+    require_readable([file])
+    whole, newline, _ = (read_regular(file, _LARGEST) or b"").rpartition(b"\n")
     with target.open("xb") as out:
-        for file in files:
-            try:
-                with open_regular(file) as stream:
-                    packed = stream.peek(2)[:2] == _GZIP
-                    _append(gzip.GzipFile(fileobj=stream) if packed else stream, out)
-            except (OSError, EOFError, zlib.error, ValueError) as error:
-                raise UserError(f"{file}: cannot be copied: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _append(stream: BinaryIO | gzip.GzipFile, out: BinaryIO) -> None:
-    """Copy whole lines; a torn last line is left out: in the middle it would be a bad one.
-
-    Raises:
-        ValueError: it is larger than 1 GB.
-    """
-    rest: list[bytes] = []
-    size = 0
-    while piece := stream.read(_PIECE):
-        size += len(piece)
-        if size > _LARGEST:
-            raise ValueError(f"it is larger than {_LARGEST // 1_000_000_000} GB")
-        whole, newline, end = piece.rpartition(b"\n")
-        if newline:
-            out.writelines([*rest, whole, newline])
-            rest = []
-        rest.append(end)
+        out.writelines((whole, newline))

@@ -9,11 +9,7 @@ import msgspec
 
 from gate.github.client import Forge
 from gate.github.problems import Problem, Task, one_line
-from gate.github.publishing.outcome import Outcome
-from gate.github.publishing.request import ROOT
 from gate.github.stamp import Stamp, stamp_on
-from gate.model import Report
-from gate.writing.plain import clip
 
 State = Literal["success", "failure", "error", "pending"]
 
@@ -102,27 +98,3 @@ def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status,
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def told(outcome: Outcome, report: Report | None, headline: str) -> str:
-    """Say an outcome in one line, with what is to be known of a fork's."""
-    if outcome.code or not outcome.unverified:
-        return headline
-    label = report.policy.gate.get("accept_label") if report is not None else None
-    confirm = f", the label {clip(label, 40)} confirms it" if isinstance(label, str) and label else ""
-    return f"unverified, measured on the fork's machine{confirm}: {headline}"
-
-
-def show_status(forge: Forge, gate: str, stamp: Stamp, outcome: Outcome, description: str, address: str) -> Placed:
-    """Set the commit status of a gate, in a context such as "perfgate" or "perfgate/parser".
-
-    Success is only where the gate passes, and not on a fork's word alone.
-
-    Raises:
-        Problem: it cannot be read or set.
-    """
-    text = clip(description, LONGEST_DESCRIPTION)[:LONGEST_DESCRIPTION]
-    state: State = "failure" if outcome.code else "pending" if outcome.unverified else "success"
-    state = "error" if outcome.verdict == "error" else state
-    context = ROOT if gate == ROOT else f"{ROOT}/{gate}"
-    return set_status(forge, outcome.target.sha, context, stamp, state, text, address)

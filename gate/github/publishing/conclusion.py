@@ -11,10 +11,8 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.decide.decided import Decided
-from gate.decide.policy import policy_of
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Inputs
-from gate.evidence.runs import run_of
 from gate.github.client import forge_of, token_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
@@ -60,32 +58,15 @@ def stamp_of(event: Event, target: Target, job: str, use: str) -> Stamp:
 
 def job_name(event: Event, environment: Mapping[str, str], leg: str = "") -> str:
     """Name the job whose results are published: this one, or the one of a fork's run."""
-    return any_job_of(event.source.path) if event.source is not None else job_of(environment, leg)
+    if event.source is None:
+        return job_of(environment, leg)
+    return any_job_of((event.source.path or "").partition("@")[0])
 
 
 def outcome_of(decided: Decided, target: Target) -> Outcome:
     """Make the outcome of a report."""
     report = decided.report
     return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
-
-
-def _accepting(
-    inputs: Inputs, pull: int, event: Event, environment: Mapping[str, str], *, commented: bool
-) -> tuple[str | None, tuple[str, ...]]:
-    """Ask the forge, now, whether the pull request has the label that the rules of the run name.
-
-    Returns what accepts regressions, in words, and why the pull request could not be asked; commented: a comment is
-    made, which says what permission is missing.
-    """
-    wanted = policy_of(run_of(inputs.records), RulesOptions()).config.gate.accept_label
-    if not wanted or token_of(environment) is None:
-        return None, ()
-    try:
-        labels = forge_of(event, environment).pull(pull).labels
-        return accepted_by(wanted, pull, [label.name for label in labels]), ()
-    except Problem as problem:
-        told = commented and problem.permission is not None
-        return None, () if told else (problem.after(f"the labels of #{pull} cannot be read"),)
 
 
 def conclude_on(
@@ -106,11 +87,16 @@ def conclude_on(
     missing = all(each.kind == "missing" and each.benchmark is not None for each in report.failures)
     # something regressed, or nothing failed but that it is missing
     accepts = report.verdict == "regression" or (report.verdict == "error" and bool(report.failures) and missing)
-    if number is not None and accepts:
-        commented = comment and target.pull is not None and not target.fork
-        label, warnings = _accepting(inputs, number, event, environment, commented=commented)
-        if label is not None:
-            decided = decide_inputs(inputs, AS_MEASURED, label=label)
+    wanted = decided.policy.config.gate.accept_label
+    if number is not None and accepts and wanted and token_of(environment) is not None:
+        try:
+            labels = forge_of(event, environment).pull(number).labels
+            if (label := accepted_by(wanted, number, [each.name for each in labels])) is not None:
+                decided = decide_inputs(inputs, AS_MEASURED, label=label)
+        except Problem as problem:
+            # a comment would say what permission is missing
+            if problem.permission is None or not comment or target.pull is None or target.fork:
+                warnings = (problem.after(f"the labels of #{number} cannot be read"),)
     return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
 
 
@@ -122,23 +108,24 @@ def conclude_foreign(
     A pull request that has moved on is nothing to publish, and nothing wrong. folder, gate, directory, sets: as of
     `decide_foreign`.
     """
-    from gate.github.publishing.forks import MovedOnError, UnmeasuredError, decide_foreign
+    from gate.github.publishing.forks import MovedOnError, NothingLeftError, decide_foreign, pull_of
 
-    source = event.source
-    own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target_of(event)
+    source, target = event.source, target_of(event)
+    own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target
     try:
-        found = decide_foreign(forge_of(event, environment), event, folder, gate, directory=directory, sets=sets)
+        forge = forge_of(event, environment)
+        source, pull = pull_of(forge, event)
+        target = msgspec.structs.replace(own, pull=pull.number)
+        decided = decide_foreign(forge, source, pull, folder, gate, directory=directory, sets=sets)
     except MovedOnError as error:
         return Concluded(nothing(own, str(error)))
-    except UnmeasuredError as error:
-        ended = source.conclusion if source is not None else None
-        what: What = "cancelled" if ended in _STOPPED else "nothing-measured"
-        target = msgspec.structs.replace(own, pull=error.pull.number)
+    except NothingLeftError as error:
+        what: What = "cancelled" if source is not None and source.conclusion in _STOPPED else "nothing-measured"
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error), what)], target))
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
         return Concluded(could_not_run([Notice(Exit.ERROR, problem.after("nothing is published"))], own))
-    target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
-    outcome = msgspec.structs.replace(outcome_of(found.decided, target), unverified=not found.accepted)
-    return Concluded(outcome, found.decided, (folder / MEASUREMENTS,))
+    # confirmed by the label that accepts regressions
+    outcome = msgspec.structs.replace(outcome_of(decided, target), unverified=decided.policy.label is None)
+    return Concluded(outcome, decided, (folder / MEASUREMENTS,))

@@ -24,9 +24,9 @@ from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
-from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
-from gate.model import Commit, UserError, Whose
+from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
+from gate.github.untrusted.unpack import LARGEST_ZIP, member, unpack
+from gate.model import Commit, Run, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
 from gate.planning.deciding import decide_by
@@ -44,92 +44,23 @@ class NothingLeftError(UserError):
     """A run left no measurements of a gate."""
 
 
-class UnmeasuredError(UserError):
-    """A fork's run left no measurements of the head of this pull request."""
-
-    def __init__(self, why: str, pull: PullFacts) -> None:
-        super().__init__(why)
-        self.pull = pull
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """What a fork's run measured, decided by the rules of the target branch."""
-
-    decided: Decided
-    pull: PullFacts
-    """Where it is to be published."""
-    source: SourceRun
-    accepted: bool
-    """The pull request has the label by which a maintainer accepts its results."""
-
-
-def decide_foreign(
-    forge: Forge, event: Event, folder: Path, gate: str, *, directory: str = ".", sets: Sequence[str] = ()
-) -> Foreign:
-    """Decide again, from nothing but its measurements, over the run that a workflow_run event is about.
-
-    Args:
-        folder: gets the measurements as they were judged.
-        gate: its id.
-        directory: the project's in the repository, with slashes.
-        sets: KEY=VALUE over the rules of the target branch.
+def pull_of(forge: Forge, event: Event) -> tuple[SourceRun, PullFacts]:
+    """Look up the run that a workflow_run event is about, and its pull request, whatever number its artifact may name.
 
     Raises:
         MovedOnError: no open pull request has the head that was measured.
-        UnmeasuredError: the run left no measurements.
-        UserError: it was no run of a pull request, left no measurements, or left some that are not taken; or the target
-            branch has no rules.
+        UserError: it was no run of a pull request, or of several.
         Problem: the forge cannot be asked.
     """
-    source = event.source
+    source, found = event.source, list[PullFacts]()
     if source is None:
         raise UserError(f"command publish without runs: needs a workflow_run workflow, and this is {event.name}")
     if source.event != "pull_request":
         raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
     if source.conclusion is None:
         raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
-    pull = _pull_of(forge, source)
-    policy = _policy(forge, pull, directory, sets)
-    try:
-        records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
-    except NothingLeftError as error:
-        raise UnmeasuredError(str(error), pull) from None
-    claims = claims_of(records)
-    if claims.head not in (pull.head.sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head.sha):
-        raise UserError(
-            f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
-            f"({pull.head.sha[:10]}); nothing of it is used"
-        )
-    known = Known(
-        id=f"{source.id}-{source.attempt}",
-        created=None,
-        # a name of theirs could be a sentence
-        base=Commit(ref=pull.base.ref, sha=claims.base),
-        head=Commit(ref=f"#{pull.number}", sha=claims.head),
-        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head.sha)),
-        config=policy.config,
-        whose=policy.whose or Whose("named", policy.source),
-    )
-    judged = sanitise(records, known)
-    inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
-    try:
-        decided = decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
-    except UserError as error:
-        # such as the same execution twice, with the names that it has
-        raise UserError(clip(visible(str(error)), 300)) from None
-    except (ArithmeticError, ValueError) as error:
-        raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None
-    return Foreign(decided, pull, source, accepted=policy.label is not None)
-
-
-# --- who is asked about what ------------------------------------------------------------------------------------------
-
-
-def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
-    """Look up the pull request of a run; whatever number its artifact may name is not asked for."""
-    known = source.head_repository and source.head_branch
-    found = forge.pulls_of(source.head_repository, source.head_branch) if known else []
+    if source.head_repository and source.head_branch:
+        found = forge.pulls_of(source.head_repository.full_name, source.head_branch)
     found = [pull for pull in found if pull.head.sha == source.head_sha]
     if not found:
         raise MovedOnError("the pull request has moved on or was closed; nothing is published")
@@ -138,10 +69,58 @@ def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
         raise UserError(
             f"pull requests {numbers} have the same head, so it is unclear which one to comment on: close the others"
         )
-    return found[0]
+    return source, found[0]
 
 
-def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
+def decide_foreign(
+    forge: Forge, source: SourceRun, pull: PullFacts, folder: Path, gate: str, *, directory: str = ".",
+    sets: Sequence[str] = (),
+) -> Decided:  # fmt: skip
+    """Decide again, by the rules of the target branch and from nothing but its measurements, over a run.
+
+    Args:
+        folder: gets the measurements as they were judged.
+        gate: its id.
+        directory: the project's in the repository, with slashes.
+        sets: KEY=VALUE over the rules of the target branch.
+
+    Raises:
+        NothingLeftError: the run left no measurements.
+        UserError: it left some that are not taken, or the target branch has no rules.
+        Problem: the forge cannot be asked.
+    """
+    policy = _policy_of(forge, pull, directory, sets)
+    records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
+    claims = claims_of(records)
+    # a merge into what was the target then: the one that a pull request names is of now, and is made anew when the
+    # target moves on, as it does while a benchmark runs
+    if claims.head not in (pull.head.sha, pull.merge_sha) and (forge.parents(claims.head) or ())[1:] != (
+        pull.head.sha,
+    ):
+        raise UserError(
+            f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
+            f"({pull.head.sha[:10]}); nothing of it is used"
+        )
+    known = Run(
+        id=f"{source.id}-{source.attempt}",
+        # a name of theirs could be a sentence
+        base=Commit(ref=pull.base.ref, sha=claims.base),
+        head=Commit(ref=f"#{pull.number}", sha=claims.head),
+        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head.sha)),
+        whose=policy.whose or Whose("named", policy.source),
+    )
+    judged = sanitise(records, known, policy.config)
+    inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
+    try:
+        return decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+    except UserError as error:
+        # such as the same execution twice, with the names that it has
+        raise UserError(clip(visible(str(error)), 300)) from None
+    except (ArithmeticError, ValueError) as error:
+        raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None
+
+
+def _policy_of(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
     place = PurePosixPath(directory)
     if place.is_absolute() or ".." in place.parts:
         raise UserError(f"input working-directory: {directory!r:.200} is not a folder inside the repository")
@@ -184,11 +163,6 @@ class Fetched:
     text: bytes | None = None
     """What a job answers in place of measurements."""
 
-    @property
-    def broken(self) -> list[Left]:
-        """Jobs that did not measure to their end, and say why."""
-        return [job for job in self.jobs if job.code]
-
 
 def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> list[Located]:
     """Read the measurements of a gate, see fetch.
@@ -198,7 +172,7 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
         Problem: they cannot be downloaded.
     """
     found = fetch(forge, artifacts, folder, gate)
-    if found.broken:
+    if any(job.code for job in found.jobs):
         # why is said in words of the job, which may be a fork's
         raise NothingLeftError("it did not measure to its end, as its own log and summary say")
     return found.records
@@ -241,11 +215,11 @@ def fetch(
         with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
             packed = Path(scratch, "data.zip")
             forge.download(artifact.id, packed, LARGEST_ZIP)
-            jobs.append(parse_left(small_member(packed, STATUS, LARGEST_STATUS)))
+            jobs.append(parse_left(member(packed, STATUS, LARGEST_STATUS)))
             if jobs[-1].code:
                 continue
             if not measures:
-                text = small_member(packed, TEXT, LARGEST_STATUS) or b""
+                text = member(packed, TEXT, LARGEST_STATUS) or b""
                 continue
             name = f"{ARTIFACT} {part}" if part else ARTIFACT
             records.extend(read_untrusted(unpack(packed), LIMITS, seen, name))

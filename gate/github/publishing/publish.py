@@ -24,17 +24,17 @@ from gate.github.problems import Problem
 from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
-from gate.github.publishing.request import Occasion
+from gate.github.publishing.request import ROOT, Occasion
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.github.stamp import Stamp
-from gate.model import Finding, Report, UserError
+from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
-from gate.words.failures import FailureGroup, grouped
+from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing.plain import clip, visible
 
@@ -128,23 +128,16 @@ def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:
 
 def _summarise(publication: Publication, environment: Mapping[str, str]) -> Delivery:
     file = environment.get("GITHUB_STEP_SUMMARY")
-    if not file:
-        return Delivery()
-    text = "\n".join([_summary(publication), *(f"{note}\n" for note in publication.notes)])
-    if not text:
-        return Delivery()
-    full = () if append_summary(Path(file), text) else ("the job summary is full: the report has everything",)
-    return Delivery(warnings=full)
-
-
-def _summary(publication: Publication) -> str:
+    outcome, links = publication.outcome, publication.links
     if publication.report is not None:
-        return summary.render(publication.report, publication.links)
-    outcome = publication.outcome
-    shown = _text(outcome, publication.links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
-    if outcome.notices:
-        shown = notice.render(outcome.notices, publication.links) + shown
-    return shown
+        shown = summary.render(publication.report, links)
+    else:
+        shown = notice.render(outcome.notices, links) if outcome.notices else ""
+        shown += _text(outcome, links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
+    text = "\n".join([shown, *(f"{note}\n" for note in publication.notes)])
+    if not file or not text or append_summary(Path(file), text):
+        return Delivery()
+    return Delivery(warnings=("the job summary is full: the report has everything",))
 
 
 def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
@@ -261,9 +254,20 @@ def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         return Delivery()
 
     def put() -> Delivery:
-        said = commit.told(outcome, publication.report, headline(publication))
+        # success only where the gate passes, and not on a fork's word alone
+        state: commit.State = "failure" if outcome.code else "pending" if outcome.unverified else "success"
+        said = headline(publication)
+        if state == "pending":
+            label = publication.report.policy.gate.get("accept_label") if publication.report is not None else None
+            confirm = f", the label {clip(label, 40)} confirms it" if isinstance(label, str) and label else ""
+            said = f"unverified, measured on the fork's machine{confirm}: {said}"
+        # a context such as "perfgate" or "perfgate/parser"
+        context = ROOT if publication.id == ROOT else f"{ROOT}/{publication.id}"
         address = publication.links.report or run_address(publication.event)
-        placed = commit.show_status(forge(), publication.id, publication.stamp, outcome, said, address)
+        placed = commit.set_status(
+            forge(), outcome.target.sha, context, publication.stamp,
+            "error" if outcome.verdict == "error" else state, clip(said, commit.LONGEST_DESCRIPTION), address,
+        )  # fmt: skip
         if placed.did == "taken":
             return Delivery(refused=_refused(publication, f"the status of {outcome.target.sha[:10]}", placed.by))
         if placed.did == "older" and placed.by is not None:
@@ -305,12 +309,18 @@ _WIDTH = 500
 
 def annotated(report: Report) -> list[str]:
     """Write the commands, those that matter most first; the last of ten counts those that are left out."""
-    regressed = [f for f in ordered(report.findings) if f.verdict == "regression"]
     allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
     counted = [each for each in report.failures if each.kind != "missing" or each.benchmark not in allowed]
-    groups = grouped(counted, by_output=False)
-    names = Names(report)
-    lines = [*(_finding(f, names) for f in regressed), *(_failure(group, names) for group in groups)]
+    groups, names, lines = grouped(counted, by_output=False), Names(report), list[str]()
+    for finding in (f for f in ordered(report.findings) if f.verdict == "regression"):
+        name = f"{names.benchmark(finding.benchmark)} {names.settings(finding)}".rstrip()
+        message = f"{name}: {clip(finding_words.conclusion(finding), _WIDTH)}"
+        lines.append(error_line(visible(message), visible(f"Performance regression: {name}")))
+    for group in groups:
+        places, said, hint = failures.places(group, 3), failures.error(group[0]), group[0].hint
+        message = failures.heading(group, names) + (f" ({places})" if places else "")
+        message += (f"; last output: {said}" if said else "") + (f"; {visible(hint)}" if hint else "")
+        lines.append(error_line(clip(visible(message), _WIDTH), "perfgate: not measured"))
     if report.verdict == "error" and not groups:
         # no failure says why, such as a budget that ended first
         lines.append(error_line(clip(verdict_line.text(report), _WIDTH), "perfgate: not measured"))
@@ -319,20 +329,3 @@ def annotated(report: Report) -> list[str]:
     more = len(lines) - (MOST - 1)
     last = error_line(f"and {more} more, which the report has; {clip(verdict_line.text(report), _WIDTH)}", "perfgate")
     return [*lines[: MOST - 1], last]
-
-
-def _finding(finding: Finding, names: Names) -> str:
-    settings = names.settings(finding)
-    name = " ".join([names.benchmark(finding.benchmark), *([settings] if settings else [])])
-    title = f"Performance regression: {name}"
-    message = f"{name}: {clip(finding_words.conclusion(finding), _WIDTH)}"
-    return error_line(visible(message), visible(title))
-
-
-def _failure(group: FailureGroup, names: Names) -> str:
-    title = failures.heading(group, names)
-    places = failures.places(group, 3)
-    said = failures.error(group[0])
-    hint = f"; {visible(group[0].hint)}" if group[0].hint else ""
-    message = f"{title}{f' ({places})' if places else ''}{f'; last output: {said}' if said else ''}{hint}"
-    return error_line(clip(visible(message), _WIDTH), "perfgate: not measured")

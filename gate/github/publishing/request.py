@@ -12,7 +12,6 @@ from typing import Any, Literal
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.codes import Exit
 from gate.github.event import Event
 from gate.github.notice import Notice, What
 from gate.github.publishing.asked import Asked
@@ -60,8 +59,8 @@ DATA = "data"
 STATUS = "status.json"
 TEXT = "text.txt"
 """What a command other than check says, as text."""
-LONGEST = 100_000
-"""Bytes of an encoded request: Linux gives a variable of the environment 128 KiB."""
+LONGEST = 60_000
+"""Bytes of all inputs: Linux gives a variable of the environment, which holds a request, 128 KiB."""
 _MOST = 10
 _INPUTS = ("base", "head", "config", "set", "benchmark", "shard")
 _WIDTH = 500
@@ -212,33 +211,7 @@ def _cut(value: Any) -> Any:
         return {key: _cut(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_cut(item) for item in value]
-    return _short(value) if isinstance(value, str) else value
-
-
-def _short(text: str) -> str:
-    return clip(visible(text), _WIDTH)[:_WIDTH]
-
-
-def bounded(request: Request) -> Request:
-    """Return a request that later steps can be given: one that is too long is refused, without what makes it so."""
-    size = len(encode(request).encode())
-    if size <= LONGEST:
-        return request
-    why = (
-        f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks or "
-        "settings, or put them into the configuration"
-    )
-    notices = [Notice(Exit.USAGE, why), *(Notice(each.code, _short(each.message)) for each in request.notices[:_MOST])]
-    return msgspec.structs.replace(
-        request, directory=_short(request.directory), place=_short(request.place),
-        **dict.fromkeys(("base", "head", "config", "budget")), **dict.fromkeys(("sets", "benchmarks"), ()), how=None,
-        notices=notices, warnings=[*folded(request.warnings)],
-    )  # fmt: skip
-
-
-def encode(request: Request) -> str:
-    """Write a request on one line."""
-    return msgspec.json.encode(request).decode()
+    return clip(visible(value), _WIDTH)[:_WIDTH] if isinstance(value, str) else value
 
 
 def request_of(environment: Mapping[str, str] | None = None) -> Request:

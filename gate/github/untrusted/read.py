@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -122,13 +123,9 @@ def _refuse_shape(data: bytes, limits: Limits, seen: Seen, name: str) -> None:
     seen.pieces += lines + sum(data.count(mark) for mark in (b",", b"[", b"{"))
     if seen.pieces > limits.pieces:
         raise ArtifactError(None, f"holds more than {limits.pieces:,} values, keys and tables", name)
-    start = 0
-    for number in range(1, lines + 1):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        if end - start > limits.line:
+    for number, length in enumerate(map(len, io.BytesIO(data)), 1):
+        if length > limits.line + 1:  # with its end
             raise ArtifactError(number, f"is longer than {limits.line / 1e6:.0f} MB", name)
-        start = end + 1
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -170,7 +167,14 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
     line, record = _Line(located.path, located.line, limits, seen), located.record
     _check_fields(line, record)
     if isinstance(record, Execution):
-        _check_execution(line, record)
+        factors = canonical(record.factors)
+        for name, metric in record.metrics.items():
+            line.name("the name of a metric", name)
+            line.text(f"the unit of {name}", metric.unit, limits.unit)
+            seen.values += len(metric.values) + len(metric.dropped)
+            line.count(seen.values, limits.values, "values")
+            seen.cases.add(CaseId(record.benchmark, name, factors))
+            line.count(len(seen.cases), limits.cases, "benchmarks with their metrics and factors")
     elif isinstance(record, Look):
         seen.looks.add(record.look)
         line.count(len(seen.looks), limits.looks, "looks")
@@ -226,17 +230,6 @@ def _check_profile(line: _Line, record: Profile) -> None:
     for frame in record.frames:
         line.text("the name of a function", frame.function, limits.name)
         line.text("the file of a function", frame.file, limits.name)
-
-
-def _check_execution(line: _Line, record: Execution) -> None:
-    limits, seen, factors = line.limits, line.seen, canonical(record.factors)
-    for name, metric in record.metrics.items():
-        line.name("the name of a metric", name)
-        line.text(f"the unit of {name}", metric.unit, limits.unit)
-        seen.values += len(metric.values) + len(metric.dropped)
-        line.count(seen.values, limits.values, "values")
-        seen.cases.add(CaseId(record.benchmark, name, factors))
-        line.count(len(seen.cases), limits.cases, "benchmarks with their metrics and factors")
 
 
 def _check_factors(line: _Line, factors: Mapping[str, object]) -> None:

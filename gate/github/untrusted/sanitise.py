@@ -17,7 +17,6 @@ from gate.directions import direction
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model.case import CaseId, canonical
-from gate.model.choice import Choice
 from gate.model.profile import LONGEST, MOST_FRAMES, Frame, Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
 from gate.units import plural
@@ -60,23 +59,6 @@ class Claims:
     sessions: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a run without its measurements.
-
-    id, created: of the run. base, head: checked. choice: how. config: the rules that decide, and the
-    benchmarks that both sides must have. whose: the rules are.
-    """
-
-    id: str
-    created: str | None
-    base: model.Commit
-    head: model.Commit
-    choice: Choice
-    config: Config
-    whose: model.Whose
-
-
 def claims_of(records: Iterable[Located]) -> Claims:
     """Return what the run lines say, which must be one thing.
 
@@ -85,30 +67,24 @@ def claims_of(records: Iterable[Located]) -> Claims:
     """
     found: Claims | None = None
     for located in records:
-        if isinstance(located.record, model.Run):
-            claims = _claims(located, located.record)
-            if found is not None and found != claims:
-                raise model.UserError(
-                    f"{located.path}: line {located.line}: the runs differ in their commits, shards or sessions"
-                )
-            found = claims
+        run, where = located.record, f"{located.path}: line {located.line}"
+        if not isinstance(run, model.Run):
+            continue
+        commits = [str(side and side.sha) for side in (run.base, run.head)]
+        if not all(map(_SHA.fullmatch, commits)):
+            raise model.UserError(f"{where}: does not name the commits of base and head")
+        shard = _SHARD.fullmatch(run.shard) if run.shard else None
+        number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
+        if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
+            part = f"shard {run.shard or '1/1'} in {plural(run.sessions or 1, 'session')}"
+            raise model.UserError(f"{where}: {part}: at most {MOST_PARTS} parts")
+        claims = Claims(commits[0], commits[1], shards, run.sessions)
+        if found not in (None, claims):
+            raise model.UserError(f"{where}: the runs differ in their commits, shards or sessions")
+        found = claims
     if found is None:
         raise model.UserError("the artifact: has no run line, so it does not say what was measured")
     return found
-
-
-def _claims(located: Located, run: model.Run) -> Claims:
-    where = f"{located.path}: line {located.line}"
-    commits = [side.sha if side is not None else None for side in (run.base, run.head)]
-    if any(sha is None or not _SHA.fullmatch(sha) for sha in commits):
-        raise model.UserError(f"{where}: does not name the commits of base and head")
-    shard = _SHARD.fullmatch(run.shard) if run.shard else None
-    number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
-    if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
-        raise model.UserError(
-            f"{where}: shard {run.shard or '1/1'} in {plural(run.sessions or 1, 'session')}: at most {MOST_PARTS} parts"
-        )
-    return Claims(str(commits[0]), str(commits[1]), shards, run.sessions)
 
 
 def refuse_unfinished(records: Iterable[Located]) -> None:
@@ -123,8 +99,10 @@ def refuse_unfinished(records: Iterable[Located]) -> None:
             raise model.UserError(f"{file.path}: its run did not finish; measure again")
 
 
-def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
+def sanitise(records: Sequence[Located], known: model.Run, config: Config) -> list[Located]:
     """Make of measurements that read_untrusted gave a run of which only the values are somebody's word.
+
+    known: the run line as far as the forge and the rules say it. config: the rules that decide.
 
     Every run line becomes the one that is known, with the benchmarks that the rules name: what an artifact leaves out
     is missing. Benchmarks that the rules do not name are named as new, and their values left out. Of a suite it is
@@ -135,21 +113,14 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
         UserError: run lines that differ, or a session that they do not promise.
     """
     claims = claims_of(records)
-    kept: list[Located] = []
-    sieve = _Sieve(known, claims.sessions or 1)
-    for located in records:
-        record = sieve.pass_on(located)
-        if record is not None:
-            kept.append(Located(record, located.path, located.line))
-    names = [b.name for b in known.config.benchmark]
-    plan = known.config.plan
+    sieve = _Sieve(config, claims.sessions or 1)
+    kept = [Located(record, each.path, each.line) for each in records if (record := sieve.pass_on(each)) is not None]
+    names = [b.name for b in config.benchmark]
     # jobs that measure parts of a gate do not look
-    looks = isinstance(plan.builds, Builds) and claims.shards == 1 and (claims.sessions or 1) == 1
-    run = model.Run(
-        id=known.id, created=known.created, looks=most_builds(plan) if looks else None, sessions=claims.sessions,
-        base=known.base, head=known.head, config=to_tables(known.config), chosen=str(known.choice),
-        choice=known.choice, rules=str(known.whose), whose=known.whose,
-        benchmarks={"base": names, "head": [*names, *sieve.new]},
+    looks = isinstance(config.plan.builds, Builds) and claims.shards == 1 and (claims.sessions or 1) == 1
+    run = msgspec.structs.replace(
+        known, looks=most_builds(config.plan) if looks else None, sessions=claims.sessions, config=to_tables(config),
+        chosen=str(known.choice), rules=str(known.whose), benchmarks={"base": names, "head": [*names, *sieve.new]},
     )  # fmt: skip
     for place, each in enumerate(kept):
         if isinstance(part := each.record, model.Run):
@@ -161,13 +132,13 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
 class _Sieve:
     """Passes records on, cut to what is needed, and notes the benchmarks that the rules do not name."""
 
-    def __init__(self, known: Known, sessions: int) -> None:
-        self._known = known
+    def __init__(self, config: Config, sessions: int) -> None:
+        self._config = config
         self._sessions = sessions
         # of the run line that each file had last
         self._session: dict[str, int | None] = {}
-        self._suites = {b.name for b in known.config.benchmark if b.measured.suite}
-        self._single = {b.name for b in known.config.benchmark} - self._suites
+        self._suites = {b.name for b in config.benchmark if b.measured.suite}
+        self._single = {b.name for b in config.benchmark} - self._suites
         self._owners: dict[str, str | None] = {}
         self._better: dict[CaseId, model.Better | None] = {}
         self._builds: set[tuple[str, int, int, str]] = set()
@@ -219,7 +190,7 @@ class _Sieve:
 
     def _suite(self, benchmark: str) -> str | None:
         if benchmark not in self._owners:
-            owner = benchmark_rules(self._known.config, benchmark)
+            owner = benchmark_rules(self._config, benchmark)
             of_suite = owner is not None and owner.name in self._suites and owner.name != benchmark
             self._owners[benchmark] = owner.name if owner is not None and of_suite else None
         return self._owners[benchmark]
@@ -239,7 +210,7 @@ class _Sieve:
     def _metric(self, benchmark: str, name: str, metric: model.Metric) -> model.Metric:
         case = CaseId(benchmark, name)
         if case not in self._better:
-            self._better[case] = better_of(self._known.config, benchmark, name)
+            self._better[case] = better_of(self._config, benchmark, name)
         better = self._better[case]
         if better is None:
             # which metrics a suite has, and which way they go, only its tool knows; a unit is the artifact's word

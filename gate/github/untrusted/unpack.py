@@ -23,7 +23,6 @@ MOST_MEMBERS = 1000
 _LOCAL, _CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
 # the fixed part of a member's header
 _HEADER = 30
-_CHUNK = 1 << 16
 _ENCRYPTED = 0x1
 # what zipfile and zlib raise over a file that is broken, or was broken on purpose
 _BROKEN = (
@@ -49,37 +48,18 @@ def unpack(zip_file: Path) -> bytes:
     Raises:
         UserError: it is refused.
     """
-    data = _checked(zip_file)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as opened:
-            found = [member for member in _refuse_all_strange(opened, len(data)) if member.filename == MEASUREMENTS]
-            if len(found) != 1:
-                raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")
-            return _unpacked(opened, found[0])
-    except _BROKEN as error:
-        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
+    found = member(zip_file, MEASUREMENTS, LARGEST)
+    if found is None:
+        raise UnpackError(f"holds {MEASUREMENTS} nowhere at its root")
+    return found
 
 
-def small_member(zip_file: Path, name: str, most: int) -> bytes | None:
-    """Return a small file at the root of a zip file; None: it has none, or holds more than so many bytes.
+def member(zip_file: Path, name: str, most: int) -> bytes | None:
+    """Return a file at the root of a zip file, of so many bytes at most; None: it has none of this name.
 
     Raises:
-        UserError: the zip file is refused, see unpack.
+        UserError: it is refused, see unpack.
     """
-    try:
-        data = _checked(zip_file)
-        with zipfile.ZipFile(io.BytesIO(data)) as opened:
-            found = [one for one in _refuse_all_strange(opened, len(data)) if one.filename == name]
-            if len(found) != 1 or found[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                return None
-            with opened.open(found[0]) as file:
-                content = file.read(most + 1)
-            return content if len(content) <= most else None
-    except _BROKEN as error:
-        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
-
-
-def _checked(zip_file: Path) -> bytes:
     try:
         with os.fdopen(os.open(zip_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -94,7 +74,14 @@ def _checked(zip_file: Path) -> bytes:
     # before zipfile makes an object of each
     if data.count(_CENTRAL) > MOST_MEMBERS:
         raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
-    return data
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as opened:
+            found = [each for each in _refuse_all_strange(opened, len(data)) if each.filename == name]
+            if len(found) > 1:
+                raise UnpackError(f"holds {name} {len(found)} times")
+            return _unpacked(opened, found[0], most) if found else None
+    except _BROKEN as error:
+        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
 
 
 def _refuse_all_strange(opened: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
@@ -118,19 +105,17 @@ def _refuse_all_strange(opened: zipfile.ZipFile, size: int) -> list[zipfile.ZipI
     return members
 
 
-def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+def _unpacked(opened: zipfile.ZipFile, each: zipfile.ZipInfo, most: int) -> bytes:
+    if each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise UnpackError("is compressed by another method than deflate")
-    too_large = UnpackError(f"{MEASUREMENTS} in it is larger than {LARGEST / 1e6:.0f} MB")
-    if member.file_size > LARGEST:
+    too_large = UnpackError(f"{each.filename} in it is larger than {most / 1e6:.0f} MB")
+    if each.file_size > most:
         raise too_large
-    found = bytearray()
-    with opened.open(member) as file:
+    with opened.open(each) as file:
         # what is declared may be a lie: the end is where it ends
-        while piece := file.read(_CHUNK):
-            found += piece
-            if len(found) > LARGEST:
-                raise too_large
-    if len(found) != member.file_size:
-        raise UnpackError(f"{MEASUREMENTS} in it is not as long as it says")
-    return bytes(found)
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise too_large
+    if len(found) != each.file_size:
+        raise UnpackError(f"{each.filename} in it is not as long as it says")
+    return found

@@ -21,6 +21,18 @@ class Base(Sentence, frozen=True):
     """Whether the headline of a report says it, beside the verdict."""
 
 
+class First(Base, frozen=True):
+    """One that a short report shows before the others."""
+
+    weight: ClassVar[Weight] = "first"
+
+
+class Later(Base, frozen=True):
+    """One that stands in the details only."""
+
+    weight: ClassVar[Weight] = "later"
+
+
 class Said(Base, frozen=True):
     says = "{text}"
     text: str

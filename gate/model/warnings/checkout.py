@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import Base, First
 from gate.writing.plain import visible
 
 _OF_SUBMODULES = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
@@ -28,7 +26,7 @@ class SubmoduleLacksCommit(Base, frozen=True):
     problem: str
 
 
-class _SomeFiles(Base, frozen=True):
+class _SomeFiles(First, frozen=True):
     files: tuple[str, ...]
     more: int
 
@@ -38,8 +36,6 @@ class _SomeFiles(Base, frozen=True):
 
 class PointersCheckedOut(_SomeFiles, frozen=True):
     """Files of git lfs are pointers."""
-
-    weight: ClassVar[Weight] = "first"
 
     def _said(self) -> str:
         verb = "are Git LFS pointers" if len(self.files) + self.more > 1 else "is a Git LFS pointer"
@@ -52,19 +48,16 @@ class LfsNotFetched(Base, frozen=True):
     problem: str
 
 
-class TokenLeft(Base, frozen=True):
+class TokenLeft(First, frozen=True):
     says = (
         "a token for the repository is in {place}, where the benchmarks can read it: "
         "add `persist-credentials: false` under `with:` of actions/checkout"
     )
-    weight: ClassVar[Weight] = "first"
     place: str
 
 
 class CheckoutChanged(_SomeFiles, frozen=True):
     """The checkout has changes that are not in its commit, so they are not measured."""
-
-    weight: ClassVar[Weight] = "first"
 
     def _said(self) -> str:
         shown = self.named([visible(name)[:_NAME] for name in self.files])

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.model.case import quantity
 from gate.model.names import Better, Side
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import Base, First
 from gate.units import format_number, format_share, plural
 from gate.writing import amounts
 from gate.writing.phrases import machine
@@ -40,9 +40,8 @@ class FewExecutions(Base, frozen=True):
     executions: int
 
 
-class OneSidedSessions(Base, frozen=True):
+class OneSidedSessions(First, frozen=True):
     says = "{sessions:session|sessions} {sessions} measured only one side and {sessions:is|are} left out"
-    weight: ClassVar[Weight] = "first"
     sessions: tuple[int, ...]
 
 
@@ -202,9 +201,8 @@ class Improvement(msgspec.Struct, frozen=True):
         return f"{name} is {amounts.size(self.ratio)} {amounts.direction(self, self.ratio)}"
 
 
-class Implausible(Base, frozen=True):
+class Implausible(First, frozen=True):
     says = "{improvements:listed}: does head still do the work?"
-    weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     improvements: tuple[Improvement, ...]
     """The largest first."""
@@ -265,12 +263,6 @@ class NoisierThanRemembered(Base, frozen=True):
     says = "noisier than calibrated: the remembered variance is not used"
 
 
-class NoisyHost(Base, frozen=True):
-    """The host is noisier than remembered, as a whole."""
-
-    weight: ClassVar[Weight] = "first"
+class NoisyHost(First, frozen=True):
+    says = "the host is {factor:.1f} times as noisy as calibrated: every interval allows for it"
     factor: float
-
-    def _said(self) -> str:
-        times = format_number(self.factor, 2)
-        return f"the host is {times} times as noisy as calibrated: every interval allows for it"

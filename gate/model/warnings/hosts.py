@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
 from gate.model.names import Side
-from gate.model.warnings.base import Base, Weight
-from gate.units import format_duration, format_value
+from gate.model.warnings.base import First
+from gate.units import format_value
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
 from gate.writing.sentences import Sentence, filled
@@ -17,10 +17,8 @@ from gate.writing.sentences import Sentence, filled
 Resource = Literal["cpu", "memory", "io"]
 
 
-class HostWarning(Base, frozen=True):
+class HostWarning(First, frozen=True):
     """Of one machine."""
-
-    weight: ClassVar[Weight] = "first"
 
 
 # --- as it is set up --------------------------------------------------------------------------------------------------
@@ -89,10 +87,9 @@ class OnMachine(msgspec.Struct, frozen=True):
     host: str | None
 
 
-class UnfitHost(Base, frozen=True):
+class UnfitHost(First, frozen=True):
     """The host was unfit when measuring began."""
 
-    weight: ClassVar[Weight] = "first"
     problem: Problem
     machines: tuple[OnMachine, ...] = ()
     """Of several sessions those whose host it is; empty: there is one."""
@@ -140,15 +137,10 @@ class Steal(Event, frozen=True):
 
 
 class Throttled(Event, frozen=True):
-    """The control group's quota stopped the processors."""
-
+    says = "the control group's quota throttled the processors {times:time} ({seconds:duration})"
     times: float
     seconds: float
     """For how long in all."""
-
-    def _happened(self) -> str:
-        often = "once" if self.times == 1 else f"{self.times:.0f} times"
-        return f"the control group's quota throttled the processors {often} ({format_duration(self.seconds)})"
 
 
 class Load(Event, frozen=True):
@@ -182,13 +174,8 @@ class ThermalThrottling(Event, frozen=True):
 
 
 class OutOfMemory(Event, frozen=True):
-    """The kernel ended processes because memory ran out."""
-
+    says = "the kernel killed {processes:program} because memory ran out"
     processes: float
-
-    def _happened(self) -> str:
-        killed = "a process" if self.processes == 1 else f"{self.processes:.0f} processes"
-        return f"the kernel killed {killed} because memory ran out"
 
 
 class FrequencySetting(Event, frozen=True):
@@ -272,8 +259,7 @@ class SeveralMachines(HostWarning, frozen=True):
         return f"host: measured on {count}, {every}; only the facts of the first are shown"
 
 
-class _OfSides(Base, frozen=True):
-    weight: ClassVar[Weight] = "first"
+class _OfSides(First, frozen=True):
     benchmarks: tuple[str, ...]
     """Names of the benchmarks; empty: all."""
     session: int | None

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from gate.model.names import Side
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import Base, First, Later, Weight
 from gate.units import agree, plural
 from gate.writing.phrases import listed
 from gate.writing.sentences import filled, say_direction
@@ -15,32 +15,28 @@ from gate.writing.sentences import filled, say_direction
 # --- files and what is selected of them -------------------------------------------------------------------------------
 
 
-class TornLine(Base, frozen=True):
+class TornLine(First, frozen=True):
     says = "{file}: the last line is incomplete and is left out"
-    weight: ClassVar[Weight] = "first"
     file: str
 
 
-class SelectedOnly(Base, frozen=True):
+class SelectedOnly(First, frozen=True):
     says = (
         "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
         "false-alarm limit cover only these"
     )
-    weight: ClassVar[Weight] = "first"
     selected: int
     measured: int
 
 
-class SidesByOrder(Base, frozen=True):
+class SidesByOrder(First, frozen=True):
     says = "{base} was taken as base and {head} as head: write base=FILE and head=FILE to say otherwise"
-    weight: ClassVar[Weight] = "first"
     base: str
     head: str
 
 
-class ColumnsOfFile(Base, frozen=True):
+class ColumnsOfFile(First, frozen=True):
     says = "of {file} the {key} {base!r} was taken as base and {head!r} as head, its last two"
-    weight: ClassVar[Weight] = "first"
     file: str
     key: str
     """The label that tells them apart, such as "commit"."""
@@ -50,9 +46,8 @@ class ColumnsOfFile(Base, frozen=True):
     """Value of the label that was taken as head."""
 
 
-class LinesLeftOut(Base, frozen=True):
+class LinesLeftOut(First, frozen=True):
     says = "{file}: {first}{more:?; and {more:more such line}}"
-    weight: ClassVar[Weight] = "first"
     file: str
     first: str
     more: int
@@ -73,44 +68,39 @@ class FiguresOfTool(Base, frozen=True):
     """What the aggregates are, such as "mean" or "median"; "value" where the tool does not say."""
 
 
-class SameValues(Base, frozen=True):
+class SameValues(First, frozen=True):
     says = "base and head have the same values, so every ratio is 1: are they the same measurements?"
-    weight: ClassVar[Weight] = "first"
 
 
-class MeasuredSeparately(Base, frozen=True):
+class MeasuredSeparately(First, frozen=True):
     says = (
         "measured separately: changes of the machine between the runs are part of every ratio, and no interval "
         "includes them; `perfgate check` measures both in turns"
     )
-    weight: ClassVar[Weight] = "first"
 
 
-class RequestsFailed(Base, frozen=True):
+class RequestsFailed(First, frozen=True):
     says = (
         "{benchmark}: requests failed ({base:share} of base's, {head:share} of head's); times are of the others alone"
     )
-    weight: ClassVar[Weight] = "first"
     benchmark: str
     base: float
     """The share of base's requests that failed."""
     head: float
 
 
-class ForeignValues(Base, frozen=True):
+class ForeignValues(First, frozen=True):
     says = (
         "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
         "advice"
     )
-    weight: ClassVar[Weight] = "first"
 
 
 # --- how far measuring came -------------------------------------------------------------------------------------------
 
 
-class RoundsShort(Base, frozen=True):
+class RoundsShort(First, frozen=True):
     says = "{done} of {planned:planned round} {done:was|were} measured"
-    weight: ClassVar[Weight] = "first"
     done: int
     planned: int
 
@@ -145,10 +135,8 @@ class PartShort(msgspec.Struct, frozen=True):
     planned: int
 
 
-class PartsShort(Base, frozen=True):
+class PartsShort(First, frozen=True):
     """Some parts of a gate have fewer rounds than were planned."""
-
-    weight: ClassVar[Weight] = "first"
 
     parts: tuple[PartShort, ...]
 
@@ -169,22 +157,20 @@ class LooksIgnored(Base, frozen=True):
     says = "a bootstrap interval does not correct for the interim checks of this run"
 
 
-class UndecidedBenchmarks(Base, frozen=True):
+class UndecidedBenchmarks(First, frozen=True):
     says = (
         "no metric of {benchmarks:listed} is decided: {named:?add one to `metrics` in `[plan]` or its "
         "`[[benchmark]]`|declare one in a `[benchmark.metric.NAME]`} ({metrics})"
     )
-    weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
     metrics: tuple[str, ...]
     named: bool = False
     """Whether plan.metrics names those that decide."""
 
 
-class UnknownDirection(Base, frozen=True):
+class UnknownDirection(First, frozen=True):
     """Metrics are not decided, since neither their tool nor their name or unit tells which direction is better."""
 
-    weight: ClassVar[Weight] = "first"
     metrics: tuple[str, ...]
     benchmarks: tuple[str, ...]
 
@@ -195,9 +181,8 @@ class UnknownDirection(Base, frozen=True):
         return f"{unknown}, so {they_are} shown and not decided. {say_direction(self.metrics[0])}"
 
 
-class MetricMissing(Base, frozen=True):
+class MetricMissing(First, frozen=True):
     says = "{benchmark}: metric {metric}{factors:={}?| at {factors}} gave no values in session {session}"
-    weight: ClassVar[Weight] = "first"
     benchmark: str
     metric: str
     factors: str
@@ -249,12 +234,11 @@ class LinkedBuilds(Base, frozen=True):
     builds: int
 
 
-class NoneOfBuilds(Base, frozen=True):
+class NoneOfBuilds(First, frozen=True):
     says = (
         "plan.metrics names {metric:=size?size, and no built file of both sides is known: name it in [build] "
         "artifacts|build-time, and no build of both sides ran the build command from the start}"
     )
-    weight: ClassVar[Weight] = "first"
     metric: Literal["size", "build-time"]
 
 
@@ -288,10 +272,9 @@ class SameBuilds(msgspec.Struct, frozen=True):
         return f"all {plural(self.count, 'build')} of {self.side}{f' at {self.settings}' if self.settings else ''}"
 
 
-class IdenticalBuilds(Base, frozen=True):
+class IdenticalBuilds(First, frozen=True):
     """All builds of a side are byte-identical."""
 
-    weight: ClassVar[Weight] = "first"
     builds: tuple[SameBuilds, ...]
 
     def _said(self) -> str:
@@ -301,30 +284,26 @@ class IdenticalBuilds(Base, frozen=True):
         return f"{same}: layout was not varied ({advice})"
 
 
-class IdenticalSides(Base, frozen=True):
+class IdenticalSides(First, frozen=True):
     says = "base and head are byte-identical: any difference is noise"
-    weight: ClassVar[Weight] = "first"
 
 
-class MissingAllowed(Base, frozen=True):
+class MissingAllowed(First, frozen=True):
     says = "{benchmarks:listed} {benchmarks:is|are} missing, allowed by {label:?{label}|the rules}"
-    weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     benchmarks: tuple[str, ...]
     label: str | None
     """What allows it for this pull request, in words; None: the rules do."""
 
 
-class SameCommit(Base, frozen=True):
+class SameCommit(First, frozen=True):
     says = (
         "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"
     )
-    weight: ClassVar[Weight] = "first"
 
 
-class ProvedInPart(Base, frozen=True):
+class ProvedInPart(First, frozen=True):
     says = "{benchmarks:listed}: unaffected in some sessions and measured in others: only the values count"
-    weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
 
 
@@ -340,17 +319,15 @@ class NoBuildCommand(Base, frozen=True):
     differing: tuple[Perturbation, ...]
 
 
-class TwoPrograms(Base, frozen=True):
+class TwoPrograms(Later, frozen=True):
     says = "the verdict is of these two programs: another build of either may differ"
-    weight: ClassVar[Weight] = "later"
 
 
-class BuildNeedsGit(Base, frozen=True):
+class BuildNeedsGit(Later, frozen=True):
     says = (
         "the {sides:build|builds} of {sides:joined} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} "
         'one: set git = "on" under [build] to avoid the failed build'
     )
-    weight: ClassVar[Weight] = "later"
     sides: tuple[Side, ...]
 
 
@@ -364,10 +341,8 @@ class DifferingKey(msgspec.Struct, frozen=True):
     benchmarks: tuple[str, ...]
 
 
-class SetUpDifferently(Base, frozen=True):
+class SetUpDifferently(First, frozen=True):
     """Two runs have different settings."""
-
-    weight: ClassVar[Weight] = "first"
 
     settings: tuple[str, ...]
     """Their names, as "[build] command"."""
@@ -378,10 +353,8 @@ class SetUpDifferently(Base, frozen=True):
         return f"the two runs are set up differently, and the ratio includes that: {'; '.join(keys)}"
 
 
-class NotComparable(Base, frozen=True):
+class NotComparable(First, frozen=True):
     """A metric has another unit or direction on each side."""
-
-    weight: ClassVar[Weight] = "first"
 
     metric: str
     of: Literal["unit", "direction"]

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.controls import Proof
 from gate.model.names import FailureKind
-from gate.model.warnings.base import Base, Weight
+from gate.model.warnings.base import Base, First, Later
 from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, listed, none_of, toml_text
 from gate.writing.plain import clip, visible
@@ -26,21 +26,18 @@ class BaseAhead(Base, frozen=True):
     commits: int
 
 
-class DirtySubmodule(Base, frozen=True):
+class DirtySubmodule(First, frozen=True):
     says = "submodule {path} has uncommitted changes: its commit is measured without them"
-    weight: ClassVar[Weight] = "first"
     path: str
 
 
-class EmbeddedRepository(Base, frozen=True):
+class EmbeddedRepository(First, frozen=True):
     says = "{path} is a nested repository, not a submodule: neither side includes it"
-    weight: ClassVar[Weight] = "first"
     path: str
 
 
-class LfsPointers(Base, frozen=True):
+class LfsPointers(First, frozen=True):
     says = "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
-    weight: ClassVar[Weight] = "first"
 
 
 class LeftBehind(Base, frozen=True):
@@ -49,15 +46,13 @@ class LeftBehind(Base, frozen=True):
     why: str
 
 
-class BaseWithoutConfig(Base, frozen=True):
+class BaseWithoutConfig(First, frozen=True):
     says = "base has no perfgate.toml: head's is used for both sides"
-    weight: ClassVar[Weight] = "first"
 
 
-class BaseBroken(Base, frozen=True):
+class BaseBroken(First, frozen=True):
     """Base does not build, or a benchmark does not start there: it failed twice alike before anything of head ran."""
 
-    weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     base: str | None
     failed: FailureKind
@@ -90,13 +85,12 @@ class BaseBroken(Base, frozen=True):
         return f"base {(self.base or 'unknown')[:_SHA]} {what} ({why})"
 
 
-class NothingToCompare(Base, frozen=True):
+class NothingToCompare(First, frozen=True):
     """Base runs none of head's benchmarks, so that there is nothing to compare with.
 
     It has no configuration, or it is broken and so are its ancestors, or its suites have no benchmark.
     """
 
-    weight: ClassVar[Weight] = "first"
     base: str | None
     """The commit of base, whatever was measured in its place."""
     itself: bool
@@ -133,23 +127,20 @@ class NothingToCompare(Base, frozen=True):
         )
 
 
-class HeadWithoutConfig(Base, frozen=True):
+class HeadWithoutConfig(First, frozen=True):
     says = "head has no perfgate.toml: base's is used for both sides"
-    weight: ClassVar[Weight] = "first"
 
 
-class RulesChanged(Base, frozen=True):
+class RulesChanged(First, frozen=True):
     says = "head changes the rules ({keys}); the rules of {in_force} apply"
-    weight: ClassVar[Weight] = "first"
     keys: tuple[str, ...]
     """Those that differ, such as gate.threshold."""
     in_force: str
     """Whose rules count: a side, or the name of a file."""
 
 
-class Renamed(Base, frozen=True):
+class Renamed(First, frozen=True):
     says = "{was} → {now} (renamed)"
-    weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     was: str
     now: str
@@ -172,10 +163,9 @@ def _side(value: str | int | None) -> str:
     return "none" if value is None else f"`{clip(visible(str(value)), _LONGEST)}`"
 
 
-class MeasuringChanged(Base, frozen=True):
+class MeasuringChanged(First, frozen=True):
     """Head changes how a benchmark is measured."""
 
-    weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     benchmark: str
     changes: tuple[Differing, ...] = ()
@@ -192,10 +182,9 @@ class MeasuringChanged(Base, frozen=True):
         return f"head changes how {self.benchmark} is measured{what}: the sides may not be comparable"
 
 
-class BuildChanged(Base, frozen=True):
+class BuildChanged(First, frozen=True):
     """Head changes how both sides are built, or the environment that they run in, so that each does it its own way."""
 
-    weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     changes: tuple[Differing, ...]
     """By key: build.command, env.set.LC_ALL."""
@@ -212,10 +201,9 @@ class ExpiredAccept(Base, frozen=True):
     reason: str
 
 
-class MatchesNothing(Base, frozen=True):
+class MatchesNothing(First, frozen=True):
     """A rule is about no benchmark, or about none of their metrics: it is misspelt, or what it was about is gone."""
 
-    weight: ClassVar[Weight] = "first"
     place: str
     """Where it stands: the file and line."""
     table: str
@@ -231,24 +219,17 @@ class MatchesNothing(Base, frozen=True):
 
 
 class FewBuilds(Base, frozen=True):
-    """The plan has fewer builds than the gate wants before it calls a change."""
-
+    says = (
+        "plan.builds = {builds} is below gate.min_builds = {min_builds}: {counts:?only exact counts{remembers:? and "
+        "benchmarks remembered on this host}|{remembers:?only benchmarks remembered on this host|nothing}} can show a "
+        "change"
+    )
     builds: int
     min_builds: int
     remembers: bool
     """Whether what is remembered of the host can take their place."""
     counts: bool
     """Whether something is counted exactly, which needs no builds."""
-
-    def _said(self) -> str:
-        called = joined(
-            [
-                *(["exact counts"] if self.counts else []),
-                *(["benchmarks remembered on this host"] if self.remembers else []),
-            ]
-        )
-        below = f"plan.builds = {self.builds} is below gate.min_builds = {self.min_builds}"
-        return f"{below}: {f'only {called}' if called else 'nothing'} can show a change"
 
 
 class FewBuildsPerMachine(Base, frozen=True):
@@ -305,9 +286,8 @@ class Lack(msgspec.Struct, frozen=True):
         return self.kind.replace("-", " ") or f"{self.tool} is {self.because}"
 
 
-class SpawnInstead(Base, frozen=True):
+class SpawnInstead(First, frozen=True):
     says = "{why}: measured with the built-in spawn"
-    weight: ClassVar[Weight] = "first"
     why: str | Lack
     """What is wrong with hyperfine."""
 
@@ -324,7 +304,7 @@ class InstrumentLimits(Base, frozen=True):
 
 class StartedByShim(Base, frozen=True):
     says = (
-        "{benchmarks}: {path} is a shim of {manager}{seconds:?, which adds {seconds:duration} to every start}: name "
+        "{benchmarks}: {path} is a shim of {manager}, whose own time is part of every start: name "
         "{program:?{program} in the command|the program behind it}"
     )
     benchmarks: tuple[str, ...]
@@ -332,14 +312,11 @@ class StartedByShim(Base, frozen=True):
     path: str
     program: str
     """The path of the program behind it; empty: the manager does not tell."""
-    seconds: float | None
-    """What the shim adds to each start; None: not known."""
 
 
-class BudgetHoldsFew(Base, frozen=True):
+class BudgetHoldsFew(Later, frozen=True):
     """The budget ends before there are the rounds that a regression needs."""
 
-    weight: ClassVar[Weight] = "later"
     rounds: int
     """That fit, about."""
     needed: int
@@ -348,8 +325,8 @@ class BudgetHoldsFew(Base, frozen=True):
     budget: float
     enough: float
     """A budget that would probably hold them."""
-    basis: Literal["last-run", "ended", "trial", "memory", "first"]
-    """The last run, the budget that ended it before one round, `perfgate try`, what is remembered, or round 1."""
+    basis: Literal["last-run", "ended", "memory", "first"]
+    """The last run, the budget that ended it before one round, what is remembered, or round 1."""
 
     def _said(self) -> str:
         seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
@@ -359,7 +336,6 @@ class BudgetHoldsFew(Base, frozen=True):
             return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
         why = {
             "last-run": "by the last run",
-            "trial": "by `perfgate try`",
             "memory": "as remembered of this host",
             "first": "judging by the first one",
         }[self.basis]
@@ -369,50 +345,43 @@ class BudgetHoldsFew(Base, frozen=True):
 # --- what is remembered -----------------------------------------------------------------------------------------------
 
 
-class ZeroThreshold(Base, frozen=True):
+class ZeroThreshold(Later, frozen=True):
     says = (
         "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are "
         "the same; with a threshold of 2% at most 1.2%"
     )
-    weight: ClassVar[Weight] = "later"
 
 
-class NothingRemembered(Base, frozen=True):
+class NothingRemembered(Later, frozen=True):
     says = "this host is not calibrated, so intervals use {method}: run `perfgate calibrate`"
-    weight: ClassVar[Weight] = "later"
     method: str
 
 
-class ControlsAlarm(Base, frozen=True):
+class ControlsAlarm(First, frozen=True):
     """More controls of the history alarm than chance explains."""
 
-    weight: ClassVar[Weight] = "first"
     proof: Proof
 
     def _said(self) -> str:
         return f"{self.proof.sentence()}, {self.proof.warning()}"
 
 
-class HistoryUnusable(Base, frozen=True):
+class HistoryUnusable(Later, frozen=True):
     says = "the memory of this host is not used: {error}"
-    weight: ClassVar[Weight] = "later"
     error: str
 
 
-class MemoryOfOneSession(Base, frozen=True):
+class MemoryOfOneSession(Later, frozen=True):
     says = "the memory of this host is not used: it holds one session, and this run has several"
-    weight: ClassVar[Weight] = "later"
 
 
-class MemoryOfOneFile(Base, frozen=True):
+class MemoryOfOneFile(Later, frozen=True):
     says = "the memory of this host is not used: the files were measured separately"
-    weight: ClassVar[Weight] = "later"
 
 
-class MemoryOfOtherMachine(Base, frozen=True):
+class MemoryOfOtherMachine(Later, frozen=True):
     """What is remembered of benchmarks was measured on another machine."""
 
-    weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
 
@@ -431,24 +400,16 @@ _SETUP = {
 }
 
 
-class MemoryOfOtherSetup(Base, frozen=True):
+class MemoryOfOtherSetup(Later, frozen=True):
     """What is remembered of benchmarks was measured in another way."""
 
-    weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
     """By the names of gate.store.memory.Setup; empty: base and head are measured in different ways."""
 
     def _said(self) -> str:
         why = "; ".join(
-            f"{_SETUP.get(each.name, each.name)} was {_shown(each.was)}, is {_shown(each.now)}"
-            for each in self.differing
+            f"{_SETUP.get(each.name, each.name)} was {_side(each.was)}, is {_side(each.now)}" for each in self.differing
         )
         differing = why or "base and head are measured in different ways"
         return f"the memory of {listed(self.benchmarks)} is not used: {differing}"
-
-
-def _shown(value: str | int | None) -> str:
-    if not isinstance(value, str):
-        return "none" if value is None else str(value)
-    return f"`{value if len(value) <= _LONGEST else value[: _LONGEST - 1] + '…'}`"

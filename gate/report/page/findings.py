@@ -8,9 +8,10 @@ import shlex
 from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
+import numpy as np
 
 from gate.decide.importance import plain
-from gate.model import SIDES, Case, Counts, Finding, Level, Report, Side, Variance
+from gate.model import SIDES, Case, Counts, Finding, Level, Report, Sample, Side, Variance
 from gate.model.case import case_id
 from gate.report.page.embedded import Again
 from gate.report.page.forest import Bar, Forest
@@ -21,11 +22,14 @@ from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
+from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
 
 NAME = 80
 """Columns of a name outside of its own finding."""
 _FEW = 4
+_BUILDS = 30
+"""Builds of a side whose means are listed."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -49,6 +53,8 @@ class Row(msgspec.Struct, frozen=True):
     """Shown without a click."""
     used: str
     """What it rests on, where that is not all that was measured."""
+    means: list[str]
+    """The mean of each build, of base and of head, of a case that is drawn."""
     shown: Shown
     command: str
     """The exact one; "": it is not known."""
@@ -94,6 +100,7 @@ def rows_of(
                 minded=len(notes.notes(finding)),
                 open=len(found) <= _FEW or not plain(finding),
                 used=_used(case, finding) if case is not None else "",
+                means=[_means(own, finding) for own in (case.base, case.head)] if case and pictures.figures else [],
                 shown=pictures,
                 command=visible(command_of(finding.benchmark, report.run.commands or {})),
                 draws=draws(finding.benchmark, again.one),
@@ -113,6 +120,12 @@ def _used(case: Case, finding: Finding) -> str:
     look = finding.decided_at
     when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""
     return f"Decided over {over}{when}"
+
+
+def _means(sample: Sample, finding: Finding) -> str:
+    ends = np.cumsum(sample.counts[0])[np.cumsum(sample.counts[1]) - 1]
+    found = [float(own.mean()) for own in np.split(sample.values, ends[:-1])]
+    return listed([amounts.amount(mean, finding.unit, numbers.larger(finding)) for mean in found], _BUILDS)
 
 
 def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
@@ -141,11 +154,23 @@ def draws(benchmark: str, report: str) -> str:
     return visible(f"{report} --benchmark {shlex.quote(glob.escape(benchmark))} --html one.html")
 
 
-def difference(finding: Finding) -> str:
-    """Write head minus base in the unit, with its sign; "": one of both is not known."""
-    change = finding.head.value - finding.base.value
-    text = amounts.amount(change, finding.unit, numbers.larger(finding)) if known(change) else ""
-    return f"+{text}" if change > 0 else text
+def difference(finding: Finding) -> list[str]:
+    """Write head minus base in the unit, and the ratio's interval at base's value, as far as there are both."""
+    base, ratio, like = finding.base.value, finding.ratio, numbers.larger(finding)
+    low, high, estimate = ratio.low, ratio.high, ratio.estimate
+
+    def signed(change: float) -> str:
+        text = amounts.amount(change, finding.unit, like)
+        return f"+{text}" if change > 0 else text
+
+    # over several machines the ratio is no quotient of the means, which may lie outside of its interval
+    several = finding.base.counts.session > 1
+    change = base * (estimate - 1) if several and known(estimate) else finding.head.value - base
+    if not known(change):
+        return []
+    if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
+        return [signed(change)]
+    return [signed(change), f"{signed(base * (low - 1))} to {signed(base * (high - 1))}"]
 
 
 def sort_key(number: float | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -10,14 +12,14 @@ from markupsafe import Markup
 
 from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
-from gate.model import SIDES, VERDICTS, Build, Finding, Report, outcomes
+from gate.model import SIDES, VERDICTS, Build, Finding, Report, Side, outcomes
 from gate.model.case import pairs
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
 from gate.report.page.forest import MARKS, forest_of
 from gate.report.page.pictures import flame_of, pictures_of, readings
-from gate.units import format_confidence, format_duration, format_number, plural
+from gate.units import format_confidence, format_duration, format_number, format_share, plural
 from gate.words import creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
@@ -80,6 +82,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "output": lambda failure: "\n".join(last_lines(failure.stderr, _OUTPUT)),
         "number": format_number,
         "level": format_confidence,
+        "share": format_share,
         "marks": MARKS,
         "verdicts": VERDICTS,
     }
@@ -126,13 +129,14 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         run=_run(report),
         plan=_plan(report),
         builds=builds_of(report.run.builds),
-        made=[text for side, own in sides if (text := say_builds(side, own))],
+        made=[text for side, own in sides for text in [say_builds(side, own), *_repeated(side, own)] if text],
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
         data=data,
-        created=_short(f"{report.run.created[:16].replace('T', ' ')} UTC") if report.run.created else "",
+        # what is no such time is shown as it is
+        created=_short(re.sub(r"^(\S{10})T(\d\d:\d\d):[\d.]+Z$", r"\1 \2 UTC", report.run.created or "")),
         again=again,
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
@@ -229,6 +233,20 @@ def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]
             )
         )
     return rows
+
+
+def _repeated(side: Side, builds: Sequence[Build]) -> list[str]:
+    """Say which files came out alike in some builds of a side; of those that are alike in all a warning tells."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for build in builds:
+        for path, digest in sorted(build.artifacts.items()):
+            found[path, pairs(build.factors)].append(digest)
+    return [
+        f"{side}: {clip(visible(path), _PATH)}{f' at {clip(visible(at), _PATH)}' if at else ''} is {len(set(own))} "
+        f"different files in {len(own)} builds, which sample fewer layouts than their number"
+        for (path, at), own in found.items()
+        if 1 < len(set(own)) < len(own)
+    ][:_ARTIFACTS]
 
 
 def _short(text: str) -> str:

@@ -51,6 +51,7 @@ def diagnostics(
             equal_variance(fit),
             growth(fit, log_fit),
             independence(fit, order_of, session, unit_name),
+            drift(fit, order_of, session, unit_name, shares=scale == "value"),
             lack_of_fit(fit, design, order),
         ],
         1 - confidence,
@@ -142,6 +143,8 @@ def _residuals(fit: Fit, cook: Array, order: Ints) -> list[Residual]:
 
 CORRELATION = 0.1
 """Below it units are worth more than 80% of as many independent ones."""
+DRIFT = 0.25
+"""Smallest change over the run, in residual standard deviations, that is worth a word."""
 UNKNOWN = "the file does not say in which order it was measured"
 
 
@@ -195,4 +198,43 @@ def independence(fit: Fit, order: Ints, session: Ints, unit: str) -> Finding:
         bad=f"{unit}s that follow each other {alike}",
         figures=f"Durbin-Watson d {d:.3g} where {mean:.3g} is expected, lag-1 correlation {r:.2f}",
         warning=f"{unit}s that follow each other {alike} (lag-1 correlation {r:.2f}): {told}",
+    )
+
+
+def drift(fit: Fit, order: Ints, session: Ints, unit: str, *, shares: bool) -> Finding:
+    """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model.
+
+    It finds what is too slow to make neighbours alike: 2 residual standard deviations over 40 units in 81% of studies,
+    Durbin and Watson's test in 23%. shares: whether a share of the mean says something; of logarithms it does not.
+    """
+    name = "no drift"
+    if order.min() < 0:
+        return untested(name, UNKNOWN)
+    own = np.unique(session, return_inverse=True)[1].reshape(len(session))
+    time = order.astype(np.float64)
+    time -= (np.bincount(own, weights=time) / np.bincount(own))[own]
+    x = fit.coded.matrix
+    apart = time - (x @ (fit.covariance @ (x.T @ fit.design.totals(time))))[fit.design.place]
+    room = float(apart @ apart)
+    if fit.residual_df < 3 or not fit.residual_ss or room <= 1e-9 * float(time @ time) or not time.any():
+        return untested(name, "too few units to separate it from the factors")
+    slope, df = float(apart @ fit.residuals) / room, fit.residual_df - 1
+    error = sqrt(max(fit.residual_ss - slope**2 * room, 0.0) / df / room)
+    t = slope / error if error else None
+    change = slope * max(float(np.ptp(time[own == each])) for each in range(int(own.max()) + 1))
+    deviations = change / sqrt(fit.residual_ss / fit.residual_df)
+    amount = f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if shares and fit.location > 0 else ""
+    said = f"from the first {unit} to the last by {amount}{abs(deviations):.1f} residual sd"
+    way = "up" if change > 0 else "down"
+    return Finding(
+        name=name,
+        statistic=t,
+        df=(float(df),),
+        p=0.0 if t is None else float(2 * stdtr(df, -abs(t))),
+        large=abs(deviations) >= DRIFT,
+        good="no sign of a drift",
+        bad=f"values drift {way}",
+        figures=said if t is None else f"{said}, t {t:.2f}",
+        warning=f"values drift {way} over the run: {said}; random order keeps it out of the effects, but it is part of "
+        "what is unexplained",
     )

@@ -10,7 +10,7 @@ import math
 import msgspec
 import numpy as np
 
-from gate.model import SIDES, Sample, Side
+from gate.model import SIDES, Sample
 from gate.model.warnings.estimates import CarryOver, Drift, OrderEffect, RatioBySession, SessionsDiffer
 from gate.stats.diagnostics.testing import SMALLEST, Sides, Test, deviation_between, t_test
 from gate.stats.typical import by_build, squared_error, trimmed_mean
@@ -32,9 +32,18 @@ def carry_over(base: Sample, head: Sample) -> CarryOver | None:
     side_at = dict.fromkeys(_places(base), "base") | dict.fromkeys(_places(head), "head")
     found: list[CarryOver] = []
     for side, sample in zip(SIDES, (base, head), strict=True):
-        change = _change(side, sample, side_at)
-        if change is not None and abs(change) > SMALLEST:
-            found.append(CarryOver(side, change))
+        parts = [*by_build(sample).values()]
+        if min(means.min() for means in parts) <= 0:
+            continue
+        away = np.concatenate([np.log(means) - np.median(np.log(means)) for means in parts])
+        before = np.array([side_at.get((session, order - 1), "") for session, order in _places(sample)])
+        other, same = away[(before != side) & (before != "")], away[before == side]
+        if min(len(other), len(same)) < FEWEST:
+            continue
+        difference = trimmed_mean(other) - trimmed_mean(same)
+        error = math.sqrt(squared_error(other) + squared_error(same))
+        if abs(difference) > ERRORS * error and abs(math.expm1(difference)) > SMALLEST:
+            found.append(CarryOver(side, math.expm1(difference)))
     return max(found, key=lambda each: abs(each.change), default=None)
 
 
@@ -42,20 +51,6 @@ def _places(sample: Sample) -> list[tuple[int, int]]:
     sessions = np.repeat([session for session, _ in sample.builds], sample.counts[1])
     orders = [] if sample.orders is None else sample.orders.tolist()
     return list(zip(sessions.tolist(), orders, strict=True))
-
-
-def _change(side: Side, sample: Sample, side_at: dict[tuple[int, int], str]) -> float | None:
-    parts = [means for means, _ in by_build(sample).values()]
-    if min(means.min() for means in parts) <= 0:
-        return None
-    away = np.concatenate([np.log(means) - np.median(np.log(means)) for means in parts])
-    before = np.array([side_at.get((session, order - 1), "") for session, order in _places(sample)])
-    other, same = away[(before != side) & (before != "")], away[before == side]
-    if min(len(other), len(same)) < FEWEST:
-        return None
-    difference = trimmed_mean(other) - trimmed_mean(same)
-    error = math.sqrt(squared_error(other) + squared_error(same))
-    return math.expm1(difference) if abs(difference) > ERRORS * error else None
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -88,31 +83,25 @@ def by_session(rounds: list[Round]) -> list[list[Round]]:
 
 
 def drift(rounds: list[Round], unit: str) -> Drift | None:
-    """Fit a straight line to what both sides have in common, round by round, within each session."""
-    test = _slope([[(r.build, r.level) for r in session] for session in by_session(rounds)])
-    return Drift(test.mean, unit) if test is not None and test.speaks else None
+    """Fit one straight line to what both sides have in common, round by round, with a level for each session.
 
-
-def _slope(series: list[list[tuple[int, float]]]) -> Test | None:
-    """Test a common slope of series of (time, value), each with its own level; the mean is the change over the longest.
-
-    Least squares with one level a series and one slope, t on what is left of the degrees.
+    Least squares, t on what is left of the degrees; what is said is the change over the longest session.
     """
     tt = tv = vv = span = 0.0
     df = -1
-    for points in series:
-        n = len(points)
-        at, level = sum(t for t, _ in points) / n, sum(v for _, v in points) / n
-        tt += sum((t - at) ** 2 for t, _ in points)
-        tv += sum((t - at) * (v - level) for t, v in points)
-        vv += sum((v - level) ** 2 for _, v in points)
-        span = max(span, points[-1][0] - points[0][0])
+    for session in by_session(rounds):
+        n = len(session)
+        at, level = sum(r.build for r in session) / n, sum(r.level for r in session) / n
+        tt += sum((r.build - at) ** 2 for r in session)
+        tv += sum((r.build - at) * (r.level - level) for r in session)
+        vv += sum((r.level - level) ** 2 for r in session)
+        span = max(span, session[-1].build - session[0].build)
         df += n - 1
     if df < 2 or tt == 0:
         return None
     slope = tv / tt
-    error = math.sqrt(max(vv - slope * tv, 0.0) / df / tt)
-    return Test(slope * span, error * span, df)
+    test = Test(slope * span, math.sqrt(max(vv - slope * tv, 0.0) / df / tt) * span, df)
+    return Drift(test.mean, unit) if test.speaks else None
 
 
 def order(sides: Sides, unit: str) -> OrderEffect | None:

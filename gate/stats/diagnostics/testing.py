@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.stats.levels import starts
 from gate.stats.ratio import t_quantile
 from gate.stats.rounding import Array, Flags, Ints
 from gate.stats.special import fdtri
@@ -35,12 +36,11 @@ class Means(msgspec.Struct, frozen=True, eq=False):
     @staticmethod
     def of(sample: Sample) -> Means:
         """Reduce a sample, of any counts above 0."""
-        starts = beginnings(sample.counts[0])
-        executions = np.add.reduceat(sample.values, starts) / sample.counts[0]
-        first = beginnings(sample.counts[1])
+        begin, first = starts(sample.counts[0]), starts(sample.counts[1])
+        executions = np.add.reduceat(sample.values, begin) / sample.counts[0]
         builds = np.add.reduceat(executions, first) / sample.counts[1]
         away = sample.values - executions.repeat(sample.counts[0])
-        return Means(sample, starts, first, executions, builds, away)
+        return Means(sample, begin, first, executions, builds, away)
 
     def ordered(self) -> dict[tuple[int, int], list[tuple[int, float]]]:
         """Return of each build the executions' positions in the run and means; nothing where these are not known."""
@@ -65,11 +65,6 @@ class Means(msgspec.Struct, frozen=True, eq=False):
 
 
 Sides = tuple[Means, Means]
-
-
-def beginnings(counts: Ints) -> Ints:
-    """Return where each unit begins among its children."""
-    return counts.cumsum() - counts
 
 
 class Test(msgspec.Struct, frozen=True):

@@ -65,18 +65,16 @@ def quota(tree: Tree) -> float | None:
     found = group(tree, "cpu")
     if not found.folders:
         raise LookupError("the control group of this process")
-    limits = [_quota_of(tree, folder, found.version) for folder in found.folders]
-    return min((limit for limit in limits if limit is not None), default=None)
-
-
-def _quota_of(tree: Tree, folder: str, version: int) -> float | None:
-    if version == 1:
-        allowed, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
-    else:
-        # the group at the top has no such file, and no limit
-        words = (tree.text(f"{folder}/cpu.max") or "max 1").split()
-        allowed, period = whole(words[0]), whole(words[-1])
-    return allowed / period if allowed and period and allowed > 0 else None
+    limits: list[float] = []
+    for folder in found.folders:
+        if found.version == 1:
+            allowed, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
+        else:
+            # the group at the top has no such file, and no limit
+            words = (tree.text(f"{folder}/cpu.max") or "max 1").split()
+            allowed, period = whole(words[0]), whole(words[-1])
+        limits += [allowed / period] if allowed and period and allowed > 0 else []
+    return min(limits, default=None)
 
 
 def throttling(tree: Tree) -> Throttling | None:
@@ -104,16 +102,14 @@ class MemoryLimit:
 def memory_limit(tree: Tree) -> MemoryLimit | None:
     """Return the limit that leaves the least; None where there is none."""
     found = group(tree, "memory")
-    limits = [_memory_of(tree, folder, found.version) for folder in found.folders]
-    return min((limit for limit in limits if limit is not None), key=lambda limit: limit.available, default=None)
-
-
-def _memory_of(tree: Tree, folder: str, version: int) -> MemoryLimit | None:
     names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-    if version == 2:
+    if found.version == 2:
         names = ("memory.max", "memory.current", "inactive_file")
-    limit, used = tree.number(f"{folder}/{names[0]}"), tree.number(f"{folder}/{names[1]}")
-    if limit is None or used is None or limit >= _NO_LIMIT:
-        return None
-    # cached files that nobody used lately make room when it is needed
-    return MemoryLimit(limit, max(0, limit - used + tree.table(f"{folder}/memory.stat").get(names[2], 0)))
+    limits: list[MemoryLimit] = []
+    for folder in found.folders:
+        limit, used = tree.number(f"{folder}/{names[0]}"), tree.number(f"{folder}/{names[1]}")
+        if limit is not None and used is not None and limit < _NO_LIMIT:
+            # cached files that nobody used lately make room when it is needed
+            idle = tree.table(f"{folder}/memory.stat").get(names[2], 0)
+            limits.append(MemoryLimit(limit, max(0, limit - used + idle)))
+    return min(limits, key=lambda limit: limit.available, default=None)

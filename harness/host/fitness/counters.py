@@ -1,20 +1,19 @@
-"""Counters and current values that the kernel reports."""
+"""Counters and current values that the kernel reports, as checks and measurements.jsonl have them."""
 
 from __future__ import annotations
 
+import datetime
 import re
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from harness.host.facts import pseudonym
 from harness.host.fitness.cgroup import Throttling, throttling
 from harness.host.fitness.kernel_files import CPUS, Tree, whole
 
 Pressure = Literal["cpu", "memory", "io"]
 PRESSURES: tuple[Pressure, ...] = ("cpu", "memory", "io")
-
-# Of Raspberry Pi's firmware: https://www.raspberrypi.com/documentation/computers/os.html#get_throttled
-FIRMWARE = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +111,15 @@ class Window:
 
 
 def moment(tree: Tree) -> Moment:
-    """Read the counters."""
+    """Read the counters; of processes as proc_pid_stat(5) has them."""
     processes = {}
-    for name in tree.found("proc/[0-9]*"):
-        # it may have ended meanwhile
-        parsed = _parsed(tree.text(f"{name}/stat"))
-        if parsed is not None:
-            processes[int(name.rpartition("/")[2])] = parsed
+    for place in tree.found("proc/[0-9]*"):
+        # it may have ended meanwhile; its name may hold spaces and brackets, and the fields are counted after it
+        name, bracket, rest = (tree.text(f"{place}/stat") or "").rpartition(")")
+        fields = rest.split()
+        if bracket and len(fields) >= 20 and fields[11].isdecimal() and fields[12].isdecimal():
+            used = int(fields[11]) + int(fields[12])
+            processes[int(place.rpartition("/")[2])] = Process(name.partition("(")[2], fields[19], used)
     own = (tree.text("proc/self/stat") or "").split(" ", 1)[0]
     return Moment(
         processes,
@@ -128,18 +129,6 @@ def moment(tree: Tree) -> Moment:
         throttles(tree),
         tree.table("proc/vmstat"),
     )
-
-
-def _parsed(stat: str | None) -> Process | None:
-    # the name may hold spaces and brackets; the fields are counted after it, proc_pid_stat(5)
-    name, bracket, rest = (stat or "").rpartition(")")
-    fields = rest.split()
-    if not bracket or len(fields) < 20:
-        return None
-    try:
-        return Process(name.partition("(")[2], fields[19], int(fields[11]) + int(fields[12]))
-    except ValueError:
-        return None
 
 
 def watch(tree: Tree, seconds: float) -> Window:
@@ -153,3 +142,41 @@ def watch(tree: Tree, seconds: float) -> Window:
     while time.perf_counter() < end:
         pass
     return Window(begin, moment(tree))
+
+
+def state(tree: Tree | None = None) -> dict[str, Any]:
+    """Read what a run keeps of before and after it, whose change tells what happened to the machine.
+
+    What cannot be read is left out.
+
+    time: ISO 8601. uptime, throttled_seconds: s. cpu_total, cpu_idle, cpu_steal: clock ticks of all processors.
+    pressure_cpu, pressure_memory, pressure_io: microseconds in which some program waited. throttled: periods that the
+    cgroup's quota cut short. thermal_throttles, oom_kills: counts. swap_in, swap_out: pages. memory_available: B.
+    boot_id: hashed.
+    """
+    files = Tree() if tree is None else tree
+    boot = files.text("proc/sys/kernel/random/boot_id")
+    quota, spent, vmstat = throttling(files), ticks(files), files.table("proc/vmstat")
+    uptime = re.match(r"[\d.]+", files.text("proc/uptime") or "")
+    waited = {what: pressure(files, what).get("total") for what in PRESSURES}
+    found: dict[str, Any] = {
+        "time": datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "boot_id": pseudonym("boot", boot) if boot else None,
+        "kernel": files.text("proc/sys/kernel/osrelease"),
+        "uptime": float(uptime[0]) if uptime is not None else None,
+        "load": load(files),
+        "processors": spent and spent.processors,
+        "cpu_total": spent and spent.total,
+        "cpu_idle": spent and spent.idle,
+        "cpu_steal": spent and spent.steal,
+        **{f"pressure_{what}": None if total is None else int(total) for what, total in waited.items()},
+        **({} if quota is None else {"throttled": quota.throttled, "throttled_seconds": quota.seconds}),
+        "thermal_throttles": throttles(files),
+        "swap_in": vmstat.get("pswpin"),
+        "swap_out": vmstat.get("pswpout"),
+        "oom_kills": vmstat.get("oom_kill"),
+        "memory_available": files.table("proc/meminfo").get("MemAvailable"),
+        "governor": ", ".join(sorted(set(governors(files)))) or None,
+        "turbo": turbo(files),
+    }
+    return {name: value for name, value in found.items() if value is not None}

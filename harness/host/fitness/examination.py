@@ -12,122 +12,28 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
-from harness.host.facts import facts
+from harness.host.facts import facts, install
 from harness.host.fitness import load, machine, processors
-from harness.host.fitness.cgroup import group, memory_limit
+from harness.host.fitness.cgroup import memory_limit
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
+from harness.host.fitness.kernel_files import Tree
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
-from harness.process.processors import given_priority
 from harness.trace.trace import tracer_here
 
 CHECKS = Checks()
-DEEP = 50
-"""Microseconds to wake up from which a sleep is deep: five percent of a millisecond."""
-
-
-@CHECKS("interrupts", "A processor that handles a device's interrupt does not run the measured program meanwhile.")
-def _interrupts(here: Here) -> Check | None:
-    texts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
-    used = {cpu for text in texts for cpu in cpu_list(text)}
-    online = set(cpu_list(here.files.text(f"{CPUS}/online") or "")) or used
-    used &= online
-    if not used:
-        return None
-    free = online - used
-    alone = here.files.text(f"{CPUS}/isolated") or ""
-    # "(null)" is what some kernels write for none
-    isolated = set(cpu_list("" if alone == "(null)" else alone))
-    if isolated & used:
-        others = written(online - isolated)
-        return warn(
-            f"also on the isolated processors {written(isolated & used)}",
-            f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done",
-        )
-    return ok(f"on processors {written(used)}" + (f", never on {written(free)}" if free else ""))
-
-
-@CHECKS(
-    "idle states", "When a program has waited, its processor is asleep, and waking it is part of the measured time."
-)
-def _idle(here: Here) -> Check | None:
-    # Documentation/admin-guide/pm/cpuidle.rst
-    states = {
-        here.files.text(f"{folder}/name") or "": whole(here.files.text(f"{folder}/latency"))
-        for folder in here.files.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*")
-        if here.files.text(f"{folder}/disable") != "1"
-    }
-    latencies = {state: latency for state, latency in states.items() if latency is not None}
-    if not latencies:
-        driver = here.files.text(f"{CPUS}/cpuidle/current_driver")
-        return ok("none") if driver == "none" else None
-    deepest = max(latencies, key=lambda state: latencies[state])
-    value = f"down to {deepest}, which takes {latencies[deepest]} us to leave"
-    if latencies[deepest] < DEEP:
-        return ok(value)
-    return warn(value, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
-
-
-@CHECKS("nmi watchdog", "It interrupts every processor every few seconds, and takes a counter from perf.")
-def _watchdog(here: Here) -> Check | None:
-    # Documentation/admin-guide/lockup-watchdogs.rst
-    on = here.files.text("proc/sys/kernel/nmi_watchdog")
-    if on not in ("0", "1"):
-        return None
-    if on == "0":
-        return ok("off")
-    return warn("on", "sudo sysctl kernel.nmi_watchdog=0")
-
-
-@CHECKS("priority", "As root perfgate lets measured programs go before others, so that they do not wait for a load.")
-def _priority(_: Here) -> Check | None:
-    given = given_priority()
-    return ok(f"{given}: measured programs " + ("go before others" if given < 0 else "share processors with others"))
-
-
-@CHECKS(
-    "cpuset",
-    "Programs of other groups may run on the same processors. If they may use fewer of them, they crowd there.",
-)
-def _cpuset(here: Here) -> Check | None:
-    found = group(here.files, "cpuset")
-    if not found.folders:
-        return None
-    file = "cpuset.effective_cpus" if found.version == 1 else "cpuset.cpus.effective"
-    # version 2 has the file only where the controller is on for the group; then those around it count
-    own = next((folder for folder in found.folders if here.files.text(f"{folder}/{file}")), None)
-    text = here.files.text(f"{own}/{file}") if own is not None else None
-    if text is None:
-        return ok("none") if found.version == 2 else None
-    online = here.files.text(f"{CPUS}/online")
-    mine, every = set(cpu_list(text)), set(cpu_list(online or text))
-    if mine >= every:
-        return ok(f"none: all {len(every)} processors")
-    alone = here.files.text(f"{own}/cpuset.cpus.partition") in ("root", "isolated") or (
-        here.files.text(f"{own}/cpuset.cpu_exclusive") == "1"
-    )
-    value = f"{len(mine)} of {len(every)} processors ({written(mine)})"
-    if alone:
-        return ok(f"{value}, for this group alone")
-    return warn(f"{value}, shared with other groups")
 
 
 _SECONDS = 3.0
 _VERSIONED = ("perf", "valgrind")
 _OTHERS = ("setarch", "taskset")
-# The first that is there; the packages of git and hyperfine have the same name in all of them.
-_INSTALLERS = {
-    "apt-get": "sudo apt-get install", "dnf": "sudo dnf install", "pacman": "sudo pacman -S",
-    "zypper": "sudo zypper install", "apk": "sudo apk add", "brew": "brew install",
-}  # fmt: skip
 
 
 @CHECKS("tools", "Without hyperfine perfgate starts commands itself; perf_stat needs perf, callgrind needs valgrind.")
 def _tools(_: Here) -> Check | None:
     if shutil.which("git") is None:
         why = "Base and head are commits: without git nothing is measured."
-        return bad("no git", command=_install("git"), why=why)
+        return bad("no git", command=install(os.environ, {}, "git") or None, why=why)
     own = find_own("hyperfine")
     hyperfine = own or shutil.which("hyperfine")
     which = f"({'comes with perfgate' if own else 'on PATH'}: {hyperfine})"
@@ -141,7 +47,7 @@ def _tools(_: Here) -> Check | None:
     absent = [tool for tool, version in found.items() if version is None]
     value = ", ".join(there) + ("; " if there and absent else "") + (f"no {', '.join(absent)}" if absent else "")
     if "hyperfine" in absent:
-        return warn(value, _install("hyperfine"))
+        return warn(value, install(os.environ, {}, "hyperfine") or None)
     return ok(value)
 
 
@@ -160,10 +66,6 @@ def _version(path: str | None) -> str | None:
         return None
     number = re.search(rb"\d+(?:\.\d+)+", done.stdout)
     return number[0].decode("ascii") if number else ""
-
-
-def _install(package: str) -> str | None:
-    return next((f"{start} {package}" for tool, start in _INSTALLERS.items() if shutil.which(tool)), None)
 
 
 @CHECKS("tracer", "It sees which files a benchmark reads: one that reads nothing that differs need not be measured.")
@@ -245,7 +147,6 @@ SWAP_WARN = 0.05
 """Share of the swap space. Systems put some pages of idle programs there in the course of days."""
 SWAPPED_BAD = 64
 """Pages moved while watched, a quarter of a MiB: more than one idle program that wakes up."""
-_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 
 
 @CHECKS("memory", "With little memory left, programs wait for pages, or the kernel kills one.")
@@ -288,16 +189,6 @@ def _swap(here: Here) -> Check | None:
     return ok(value)
 
 
-@CHECKS("huge pages", "Whether a program gets huge pages depends on how fragmented memory is, and changes its speed.")
-def _huge_pages(here: Here) -> Check | None:
-    chosen = re.search(r"\[(\w+)\]", here.files.text(_PAGES) or "")
-    if chosen is None:
-        return None
-    if chosen[1] == "always":
-        return warn("always", f"echo madvise | sudo tee /{_PAGES}")
-    return ok(chosen[1])
-
-
 @CHECKS("name in reports", "Reports name the machine by a hash, so that they can be published.")
 def _name(_: Here) -> Check | None:
     return ok(str(facts()["hostname"]))
@@ -314,9 +205,8 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "cpuset", "interrupts",
-    "idle states", "nmi watchdog", "priority", "huge pages", "aslr", "clock source", "perf events",
-    "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
+    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "aslr",
+    "clock source", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")

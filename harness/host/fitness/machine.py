@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
@@ -111,51 +110,9 @@ def is_virtual(tree: Tree) -> bool | None:
     return None if kind is None else kind != ""
 
 
-def _container(tree: Tree) -> str:
-    """Name the container around this process; "" where none is seen.
-
-    A container has process numbers of its own. Where the kernel's own thread has the second one there is none around:
-    the files were left by the image that the disk of a virtual machine was made from.
-    """
-    if tree.text("proc/2/comm") == "kthreadd":
-        return ""
-    if tree.exists(".dockerenv"):
-        return "Docker"
-    if tree.exists("run/.containerenv"):
-        return "Podman"
-    told = tree.text("run/systemd/container")
-    if told:
-        return told
-    groups = tree.text("proc/self/cgroup") or ""
-    return "Kubernetes" if "kubepods" in groups else "Docker" if "/docker" in groups else ""
-
-
 @CHECKS("virtual machine", "Neighbours on the same hardware take caches, memory bandwidth and processor time.")
 def _virtualization(here: Here) -> Check | None:
-    kind, container = hypervisor(here.files), _container(here.files)
-    inside = f", in a container ({container})" if container else ""
+    kind = hypervisor(here.files)
     if kind is None:
-        return unknown(f"this system does not show it{inside}")
-    if kind:
-        return warn(f"yes, {kind}{inside}")
-    return ok(f"no{inside}")
-
-
-@CHECKS("perf events", 'Above 2, only a privileged user may count: instrument = "perf_stat" needs it.')
-def _perf_events(here: Here) -> Check | None:
-    level = here.files.number("proc/sys/kernel/perf_event_paranoid")
-    if level is None:
         return None
-    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
-    # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
-    may_count = rights and int(rights[1], 16) & (1 << 38 | 1 << 21)
-    may = "allowed" if level <= 2 else "allowed to this user" if may_count else ""
-    # those of processors are cpu, cpu_core and cpu_atom, cpum_cf; armv8_pmuv3_0, armv8_cortex_a72
-    counters = [path.rpartition("/")[2] for path in here.files.found("sys/bus/event_source/devices/*")]
-    if may and counters and not any(each.startswith(("cpu", "arm")) for each in counters):
-        value = f"{may} (perf_event_paranoid {level}), but this machine counts no cycles and no instructions"
-        hidden = 'Virtual machines often hide these counters: "perf_stat" gives only times.'
-        return replace(warn(value), why=hidden)
-    if may:
-        return ok(f"{may} (perf_event_paranoid {level})")
-    return warn(f"perf_event_paranoid {level}", "sudo sysctl kernel.perf_event_paranoid=2")
+    return warn(f"yes, {kind}") if kind else ok("no")

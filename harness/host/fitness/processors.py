@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from gate.model.warnings.hosts import HeldDown, LowPowerProfile
 from gate.units import plural
 from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.counters import FIRMWARE, governors, turbo
+from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
 from harness.host.fitness.machine import is_virtual
 
@@ -28,17 +28,6 @@ def _smt(here: Here) -> Check | None:
     if is_virtual(here.files) is not False:
         return unknown("none visible, but a virtual machine may have half cores")
     return ok("off")
-
-
-@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=).")
-def _isolated(here: Here) -> Check | None:
-    texts = {what: here.files.text(f"{CPUS}/{what}") for what in ("isolated", "nohz_full")}
-    if texts["isolated"] is None:
-        return None
-    # "(null)" is what some kernels write for none
-    parts = [f"{text} {what}" for what, text in texts.items() if text and text != "(null)"]
-    hint = f'; cpus = "{texts["isolated"]}" in a [[benchmark]] uses them' if texts["isolated"] else ""
-    return ok(", ".join(parts) + hint if parts else "none")
 
 
 @CHECKS("affinity", "With a single processor, perfgate and all services run on the one that is measured.")
@@ -74,8 +63,17 @@ def _groups(tree: Tree) -> dict[str, list[int]]:
     }
     if all(hybrid.values()):
         return {kind: cpu_list(text or "") for kind, text in hybrid.items()}
-    speeds = _speeds(tree)
-    models = _models(tree)
+    speeds: dict[int, int] = {}
+    # cpu_capacity knows that a little core does less with a cycle
+    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items() if not speeds else ():
+            if speed := whole(text):
+                speeds[int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0])] = speed
+    models = {}
+    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
+        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
+        if (cpu := whole(fields.get("processor"))) is not None:
+            models[cpu] = f"part {fields['CPU part']}" if "CPU part" in fields else fields.get("model name", "")
     fastest = max(speeds.values(), default=0)
     groups: dict[tuple[float, str], list[int]] = defaultdict(list)
     for cpu in sorted(speeds.keys() | models.keys()):
@@ -88,30 +86,6 @@ def _groups(tree: Tree) -> dict[str, list[int]]:
         or "full speed": cpus
         for (speed, model), cpus in sorted(groups.items())
     }
-
-
-def _speeds(tree: Tree) -> dict[int, int]:
-    # cpu_capacity knows that a little core does less with a cycle
-    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
-        found = {
-            int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0]): whole(text)
-            for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items()
-        }
-        known = {cpu: speed for cpu, speed in found.items() if speed}
-        if known:
-            return known
-    return {}
-
-
-def _models(tree: Tree) -> dict[int, str]:
-    models = {}
-    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
-        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
-        cpu = whole(fields.get("processor"))
-        part = f"part {fields['CPU part']}" if "CPU part" in fields else ""
-        if cpu is not None:
-            models[cpu] = part or fields.get("model name", "")
-    return models
 
 
 @CHECKS("numa nodes", "Memory of another node is slower, so a program's speed depends on where it runs.")
@@ -132,9 +106,6 @@ SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
 (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst, cpufreq.rst)."""
 _POWERSAVE = "power"
 _LOW_POWER = "low-power"
-_NOW = 0xF
-_EVER = 0xF0000
-_FIRMWARE_BITS = ("too little voltage", "frequency capped", "throttled", "soft temperature limit")
 
 
 @CHECKS("governor", "When the frequency follows the load, a program's speed depends on what ran before it.")
@@ -177,21 +148,9 @@ def _boost(here: Here) -> Check | None:
 def _heat(here: Here) -> Check | None:
     count, before = here.window.end.throttles, here.window.begin.throttles
     if count is None or before is None:
-        try:
-            bits = int(here.files.text(FIRMWARE) or "", 16)
-        except ValueError:
-            return None
-        if bits & _NOW:
-            return bad(f"now: {_named(bits)}")
-        if bits & _EVER:
-            return warn(f"since boot, not now: {_named(bits >> 16)}")
-        return ok("never since boot")
+        return None
     if count > before:
         return bad(f"{plural(count - before, 'time')} while it was watched")
     if count:
         return warn(f"{plural(count, 'time')} since boot, not now")
     return ok("never since boot")
-
-
-def _named(bits: int) -> str:
-    return ", ".join(text for place, text in enumerate(_FIRMWARE_BITS) if bits >> place & 1)

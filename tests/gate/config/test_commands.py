@@ -5,9 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gate.config.parse import parse
-from gate.config.source import ConfigError, read_source
-from gate.config.study import Study
+from tests.gate.config.reading import error, study
 
 PLAIN = "[study.factor]\na = [0, 1]\nb = [0, 1]\n"
 GIVING = '[study.factor.a]\nx = {}\ny = { args = ["--y"] }\n'
@@ -16,18 +14,6 @@ GIVING = '[study.factor.a]\nx = {}\ny = { args = ["--y"] }\n'
 def benchmark(command: str | list[str], more: str = "") -> str:
     # a string of JSON is one of TOML
     return f'[[benchmark]]\nname = "s"\ncommand = {json.dumps(command)}\n{more}'
-
-
-def study(text: str) -> Study:
-    found = parse(read_source(text, "perfgate.toml")).study
-    assert found is not None
-    return found
-
-
-def error(text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        study(text)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from gate.config.parse import parse
 from gate.config.source import ConfigError, line_of, project_source, read_source
 from gate.config.types import Config
 from gate.units import Share
+from tests.gate.config.reading import config, error
 
 METRIC = '[[benchmark]]\nname = "a"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.l]\n'
 EXAMPLE = """\
@@ -68,10 +69,6 @@ exact = false
 """
 
 
-def config(text: str) -> Config:
-    return parse(read_source(text, "perfgate.toml"))
-
-
 @pytest.fixture(params=["as msgspec words it", "as a later msgspec words it"])
 def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     convert = msgspec.convert
@@ -84,12 +81,6 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
 
     if request.param.startswith("as a later"):
         monkeypatch.setattr(msgspec, "convert", reworded)
-
-
-def error(text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        config(text)
-    return str(caught.value)
 
 
 def test_the_example_of_the_design() -> None:

@@ -14,6 +14,7 @@ from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.study import Study
 from gate.config.types import Config
 from gate.units import Duration
+from tests.gate.config.reading import error, study
 
 BENCH = '[[benchmark]]\nname = "latency"\ncommand = "./latency {clients}"\ninstrument = "values"\n'
 EXAMPLE = """\
@@ -51,18 +52,6 @@ later = { session = [1, 2] }
 
 def source(text: str, name: str = "perfgate.toml") -> Source:
     return read_source(text, name)
-
-
-def study(text: str) -> Study:
-    found = parse(source(text)).study
-    assert found is not None
-    return found
-
-
-def error(text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        parse(source(text))
-    return str(caught.value)
 
 
 def test_every_key_parses_and_settings_keep_their_type() -> None:
@@ -142,7 +131,7 @@ TWO = '[study.factor]\na = [1, 2]\nb = ["x", "y"]\n'
         (f"{TWO}[study]\ntreatments = [{{a = 1}}]", "perfgate.toml:5: study.treatments[0]: names no setting of b: a treatment has one of every factor"),
         (f'{TWO}[study]\ntreatments = [{{a = 1, b = "x"}}, {{b = "x", a = 1.0}}]', "perfgate.toml:5: study.treatments[1]: is the same as study.treatments[0]"),
         ("[study.factor]\n" + "\n".join(f"a{i} = [1, 2]" for i in range(14)), "perfgate.toml:1: study.factor: 16384 treatments are more than 10000: take fewer factors or settings, or a study.fraction of them"),
-        ('[[benchmark]]\nname = "s"\ncommand = "cd b && go test"\ninstrument = "go"\n[study.factor.a]\nx = {}\ny = {prefix = ["nice"]}', "perfgate.toml:3: benchmark[0].command: a prefix of [study.factor] cannot precede several shell commands of a suite: write a list"),
+        ('[[benchmark]]\nname = "s"\ncommand = "cd b && go test"\ninstrument = "go"\n[study.factor.a]\nx = {}\ny = {prefix = ["nice"]}', "perfgate.toml:3: benchmark[0].command: a prefix of [study.factor] cannot precede several shell commands: write a list"),
         ('[[benchmark]]\nname = "s"\ncommand = "x"\nservice = {command = "s", ready = "tcp:{a}"}\n[study.factor]\na = [0, 1]', 'perfgate.toml:4: benchmark[0].service.ready: "tcp:0": write tcp:{port}, tcp:8080 or tcp:HOST:8080'),
     ],
 )  # fmt: skip

@@ -4,9 +4,7 @@ import itertools
 
 import pytest
 
-from gate.config.parse import parse
 from gate.config.shared_tables import Load, Service
-from gate.config.source import read_source
 from gate.config.study import Setting, Study
 from gate.config.treatments import (
     Job,
@@ -15,6 +13,7 @@ from gate.config.treatments import (
     baseline,
     build_command,
     build_environment,
+    builds_of,
     environment,
     jobs,
     measured_by,
@@ -23,16 +22,7 @@ from gate.config.treatments import (
 )
 from gate.config.types import Benchmark, BuildTable, Config
 from gate.model.study import Factor
-
-
-def config(text: str) -> Config:
-    return parse(read_source(text, "perfgate.toml"))
-
-
-def study(text: str) -> Study:
-    found = config(text).study
-    assert found is not None
-    return found
+from tests.gate.config.reading import config, study
 
 
 def planned(found: Study, *builds: BuildTable) -> tuple[Planned, ...]:
@@ -88,6 +78,11 @@ def test_a_few_treatments_of_many_factors_are_found_at_once() -> None:
     factors = "\n".join(f"f{i} = [1, 2]" for i in range(60))
     listed = ", ".join("{" + ", ".join(f"f{i} = {1 + (i == j)}" for i in range(60)) + "}" for j in range(3))
     assert len(planned(study(f"[study]\ntreatments = [{listed}]\n[study.factor]\n{factors}"))) == 3
+
+
+def test_builds_by_default() -> None:
+    for text, builds in (("replicates = 3", 3), ("replicates = 9", 5), ("replicates = 9\nbuilds = 9", 9), ("", 5)):
+        assert builds_of(study(f"{THREE}[study]\n{text}")) == builds
 
 
 BUILT = """

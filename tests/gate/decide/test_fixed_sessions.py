@@ -1,29 +1,24 @@
 """`gate.sessions = "fixed"`: each machine goes by its own rounds, and one verdict is over all of them."""
 
-import datetime
 import math
 import statistics
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy import stats
 
 from gate.config.parse import parse
-from gate.config.rules import Policy
 from gate.config.source import ConfigError, read_source
-from gate.decide import decide
 from gate.decide.next_steps import next_step
-from gate.evidence.gather import gather
 from gate.model import Finding, Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine, RatioBySession, RoundsLeftOut, SessionsDiffer
 from gate.model.warnings.measured import TwoSessions
 from gate.stats.round_ratio import Rounds
 from gate.stats.shared_variance import share_variance
-from gate.units import Share
-from tests.support.lines import builds, located
+from tests.gate.decide.decided import decided
+from tests.support.lines import builds
 
 FIXED = '[gate]\nsessions = "fixed"\n'
 RANDOM = '[gate]\nsessions = "random"\n'
@@ -43,11 +38,8 @@ Lines = list[dict[str, Any]]
 
 
 def judged(lines: Lines, toml: str = FIXED) -> Report:
-    config = parse(read_source(toml, "perfgate.toml"))
-    if "threshold" not in toml:
-        config = msgspec.structs.replace(config, gate=msgspec.structs.replace(config.gate, threshold=Share(0.03)))
-    policy = Policy(config, "test", datetime.date(2026, 11, 20), None)
-    return decide(gather(located(*lines), policy.config), policy)
+    rules = toml if "threshold" in toml else (toml or "[gate]\n").replace("[gate]\n", '[gate]\nthreshold = "3%"\n')
+    return decided(lines, rules)
 
 
 def only(lines: Lines, toml: str = FIXED) -> Finding:

@@ -1,6 +1,5 @@
 """What a floor decides, and that no report keeps it to itself (docs/method.md, floor)."""
 
-import datetime
 import itertools
 import math
 from typing import Any, Literal
@@ -11,18 +10,14 @@ import pytest
 from scipy import stats
 
 from gate.codes import Exit
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
 from gate.decide import decide
 from gate.decide.next_steps import next_step
-from gate.evidence.gather import gather
 from gate.model import Case, Evidence, Finding, Report, outcomes, reasons
 from gate.words import findings, numbers, verdict_line
+from tests.gate.decide.decided import decided, policy_by
 from tests.support import simulate
-from tests.support.lines import builds, located
+from tests.support.lines import builds
 
-TODAY = datetime.date(2026, 11, 20)
 NS = 1e-9
 Better = Literal["lower", "higher"]
 Values = list[list[list[float]]]
@@ -32,8 +27,7 @@ def report(lines: list[dict[str, Any]], *, benchmark: dict[str, Any] | None = No
     """Decide over lines; benchmark: its table, where it needs one."""
     tables: dict[str, Any] = {"gate": {"threshold": "3%", "interval": "fieller", **gate}}
     tables |= {"benchmark": [benchmark]} if benchmark else {}
-    config = parse(from_tables(tables, "test"))
-    return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
+    return decided(lines, tables)
 
 
 def nested(mean: float, sd: float, seed: int, count: int = 8, iterations: int = 6) -> Values:
@@ -75,7 +69,7 @@ def judged(evidence: Evidence, floor: str, **gate: Any) -> list[Finding]:
         "gate": {"threshold": "3%", "floor": floor, **gate},
         "benchmark": [{"name": n, "command": "x", "instrument": "values", "metric": metric} for n in names],
     }
-    return decide(evidence, Policy(parse(from_tables(tables, "test")), "test", TODAY)).findings
+    return decide(evidence, policy_by(tables)).findings
 
 
 RULES: list[Any] = [
@@ -259,19 +253,14 @@ def looked(ratios: list[float], rounds: int, **gate: Any) -> list[dict[str, Any]
     return lines
 
 
-def of_run(lines: list[dict[str, Any]]) -> Report:
-    config = parse(from_tables(lines[0]["config"], "test"))
-    return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
-
-
 # about +10%, and from 5% to 15%: the live run of the report
 TENTH = [1.05, 1.15, 1.07, 1.13]
 
 
 def test_what_is_given_up_because_of_the_floor_names_the_floor() -> None:
-    free = one(of_run(looked(TENTH, 4, floor="0")))
+    free = one(decided(looked(TENTH, 4, floor="0")))
     assert free.stopped is None
-    found = of_run(looked(TENTH, 4, floor="0.4ns"))
+    found = decided(looked(TENTH, 4, floor="0.4ns"))
     assert one(found).stopped == "futility"
     text = findings.conclusion(one(found))
     assert "floor of 0.4 ns" in text
@@ -281,7 +270,7 @@ def test_what_is_given_up_because_of_the_floor_names_the_floor() -> None:
 
 def test_a_floor_that_settles_at_a_look_still_shows_what_it_hides() -> None:
     ratios = [1.06, 1.10, 1.08, 1.09]
-    found = one(of_run(looked(ratios, 4, floor="1ns")))
+    found = one(decided(looked(ratios, 4, floor="1ns")))
     assert found.stopped == "settled"
     assert found.is_below_floor
     assert found.ratio.confidence == pytest.approx(0.95)

@@ -1,6 +1,5 @@
 """Base is 0: what is a change, what is open, and what a reader can do about it (docs/method.md)."""
 
-import datetime
 import io
 from pathlib import Path
 from typing import Any
@@ -8,29 +7,22 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
-from gate.decide import decide
 from gate.decide.next_steps import next_step
-from gate.evidence.gather import gather
 from gate.model import Report, reasons
 from gate.words import findings, verdict_line
-from tests.support.lines import builds, located
-
-TODAY = datetime.date(2026, 11, 20)
+from tests.gate.decide.decided import decided
+from tests.support.lines import builds
 
 
 def report(base: list[float], head: list[float], **metric: Any) -> Report:
     """Decide over five builds of each; base, head: the values of each build."""
     table = {"name": "enc", "command": "x", "instrument": "values", "metric": {"allocs": {"unit": "count", **metric}}}
-    config = parse(from_tables({"benchmark": [table]}, "test"))
     lines = [
         line
         for side, values in (("base", base), ("head", head))
         for line in builds(side, [[values]] * 5, benchmark="enc", metric="allocs", unit="count")
     ]
-    return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
+    return decided(lines, {"benchmark": [table]})
 
 
 @pytest.mark.parametrize(

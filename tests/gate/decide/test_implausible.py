@@ -1,6 +1,5 @@
 """An improvement too large to believe is held up in the headline: a head that does nothing is fast."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -8,17 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gate.cli.main import main
+from tests.gate.decide.decided import typed
 from tests.support import lines
 
 QUESTION = "does head still do the work?"
-
-
-def run(*argv: str) -> tuple[int, str]:
-    out, err = io.StringIO(), io.StringIO()
-    code = main(argv, out, err)
-    assert not err.getvalue()
-    return code, out.getvalue()
 
 
 def written(folder: Path, factors: dict[str, float], builds: int = 5, **rules: Any) -> str:
@@ -34,7 +26,7 @@ def written(folder: Path, factors: dict[str, float], builds: int = 5, **rules: A
 
 
 def asked(folder: str, *options: str) -> list[dict[str, Any]]:
-    _, text = run("decide", folder, "--json", "-", *options)
+    _, text = typed("decide", folder, "--json", "-", *options)
     return [
         {"text": each["text"], **each["details"]}
         for each in json.loads(text)["warnings"]
@@ -44,7 +36,7 @@ def asked(folder: str, *options: str) -> list[dict[str, Any]]:
 
 def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
     folder = written(tmp_path, {"parse": 0.055, "same": 1.0, "half": 0.6})
-    code, text = run("decide", folder)
+    code, text = typed("decide", folder)
     assert code == 0
     headline = " ".join(text.partition("\n\n")[0].split())
     assert headline.startswith("✔ Pass: 3 results, none worse; parse is 94.5% faster (at least ")
@@ -54,7 +46,7 @@ def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
         ("summary", "✅ **Pass**: "),
         ("html", '<span class="word">Pass</span>: '),
     ):
-        _, written_as = run("report", folder, "--format", form)
+        _, written_as = typed("report", folder, "--format", form)
         (line,) = (each for each in written_as.splitlines() if found in each)
         assert "parse is 94.5% faster" in line
         assert QUESTION in line
@@ -62,7 +54,7 @@ def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
     assert [each["benchmark"] for each in warning["improvements"]] == ["parse"]
     assert warning["improvements"][0]["ratio"] == pytest.approx(0.055, rel=0.01)
     assert warning["text"] == f"parse is 94.5% faster: {QUESTION}"
-    _, report = run("decide", folder, "--json", "-")
+    _, report = typed("decide", folder, "--json", "-")
     assert json.loads(report)["verdict"] == "pass"
 
 
@@ -107,4 +99,4 @@ def test_a_comparison_of_two_runs_does_not_ask(tmp_path: Path) -> None:
     for folder in (first, second):
         folder.mkdir()
     one, other = written(first, {"parse": 1.0}), written(second, {"parse": 0.055})
-    assert QUESTION not in run("compare", one, other)[1]
+    assert QUESTION not in typed("compare", one, other)[1]

@@ -3,7 +3,6 @@
 Sizes of artifacts and the time of builds are cases as others are (docs/method.md, limits and metrics of builds).
 """
 
-import datetime
 import math
 from typing import Any
 
@@ -24,10 +23,10 @@ from gate.report import junit
 from gate.report.markdown import comment
 from gate.report.page import html
 from gate.report.text import terminal
+from tests.gate.decide.decided import TODAY, policy_by
 from tests.support import simulate
 from tests.support.lines import builds, execution, located
 
-TODAY = datetime.date(2026, 11, 20)
 CASES = 1200
 LOOKS = (4, 6, 8, 12)
 ALPHA = 0.1
@@ -47,7 +46,7 @@ def drawn(head: float, better: str, looks: tuple[int, ...], effects: simulate.Ef
 
 def judged(evidence: Any, **gate: Any) -> list[Finding]:
     tables = {"gate": {"confidence": 1 - ALPHA, "family": "none", "interval": "fieller", **gate}}
-    return decide(evidence, Policy(parse(from_tables(tables, "test")), "test", TODAY)).findings
+    return decide(evidence, policy_by(tables)).findings
 
 
 def at_most(count: int, of: int) -> None:

@@ -1,6 +1,5 @@
 """Early stopping (docs/method.md): the looks, what is settled at each, and that the verdict is the shown interval's."""
 
-import datetime
 import math
 from typing import Any
 
@@ -9,25 +8,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import read_source
 from gate.config.types import Builds, Config, Detectable, Gate, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Build, Execution, Look, Metric, Report, Round, Run, reasons
+from gate.model import SIDES, Build, Execution, Look, Metric, Round, Run, reasons
 from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import AfterLastLook, RoundsShort
 from gate.stats.sequential import spending
 from gate.units import Duration
+from tests.gate.decide.decided import TODAY, decided, policy_by, settled
 from tests.support import simulate
-from tests.support.lines import located
+from tests.support.lines import execution, located
 from tests.support.seeds import some
 
-TODAY = datetime.date(2026, 11, 20)
 PLAN = {"builds": {"min": 4, "max": 12}, "executions": 1}
 Means = dict[str, tuple[list[float], list[float]]]
 
@@ -44,32 +41,10 @@ def lines(
             if (until or {}).get(name, rounds) <= r:
                 continue
             for side, values in zip(("base", "head"), sides, strict=True):
-                metrics = {"time": {"unit": "s", "values": [values[r]]}}
-                found.append(
-                    {
-                        "type": "execution",
-                        "benchmark": name,
-                        "side": side,
-                        "build": r,
-                        "execution": 0,
-                        "metrics": metrics,
-                    }
-                )
+                found.append(execution(side, [values[r]], build=r, benchmark=name))
         settled = [name for name, last in (until or {}).items() if last == r + 1]
         found.append({"type": "look", "look": r + 1, "settled": settled})
     return found
-
-
-def decided(found: list[dict[str, Any]]) -> Report:
-    tables = found[0]["config"]
-    config = parse(read_source("", "x")) if not tables else _config(tables)
-    return decide(gather(located(*found), config), Policy(config, "test", TODAY))
-
-
-def _config(tables: dict[str, Any]) -> Config:
-    from gate.config.source import from_tables
-
-    return parse(from_tables(tables, "test"))
 
 
 def draw(rng: np.random.Generator, ratios: list[float], sd: float = 0.02, shared: float = 0.0) -> Means:
@@ -226,8 +201,7 @@ def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() ->
     assert (
         isinstance(result.findings[0].reason, reasons.TooWide) and result.findings[0].decided_at.confidence > 0.999999
     )
-    config = _config(found[0]["config"])
-    assert look(gather(located(*found[:-2]), config), Policy(config, "test", TODAY)) == frozenset()
+    assert settled(found[:-2]) == frozenset()
 
 
 def test_what_came_after_the_last_look_is_named() -> None:
@@ -375,16 +349,9 @@ def test_a_look_names_the_benchmarks_that_need_no_more() -> None:
     means = draw(rng, [1.0, 1.0, 1.4], sd=0.0005)
     means["b1"] = draw(rng, [1.0], sd=0.2)["b0"]
 
-    def settled(rounds: int) -> frozenset[str]:
-        found = lines(means, rounds)
-        config = _config(found[0]["config"])
-        return look(gather(located(*found), config), Policy(config, "test", TODAY))
-
-    assert settled(3) == frozenset()
-    assert settled(4) == {"b0"}
-    assert settled(6) == {"b0", "b2"}
-    # no look is left
-    assert settled(12) == {"b0", "b1", "b2"}
+    # at the last no look is left
+    expected = {3: set[str](), 4: {"b0"}, 6: {"b0", "b2"}, 12: {"b0", "b1", "b2"}}
+    assert {rounds: settled(lines(means, rounds)) for rounds in expected} == expected
 
 
 def test_a_run_that_stopped_early_does_not_look_incomplete() -> None:
@@ -455,7 +422,7 @@ def test_what_was_given_up_in_a_large_report_is_no_sign_when_it_is_asked_for_alo
     early = [name for name, rounds in until.items() if rounds < max(until.values())]
     assert len(early) >= 5
     kept = lines(means, 12, config, until=until)
-    alone = _config(kept[0]["config"])
+    alone = policy_by(kept[0]["config"])
     for name in early:
-        (finding,) = decide(gather(located(*kept), alone, [name]), Policy(alone, "test", TODAY)).findings
+        (finding,) = decide(gather(located(*kept), alone.config, [name]), alone).findings
         assert (finding.verdict, finding.stopped) in (("no-sign", "futility"), ("unchanged", "settled"))

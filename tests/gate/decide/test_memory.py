@@ -1,6 +1,5 @@
 """Remembered variance in a report: what it changes, when it is given up, and what is said of it."""
 
-import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,18 +8,14 @@ import numpy as np
 import pytest
 
 from gate.config.parse import parse
-from gate.config.rules import Policy
 from gate.config.source import from_tables
-from gate.decide import decide
-from gate.evidence.gather import gather
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost
 from gate.model.warnings.setup import Differing, MemoryOfOtherSetup, NothingRemembered
 from gate.stats.prior import contrast_variance, moderated_pair
+from tests.gate.decide.decided import decided
 from tests.support.lines import builds, located
-
-TODAY = datetime.date(2026, 11, 20)
 
 
 def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T08:00:00Z") -> FindingMemory:
@@ -44,8 +39,7 @@ def report(sides: dict[str, tuple[list[float], list[float]]], memory: Memory | N
     for name, (base, head) in sides.items():
         lines += [*builds("base", [[[v]] for v in base], benchmark=name)]
         lines += [*builds("head", [[[v]] for v in head], benchmark=name)]
-    config = parse(from_tables(lines[0]["config"], "test"))
-    return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
+    return decided(lines)
 
 
 def memory_of(*findings: FindingMemory, unused: Sequence[AnyWarning] = ()) -> Memory:

@@ -358,7 +358,6 @@ def test_who_follows_it_finds_what_it_promised(name: str, tmp_path: Path) -> Non
     assert all(each in said for each in written) or (case.step == "give-direction" and case.way == 1)
 
 
-STEPS = set(outcomes.STEPS)
 NOT_OPEN = {
     reasons.ZeroBaseExceeds, reasons.Exceeds, reasons.ExactExceeds, reasons.BeyondLimit, reasons.Crept, reasons.AcceptedByEntry,
     reasons.AcceptedByLabel, reasons.Within, reasons.RealWithin, reasons.SameCount, reasons.ExactWithin, reasons.NoSign,
@@ -381,7 +380,7 @@ def situations() -> Mapping[str, set[str]]:
 
 
 def test_every_kind_of_step_is_followed_or_says_why_not() -> None:
-    assert {case.step for case in CASES.values()} | set(NOT_FOLLOWED) == STEPS
+    assert {case.step for case in CASES.values()} | set(NOT_FOLLOWED) == outcomes.KINDS
     assert not {case.step for case in CASES.values()} & set(NOT_FOLLOWED)
 
 
@@ -606,7 +605,7 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
             ),
         ),
         (
-            outcomes.measure_together(),
+            outcomes.PLAIN["measure-together"],
             "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own",
         ),
         (

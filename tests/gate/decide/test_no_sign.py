@@ -1,6 +1,5 @@
 """No sign of a slowdown: when a finding is given up, which size is told, and what is green (docs/method.md)."""
 
-import datetime
 import math
 from typing import Any
 
@@ -9,17 +8,11 @@ import pytest
 from scipy import stats
 
 from gate.codes import Exit
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
-from gate.decide import decide, look
-from gate.evidence.gather import gather
-from gate.model import Finding, Report, reasons
+from gate.model import Finding, reasons
 from gate.stats.sequential import spending
-from tests.support.lines import located
+from tests.gate.decide.decided import decided, settled
 from tests.support.seeds import some
 
-TODAY = datetime.date(2026, 11, 20)
 LOOKS = (4, 6, 8, 12)
 COMMON = {"layouts": "common"}
 Means = dict[str, tuple[list[float], list[float]]]
@@ -50,23 +43,13 @@ def lines(means: Means, rounds: int, fixed: bool = False, better: str = "lower",
     return found
 
 
-def report(found: list[dict[str, Any]]) -> Report:
-    config = parse(from_tables(found[0]["config"], "test"))
-    return decide(gather(located(*found), config), Policy(config, "test", TODAY))
-
-
-def settled(found: list[dict[str, Any]]) -> frozenset[str]:
-    config = parse(from_tables(found[0]["config"], "test"))
-    return look(gather(located(*found), config), Policy(config, "test", TODAY))
-
-
 def drawn(seed: int, ratio: float = 1.0, sd: float = 0.01, names: str = "a") -> Means:
     rng = np.random.default_rng(seed)
     return {n: ((1 + rng.normal(0, sd, 12)).tolist(), (ratio * (1 + rng.normal(0, sd, 12))).tolist()) for n in names}
 
 
 def only(found: list[dict[str, Any]]) -> Finding:
-    (finding,) = report(found).findings
+    (finding,) = decided(found).findings
     return finding
 
 
@@ -189,7 +172,7 @@ def test_a_long_plan_ends_as_early_as_a_short_one_where_nothing_changed() -> Non
 def test_between_rounds_it_is_named_as_needing_no_more() -> None:
     means = drawn(3, sd=0.03, names="ab") | drawn(4, 1.3, sd=0.03, names="c")
     done = settled(lines(means, 4))
-    final = {f.benchmark: f.decided_at.look for f in report(lines(means, 12)).findings}
+    final = {f.benchmark: f.decided_at.look for f in decided(lines(means, 12)).findings}
     assert done == {name for name, at in final.items() if at == 1}
     assert settled(lines(means, 4, gate={"detectable": "threshold"})) < done
 
@@ -197,8 +180,8 @@ def test_between_rounds_it_is_named_as_needing_no_more() -> None:
 def test_false_alarms_are_as_without_giving_up() -> None:
     for seed in range(15):
         means = drawn(seed, sd=0.02, names="abcd") | drawn(seed + 100, 1.06, sd=0.02, names="e")
-        slower = {f.benchmark for f in report(lines(means, 12)).findings if f.verdict == "regression"}
-        usual = report(lines(means, 12, gate={"detectable": "threshold"})).findings
+        slower = {f.benchmark for f in decided(lines(means, 12)).findings if f.verdict == "regression"}
+        usual = decided(lines(means, 12, gate={"detectable": "threshold"})).findings
         assert slower <= {f.benchmark for f in usual if f.verdict == "regression"}
 
 
@@ -237,7 +220,7 @@ def test_the_size_is_that_of_the_last_planned_look() -> None:
 
 def test_in_80_of_100_such_runs_a_change_of_that_size_is_found() -> None:
     sizes = [
-        f.detectable for seed in range(30) for f in report(lines(drawn(seed, sd=0.03), 12)).findings if f.detectable
+        f.detectable for seed in range(30) for f in decided(lines(drawn(seed, sd=0.03), 12)).findings if f.detectable
     ]
     size = float(np.median(sizes))
     found = [only(lines(drawn(1000 + seed, 1 + size, sd=0.03), 12)).verdict for seed in range(120)]
@@ -309,29 +292,29 @@ def test_a_fixed_design_says_so_at_its_end_and_not_before() -> None:
 def test_worse_by_itself_is_a_sign() -> None:
     # beyond the threshold at 95%, and not after correction for many
     means = drawn(1, sd=0.02, names="bcdefghij") | drawn(40, 1.043, sd=0.02, names="a")
-    found = {f.benchmark: f for f in report(lines(means, 12, fixed=True, gate={"detectable": "50%"})).findings}
+    found = {f.benchmark: f for f in decided(lines(means, 12, fixed=True, gate={"detectable": "50%"})).findings}
     assert found["a"].p is not None and 0.005 < found["a"].p < 0.05
     assert isinstance(found["a"].reason, reasons.Uncorrected)
 
 
 def test_a_report_without_a_sign_passes() -> None:
-    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True))
+    result = decided(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True))
     assert (result.verdict, result.exit_code) == ("pass", Exit.PASS)
     # where inconclusive fails, a change must be shown not to be worse unless the rules say otherwise
     strict = {"inconclusive": "fail"}
-    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate=strict))
+    result = decided(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate=strict))
     assert (result.verdict, result.exit_code) == ("inconclusive", Exit.INCONCLUSIVE)
-    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate={**strict, "detectable": "10%"}))
+    result = decided(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate={**strict, "detectable": "10%"}))
     assert (result.verdict, result.exit_code) == ("pass", Exit.PASS)
 
 
 def test_an_override_asks_for_more_of_some() -> None:
     means = drawn(2, 1.02, sd=0.015, names="ab")
     more = [{"benchmark": "b", "detectable": "threshold"}]
-    found = {f.benchmark: f.verdict for f in report(lines(means, 12, fixed=True, override=more)).findings}
+    found = {f.benchmark: f.verdict for f in decided(lines(means, 12, fixed=True, override=more)).findings}
     assert found == {"a": "no-sign", "b": "inconclusive"}
     finer = [{"benchmark": "b", "detectable": "3.1%"}]
-    found = {f.benchmark: f.verdict for f in report(lines(means, 12, fixed=True, override=finer)).findings}
+    found = {f.benchmark: f.verdict for f in decided(lines(means, 12, fixed=True, override=finer)).findings}
     assert found == {"a": "no-sign", "b": "inconclusive"}
 
 
@@ -340,17 +323,17 @@ def test_an_override_asks_for_more_of_some() -> None:
 
 def test_five_cases_share_their_variance_and_then_need_four_builds() -> None:
     means = drawn(1, sd=0.01, names="bcdef") | drawn(9, 1.3, sd=0.01, names="a")
-    four = {f.benchmark: f for f in report(lines(means, 4, gate={"interval": "auto"}, build=COMMON)).findings}
+    four = {f.benchmark: f for f in decided(lines(means, 4, gate={"interval": "auto"}, build=COMMON)).findings}
     assert {f.ratio.method for f in four.values()} == {"paired-shared"}
     assert four["a"].verdict == "regression"
-    few = report(lines(dict(list(means.items())[-4:]), 4, gate={"interval": "auto"}, build=COMMON)).findings
+    few = decided(lines(dict(list(means.items())[-4:]), 4, gate={"interval": "auto"}, build=COMMON)).findings
     assert {f.ratio.method for f in few} == {"paired"}
     assert all(f.verdict != "regression" for f in few)
 
 
 def test_independent_layouts_share_nothing() -> None:
     means = drawn(1, sd=0.01, names="abcdef")
-    found = report(lines(means, 12, gate={"interval": "auto"}, build={"layouts": "independent"})).findings
+    found = decided(lines(means, 12, gate={"interval": "auto"}, build={"layouts": "independent"})).findings
     assert {f.ratio.method for f in found} == {"paired"}
 
 

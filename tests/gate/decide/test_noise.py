@@ -96,13 +96,6 @@ def test_a_metric_is_named_only_where_its_interval_would_decide(
     assert (chosen is not None and chosen.kind == "reduce-noise" and chosen.details["metric"] == "user") == decides
 
 
-def test_who_types_no_command_reads_what_the_file_says() -> None:
-    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
-    whose = Whose(kind="base", name="perfgate.toml of main")
-    said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
-    assert 'other processes): `metrics = ["user"]` in `[plan]`. It takes effect once' in said
-
-
 def test_no_metric_decides_of_too_few_builds() -> None:
     few = FewBuilds(needs=5, has=3)
     assert (

@@ -1,6 +1,5 @@
 """A run that ended before a verdict was possible is an error, with what a verdict costs and the setting that gives it."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -10,20 +9,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gate.cli.main import main
 from gate.github.publishing.publish import annotated
 from gate.report.json import read as read_report
+from tests.gate.decide.decided import typed
 from tests.support import lines
 from tests.support.project import CONFIG, Project
 
 EARLY = {"builds": {"min": 4, "max": 12}, "budget": "3m"}
-
-
-def run(*argv: str) -> tuple[int, str]:
-    out, err = io.StringIO(), io.StringIO()
-    code = main(argv, out, err)
-    assert not err.getvalue()
-    return code, out.getvalue()
 
 
 def written(
@@ -61,24 +53,24 @@ def headline(text: str) -> str:
 @pytest.mark.parametrize("plan", [{"builds": 5, "budget": "3m"}, EARLY], ids=["fixed", "range"])
 def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
     folder = written(tmp_path, 1, plan)
-    code, text = run("decide", folder)
+    code, text = typed("decide", folder)
     assert (code, headline(text)) == (4, "✖ Not enough measured: 1 of 5 builds; a verdict takes about 10 min")
     said = " ".join(text.split())
     step = "Run the same check again with `--set plan.budget=13m`: a round takes about 2 min and 5 are needed"
     assert f"next {step}" in said
     for form, head in (("markdown", "❌ **"), ("summary", "❌ **"), ("html", "</span> ")):
-        code, written_as = run("report", folder, "--format", form)
+        code, written_as = typed("report", folder, "--format", form)
         assert code == 4
         assert f"{head}Not enough measured: 1 of 5 builds; a verdict takes about 10 min" in written_as
         assert "plan.budget=13m" in written_as
-    junit = ElementTree.fromstring(run("decide", folder, "--junit", "-")[1])
+    junit = ElementTree.fromstring(typed("decide", folder, "--junit", "-")[1])
     assert (junit.get("tests"), junit.get("errors"), junit.get("failures")) == ("2", "1", "0")
     [error] = junit.iter("error")
     assert error.get("message") == "Not enough measured: 1 of 5 builds; a verdict takes about 10 min"
-    assert annotated(read_report(run("decide", folder, "--json", "-")[1])) == [
+    assert annotated(read_report(typed("decide", folder, "--json", "-")[1])) == [
         "::error title=perfgate%3A not measured::Not enough measured: 1 of 5 builds; a verdict takes about 10 min\n"
     ]
-    report = json.loads(run("decide", folder, "--json", "-")[1])
+    report = json.loads(typed("decide", folder, "--json", "-")[1])
     assert (report["verdict"], report["exit_code"], report["stopped"]) == ("error", 4, "budget")
     assert [finding["verdict"] for finding in report["findings"]] == ["inconclusive"]
     assert report["next"]["kind"] == "allow-more-builds"
@@ -93,12 +85,12 @@ def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
 
 def test_it_is_no_matter_of_policy(tmp_path: Path) -> None:
     for policy in ("pass", "fail"):
-        code, text = run("decide", written(tmp_path, 1, EARLY, {"inconclusive": policy}))
+        code, text = typed("decide", written(tmp_path, 1, EARLY, {"inconclusive": policy}))
         assert (code, headline(text)) == (4, "✖ Not enough measured: 1 of 5 builds; a verdict takes about 10 min")
 
 
 def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
-    _, text = run("decide", written(tmp_path, 3, {"builds": 12, "budget": "8m"}, {"min_builds": 10}))
+    _, text = typed("decide", written(tmp_path, 3, {"builds": 12, "budget": "8m"}, {"min_builds": 10}))
     assert headline(text) == "✖ Not enough measured: 3 of 10 builds; a verdict takes about 24 min"
     assert "a round takes about 2 min 30 s and 10 are needed" in " ".join(text.split())
     # 10% more than the 6 min 30 s that three rounds took, and seven as long as the slowest
@@ -108,9 +100,9 @@ def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
 def test_a_verdict_takes_longer_than_the_budget_that_was_too_small(tmp_path: Path) -> None:
     # five rounds of 2 min 30 s were to fit: what their executions took does not tell what was between them
     file = Path(written(tmp_path, 4, {"builds": 5, "budget": "14m"}), "measurements.jsonl")
-    assert headline(run("decide", str(tmp_path))[1]).endswith("4 of 5 builds; a verdict takes about 15 min 15 s")
+    assert headline(typed("decide", str(tmp_path))[1]).endswith("4 of 5 builds; a verdict takes about 15 min 15 s")
     file.write_text(file.read_text().replace('"stop": "budget"', '"stop": "budget", "seconds": 650.0'))
-    assert headline(run("decide", str(tmp_path))[1]).endswith("4 of 5 builds; a verdict takes about 15 min 15 s")
+    assert headline(typed("decide", str(tmp_path))[1]).endswith("4 of 5 builds; a verdict takes about 15 min 15 s")
 
 
 def test_a_cold_first_build_is_paid_once(tmp_path: Path) -> None:
@@ -118,7 +110,7 @@ def test_a_cold_first_build_is_paid_once(tmp_path: Path) -> None:
     file = Path(folder, "measurements.jsonl")
     # ten minutes longer than the builds after it
     file.write_text(file.read_text().replace('"build": 0, "seconds": 30.0', '"build": 0, "seconds": 630.0', 1))
-    text = " ".join(run("decide", folder)[1].split())
+    text = " ".join(typed("decide", folder)[1].split())
     assert "a round takes about 2 min 30 s and 10 are needed" in text
     # 10% more than 16 min 30 s and seven rounds as long as the slowest of the later ones
     assert "plan.budget=43m" in text
@@ -129,7 +121,7 @@ def test_links_after_a_full_build_are_counted_as_links(tmp_path: Path) -> None:
     file = Path(folder, "measurements.jsonl")
     # ten minutes, and as the check of it says 1 s for the next
     file.write_text(file.read_text().replace('"seconds": 30.0, "art', '"seconds": 600.0, "checked": 1.0, "art'))
-    text = " ".join(run("decide", folder)[1].split())
+    text = " ".join(typed("decide", folder)[1].split())
     assert "a round takes about 1 min 02 s and 5 are needed" in text
     # 20 min 2 s of building, five minutes of executions, 8 s of links, and 10%
     assert "plan.budget=32m" in text
@@ -138,11 +130,11 @@ def test_links_after_a_full_build_are_counted_as_links(tmp_path: Path) -> None:
 @pytest.mark.parametrize("builds", [3, {"min": 2, "max": 3}], ids=["fixed", "range"])
 def test_a_plan_of_too_few_builds(tmp_path: Path, builds: Any) -> None:
     """It is what somebody wants; where its budget ends first, that alone would not do."""
-    code, text = run("decide", written(tmp_path, 1, {"builds": builds, "budget": "3m"}, stop="budget"))
+    code, text = typed("decide", written(tmp_path, 1, {"builds": builds, "budget": "3m"}, stop="budget"))
     assert (code, headline(text).partition(";")[0]) == (4, "✖ Not enough measured: 1 of 5 builds")
     said = "--set plan.builds=5 --set plan.budget=13m`: a round takes about 2 min and 5 are needed"
     assert f"next Run the same check again with `{said}" in " ".join(text.split())
-    code, text = run("decide", written(tmp_path, 3, {"builds": builds, "budget": "1h"}, stop="finished"))
+    code, text = typed("decide", written(tmp_path, 3, {"builds": builds, "budget": "1h"}, stop="finished"))
     assert code == 0 and headline(text).startswith("◆ Too noisy: ")
 
 
@@ -161,14 +153,14 @@ def test_builds_of_several_sessions_count_together(tmp_path: Path) -> None:
             for side in ("base", "head")
         ]
         (tmp_path / "measurements.jsonl").write_text(lines.text(found))
-        exit_code, text = run("decide", str(tmp_path))
+        exit_code, text = typed("decide", str(tmp_path))
         assert exit_code == code, text
     assert headline(text) == "✖ Not enough measured: 3 of 5 builds; a verdict takes about 1 min 20 s"
     assert "a round takes about 40 s and 5 are needed" in " ".join(text.split())
 
 
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
-    code, text = run("decide", written(tmp_path, 2, {"builds": 5, "budget": "1h"}, stop=None))
+    code, text = typed("decide", written(tmp_path, 2, {"builds": 5, "budget": "1h"}, stop=None))
     assert (code, headline(text)) == (4, "✖ Not enough measured: 2 of 5 builds; a verdict takes about 12 min")
     said = "Continue the interrupted run with `--resume`: a round takes about 2 min 30 s and 5 are needed"
     assert f"next {said}" in " ".join(text.split())
@@ -176,12 +168,12 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
 
 def test_fewer_builds_may_show_that_nothing_changed(tmp_path: Path) -> None:
     """What is decided is decided: only what may be a regression lacks builds."""
-    code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001))
+    code, text = typed("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001))
     assert (code, headline(text)) == (0, "✔ Pass: 1 result, not worse")
-    code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=1.5))
+    code, text = typed("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=1.5))
     # it was planned so; the headline says what a verdict needs
     assert code == 0 and "looks real, but a verdict needs 5 builds of each and there are 4" in " ".join(text.split())
-    code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=0.5))
+    code, text = typed("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=0.5))
     assert code == 0
 
 
@@ -195,9 +187,9 @@ def test_a_regression_comes_first(tmp_path: Path) -> None:
         for side in ("base", "head")
     ]
     file.write_text(file.read_text() + lines.text(more))
-    code, text = run("decide", folder)
+    code, text = typed("decide", folder)
     assert (code, headline(text)[:12]) == (1, "✖ Regression")
-    code, text = run("decide", folder, "--benchmark", "other")
+    code, text = typed("decide", folder, "--benchmark", "other")
     assert (code, headline(text)[:37]) == (4, "✖ Not enough measured: 2 of 5 builds;")
 
 
@@ -207,7 +199,7 @@ def test_missing_that_is_allowed_does_not_lead(tmp_path: Path) -> None:
     file.write_text(
         file.read_text().replace('"config"', '"benchmarks": {"base": ["bench", "gone"], "head": ["bench"]}, "config"')
     )
-    code, text = run("decide", folder)
+    code, text = typed("decide", folder)
     assert (code, headline(text)[:37]) == (4, "✖ Not enough measured: 2 of 5 builds;")
     assert "next Run the same check again with `--set plan.budget=15m`" in " ".join(text.split())
 
@@ -228,7 +220,7 @@ def test_what_was_given_up_does_not_lack_builds(tmp_path: Path) -> None:
         found.append({"type": "look", "look": build + 1, "settled": ["wild"] if build >= 3 else [], "stop": None})
     found.append({"type": "host", "when": "end", "state": {}, "stop": "budget"})
     (tmp_path / "measurements.jsonl").write_text(lines.text(found))
-    code, text = run("decide", str(tmp_path), "--json", "-")
+    code, text = typed("decide", str(tmp_path), "--json", "-")
     report = json.loads(text)
     given_up = {finding["benchmark"]: finding["stopped"] for finding in report["findings"]}
     assert given_up == {"wild": "futility", "edge": None}
@@ -252,7 +244,7 @@ def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(
         found.append({"type": "look", "look": build + 1, "settled": [], "stop": None})
     found.append({"type": "host", "when": "end", "state": {}, "stop": "settled"})
     (tmp_path / "measurements.jsonl").write_text(lines.text(found))
-    code, text = run("decide", str(tmp_path), "--json", "-")
+    code, text = typed("decide", str(tmp_path), "--json", "-")
     report = json.loads(text)
     assert (code, report["summary"]["details"]["why"], report["run"]["looks"]["rounds"][-1]) == (4, "budget", 3)
     # five rounds as long as the first: 60 min, of which the looks count 5% more
@@ -265,7 +257,7 @@ def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(
     ids=["enough builds", "not the budget"],
 )
 def test_otherwise_it_is_inconclusive(tmp_path: Path, rounds: int, plan: dict[str, Any], stop: str) -> None:
-    _, text = run("decide", written(tmp_path, rounds, plan, stop=stop))
+    _, text = typed("decide", written(tmp_path, rounds, plan, stop=stop))
     assert headline(text).startswith("◆ Too noisy: ")
     assert "plan.budget=" not in text
 
@@ -274,11 +266,11 @@ def test_of_files_without_times_the_budget_that_was_too_small_counts(tmp_path: P
     folder = written(tmp_path, 1, EARLY)
     file = Path(folder, "measurements.jsonl")
     file.write_text(file.read_text().replace('"seconds": 30.0, ', "").replace(', "seconds": 30.0', ""))
-    text = " ".join(run("decide", folder)[1].split())
+    text = " ".join(typed("decide", folder)[1].split())
     # five times the three minutes of one build, and 10%
     assert "next Run the same check again with `--set plan.budget=19m`: 5 builds are needed" in text
     file.write_text(file.read_text().replace(', "budget": "3m"', ""))
-    text = " ".join(run("decide", folder)[1].split())
+    text = " ".join(typed("decide", folder)[1].split())
     assert "next Measure base and head 5 times each: 5 builds are needed" in text
 
 
@@ -315,7 +307,7 @@ def test_what_a_round_takes_is_not_known_before_an_execution(
     cut = {"phase": phase, "side": "base", "benchmark": "b", "build": 0, "execution": 1, "seconds": 8.0}
     found.append({"type": "host", "when": "end", "state": {}, "stop": "budget", "rounds": 0, "cut": cut})
     (tmp_path / "measurements.jsonl").write_text(lines.text(found))
-    code, text = run("decide", str(tmp_path))
+    code, text = typed("decide", str(tmp_path))
     assert code == 4
     assert f"next {said} " in " ".join(text.split()) + " "
 
@@ -377,9 +369,9 @@ def test_two_given_programs_have_rounds_and_no_builds(
     run_line = json.loads(first)
     run_line["config"]["benchmark"] = [{"name": "bench", "command": "./new", "against": "./old"}]
     file.write_text(f"{json.dumps(run_line)}\n{rest}")
-    text = " ".join(run("decide", folder)[1].split())
-    assert said in " ".join((text, *run("decide", folder, "--markdown", "-")[1].split()))
-    typed = re.sub("another build of either may differ|plan.builds", "", text)
-    assert "build" not in typed
-    page = run("decide", folder, "--html", "-")[1].partition("<script")[0]
+    text = " ".join(typed("decide", folder)[1].split())
+    assert said in " ".join((text, *typed("decide", folder, "--markdown", "-")[1].split()))
+    plain = re.sub("another build of either may differ|plan.builds", "", text)
+    assert "build" not in plain
+    page = typed("decide", folder, "--html", "-")[1].partition("<script")[0]
     assert 'id="builds"' not in page and "of each build" not in page

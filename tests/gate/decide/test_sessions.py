@@ -15,6 +15,7 @@ from gate.evidence.gather import gather
 from gate.model import Report, outcomes, reasons
 from gate.model.warnings.estimates import NotExact, OneSidedSessions, SessionsDiffer
 from gate.model.warnings.measured import TwoSessions
+from tests.gate.decide.decided import decided
 from tests.support.lines import builds, located
 
 SPEEDS = (1.0, 2.0, 0.7)
@@ -28,8 +29,7 @@ def report(ratios: list[float], speeds: tuple[float, ...] = SPEEDS, toml: str = 
         for side, scale in (("base", speed), ("head", speed * ratio)):
             nested = [[[float(scale * rng.normal(1, 0.002))]] for _ in range(count)]
             lines += [{**line, "session": session} for line in builds(side, nested)]
-    policy = Policy(parse(read_source(toml, "perfgate.toml")), "test", datetime.date(2026, 11, 20), None)
-    return decide(gather(located(*lines), policy.config), policy)
+    return decided(lines, toml)
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement")])
@@ -73,20 +73,6 @@ def test_a_bootstrap_over_few_sessions_does_not_decide() -> None:
     assert found.reason == reasons.FewForBootstrap(needs=10, has=3, unit="session")
 
 
-def test_a_bootstrap_pairs_machines_of_other_speeds() -> None:
-    speeds = tuple(1.5**k for k in range(10))
-    (found,) = report([1.2] * 10, speeds, BOOTSTRAP).findings
-    assert (found.verdict, found.ratio.method) == ("regression", "bootstrap")
-    assert found.ratio.low is not None
-    assert found.ratio.high is not None
-    assert 1.19 < found.ratio.low < found.ratio.high < 1.21
-
-
-def judged(lines: list[dict[str, Any]], toml: str = "") -> Report:
-    policy = Policy(parse(read_source(toml, "perfgate.toml")), "test", datetime.date(2026, 11, 20), None)
-    return decide(gather(located(*lines), policy.config), policy)
-
-
 def test_a_median_that_doubled_is_a_regression_whatever_the_speeds() -> None:
     rng = np.random.default_rng(5)
     lines = [
@@ -95,7 +81,7 @@ def test_a_median_that_doubled_is_a_regression_whatever_the_speeds() -> None:
         for side, scale in (("base", 0.1), ("head", 0.2))
         for line in builds(side, [[(scale * speed * rng.normal(1, 0.01, 20)).tolist()] for _ in range(5)])
     ]
-    (found,) = judged(lines, '[[benchmark]]\nname = "bench"\ncommand = "x"\nmetric.time.statistics = ["p50"]').findings
+    (found,) = decided(lines, '[[benchmark]]\nname = "bench"\ncommand = "x"\nmetric.time.statistics = ["p50"]').findings
     # the default floor of a time is in force
     assert (found.statistic, found.floor, found.verdict) == ("p50", 1e-6, "regression")
 
@@ -108,7 +94,7 @@ def counts(sides: list[tuple[float, float]], toml: str = "exact = true", each: i
         for side, value in zip(("base", "head"), values, strict=True)
         for line in builds(side, [[[value]]] * each, metric="n", unit="", better="lower")
     ]
-    return judged(
+    return decided(
         lines,
         f'[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.n]\nunit = ""\n{toml}',
     )
@@ -156,7 +142,7 @@ def test_a_constant_of_machines_that_measured_one_side_each_is_not_compared() ->
         *({**line, "session": 1} for line in builds("head", [[[1100.0]]] * 5, metric="n", unit="", better="lower")),
     ]
     toml = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.n]\nunit = ""\nexact = true'
-    (found,) = judged(lines, toml).findings
+    (found,) = decided(lines, toml).findings
     assert found.verdict == "inconclusive"
     assert found.reason == reasons.DifferentSessions()
 
@@ -174,18 +160,18 @@ def measured(sessions: dict[str, tuple[int, ...]], ratio: float = 1.3) -> list[d
 
 
 def test_builds_never_take_the_place_of_sessions() -> None:
-    whole, short = judged(measured({"whole": (0, 1, 2), "short": (1,)})).findings
+    whole, short = decided(measured({"whole": (0, 1, 2), "short": (1,)})).findings
     assert (whole.verdict, short.verdict, short.ratio.kind) == ("regression", "inconclusive", "withheld")
     assert short.reason == reasons.OneUnit(unit="session", sides=["base", "head"])
     # nor where the run was to have several, and one is there
     run = {"type": "run", "session": 0, "sessions": 3, "base": {"sha": "a"}, "head": {"sha": "b"}}
-    (alone,) = judged([run, *measured({"alone": (0,)})]).findings
+    (alone,) = decided([run, *measured({"alone": (0,)})]).findings
     assert alone.verdict == "inconclusive"
 
 
 def test_a_session_that_measured_one_side_alone_does_not_count_and_is_named() -> None:
     lines = [line for line in measured({"x": (0, 1, 2)}) if (line["session"], line["side"]) != (2, "head")]
-    (found,) = judged(lines).findings
+    (found,) = decided(lines).findings
     assert (found.verdict, found.ratio.df, found.base.counts.session) == ("regression", 1, 2)
     assert OneSidedSessions((2,)) in found.warnings
 
@@ -194,7 +180,7 @@ def test_of_sessions_more_sessions_are_what_is_lacking() -> None:
     (found,) = report([1.0, 1.3, 1.0]).findings
     assert isinstance(found.reason, reasons.TooNoisy) and not found.reason.hopeless
     base = builds("base", [[[1.0]], [[1.5]], [[0.8]]])
-    (one,) = judged([*base, *builds("head", [[[1.1]], [[1.4]], [[0.7]]])]).findings
+    (one,) = decided([*base, *builds("head", [[[1.1]], [[1.4]], [[0.7]]])]).findings
     assert isinstance(one.reason, reasons.TooWide) and one.reason.unit == "build"
 
 

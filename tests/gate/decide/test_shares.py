@@ -1,21 +1,14 @@
 """Shares are compared by their difference in percentage points, so that base may be 0 (docs/method.md)."""
 
-import datetime
-
 import pytest
 
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
-from gate.decide import decide
 from gate.decide.next_steps import next_step
-from gate.evidence.gather import gather
 from gate.model import Report
 from gate.units import ratio_of
 from gate.words import findings, verdict_line
-from tests.support.lines import builds, located
+from tests.gate.decide.decided import decided
+from tests.support.lines import builds
 
-TODAY = datetime.date(2026, 11, 20)
 WOBBLE = (-1.0, 0.4, 0.8, -0.5, 0.3, 0.1)
 
 
@@ -23,7 +16,6 @@ def report(
     base: float, head: float, *, metric: str = "error_rate", unit: str = "", spread: float = 0.02, rules: str = "3%"
 ) -> Report:
     """Decide over six builds of each that spread by a share around their values; rules: the threshold."""
-    config = parse(from_tables({"gate": {"threshold": rules}}, "test"))
     lines = [
         line
         for side, value in (("base", base), ("head", head))
@@ -34,7 +26,7 @@ def report(
             unit=unit,
         )
     ]
-    return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
+    return decided(lines, {"gate": {"threshold": rules}})
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.0])

@@ -1,21 +1,14 @@
 """Quantiles as findings of their own, the curve, and the overall change."""
 
-import datetime
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
-from gate.decide import decide
-from gate.evidence.gather import gather
 from gate.model import Report, reasons
-from tests.support.lines import builds, located
-
-TODAY = datetime.date(2026, 11, 20)
+from tests.gate.decide.decided import decided
+from tests.support.lines import builds
 
 
 def config(statistics: list[str], **gate: Any) -> dict[str, Any]:
@@ -25,8 +18,7 @@ def config(statistics: list[str], **gate: Any) -> dict[str, Any]:
 
 
 def report(lines: list[dict[str, Any]], tables: dict[str, Any]) -> Report:
-    read = parse(from_tables(tables, "test"))
-    return decide(gather(located(*lines), read), Policy(read, "test", TODAY))
+    return decided(lines, tables)
 
 
 def load(rng: np.random.Generator, side: str, tail: float, counts: tuple[int, int, int]) -> list[dict[str, Any]]:

@@ -175,19 +175,6 @@ def one(*sides: str, **more: Any) -> list[dict[str, Any]]:
     return [execution(side, [1.0], **more) for side in sides]
 
 
-def test_one_machine_is_not_spoken_of() -> None:
-    assert side_differences([]) == []
-    assert side_differences(files(x=[run(**A), *one("base", "head")])) == []
-    assert side_differences(files(x=[run(**A), *one("base")], y=[run(**A), *one("head")])) == []
-
-
-def test_no_facts_are_nothing_to_speak_of() -> None:
-    assert side_differences(files(x=one("base", "head"))) == []
-    assert side_differences(files(x=[{"type": "run"}, *one("base")], y=one("head"))) == []
-    unknown = {"hostname": "unknown", "kernel": "", "cores": "2"}
-    assert side_differences(files(x=[run(**unknown), *one("base")], y=one("head"))) == []
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -218,44 +205,50 @@ def test_what_machines_differ_in_stands_beside_their_names() -> None:
     assert side_differences(records) == [SidesApart((), None, (), (), (FactOfSides("cpu", ("X",), ("Y",)),))]
 
 
-def test_one_side_that_tells_nothing() -> None:
-    assert side_differences(files(x=[run(**A), *one("base")], y=one("head"))) == [
-        SidesApart((), None, (MACHINE,), (None,))
-    ]
+B = {**A, "hostname": "b"}
 
 
-def test_files_may_be_concatenated_and_the_last_run_line_counts() -> None:
-    other = run(**{**A, "hostname": "b"})
-    assert len(side_differences(files(x=[run(**A), *one("base"), other, *one("head")]))) == 1
-    assert side_differences(files(x=[run(**A), other, *one("base", "head")])) == []
-
-
-def test_one_side_with_several_machines() -> None:
-    b = run(**{**A, "hostname": "b"})
-    records = files(x=[run(**A), *one("base", "head")], y=[b, *one("head", build=1)])
-    assert side_differences(records) == [SidesApart((), None, (MACHINE,), (MACHINE, OTHER))]
-    records = files(x=[run(**A), *one("base", "head")], y=[b, *one("base", "head", build=1)])
-    assert side_differences(records) == [SidesMixed((), None, (MACHINE, OTHER))]
-
-
-def test_shards_and_sessions_may_have_machines_of_their_own() -> None:
-    b = run(**{**A, "hostname": "b"})
-    shards = files(x=[run(**A), *one("base", "head")], y=[b, *one("base", "head", benchmark="other")])
-    assert side_differences(shards) == []
-    sessions = files(x=[run(**A), *one("base", "head")], y=[b, *one("base", "head", session=1)])
-    assert side_differences(sessions) == []
-
-
-def test_one_session_of_two_differs() -> None:
-    b = run(**{**A, "hostname": "b"})
-    records = files(x=[run(**A), *one("base", "head"), *one("base", session=1)], y=[b, *one("head", session=1)])
-    assert side_differences(records) == [SidesApart((), 1, (MACHINE,), (OTHER,))]
-
-
-def test_sides_in_sessions_of_their_own_are_compared() -> None:
-    b = run(**{**A, "hostname": "b"})
-    assert len(side_differences(files(x=[run(**A), *one("base")], y=[b, *one("head", session=1)]))) == 1
-    assert side_differences(files(x=[run(**A), *one("base")], y=[run(**A), *one("head", session=1)])) == []
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ({}, []),
+        ({"x": [run(**A), *one("base", "head")]}, []),
+        ({"x": [run(**A), *one("base")], "y": [run(**A), *one("head")]}, []),
+        # nothing that is known of machines
+        ({"x": one("base", "head")}, []),
+        ({"x": [{"type": "run"}, *one("base")], "y": one("head")}, []),
+        ({"x": [run(hostname="unknown", kernel="", cores="2"), *one("base")], "y": one("head")}, []),
+        # of one side only
+        ({"x": [run(**A), *one("base")], "y": one("head")}, [SidesApart((), None, (MACHINE,), (None,))]),
+        # in one file the last run line counts
+        ({"x": [run(**A), *one("base"), run(**B), *one("head")]}, [SidesApart((), None, (MACHINE,), (OTHER,))]),
+        ({"x": [run(**A), run(**B), *one("base", "head")]}, []),
+        # several machines on one side, and on both
+        (
+            {"x": [run(**A), *one("base", "head")], "y": [run(**B), *one("head", build=1)]},
+            [SidesApart((), None, (MACHINE,), (MACHINE, OTHER))],
+        ),
+        (
+            {"x": [run(**A), *one("base", "head")], "y": [run(**B), *one("base", "head", build=1)]},
+            [SidesMixed((), None, (MACHINE, OTHER))],
+        ),
+        # shards and sessions may have machines of their own
+        ({"x": [run(**A), *one("base", "head")], "y": [run(**B), *one("base", "head", benchmark="other")]}, []),
+        ({"x": [run(**A), *one("base", "head")], "y": [run(**B), *one("base", "head", session=1)]}, []),
+        (
+            {"x": [run(**A), *one("base", "head"), *one("base", session=1)], "y": [run(**B), *one("head", session=1)]},
+            [SidesApart((), 1, (MACHINE,), (OTHER,))],
+        ),
+        # sides in sessions of their own are compared
+        (
+            {"x": [run(**A), *one("base")], "y": [run(**B), *one("head", session=1)]},
+            [SidesApart((), None, (MACHINE,), (OTHER,))],
+        ),
+        ({"x": [run(**A), *one("base")], "y": [run(**A), *one("head", session=1)]}, []),
+    ],
+)
+def test_machines_of_both_sides(lines: dict[str, list[dict[str, Any]]], said: list[SidesApart | SidesMixed]) -> None:
+    assert side_differences(files(**lines)) == said
 
 
 def test_the_benchmarks_are_named_where_others_do_not_differ() -> None:

@@ -10,10 +10,10 @@ from gate.config.source import read_source
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located, read
-from gate.evidence.runs import EvidenceError, config_of, run_of
-from gate.model import SIDES, Evidence, Memory, Run
+from gate.evidence.runs import EvidenceError, run_of
+from gate.model import SIDES, Evidence, Memory
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, SidesApart, UnfitHost
+from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, UnfitHost
 from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from tests.support.lines import builds, execution, text
@@ -45,21 +45,6 @@ def files(*contents: list[dict[str, Any]]) -> list[Located]:
 def part(names: str, shard: str, session: int, sessions: int = 2, **more: Any) -> list[dict[str, Any]]:
     values = [line for name in names for line in both(name, session)]
     return [run_line(names, shard=shard, session=session, sessions=sessions, **more), *values]
-
-
-@pytest.mark.parametrize(
-    ("then", "now"),
-    [
-        ({"gate": {"show": "not-worse", "family": "bh"}}, {"gate": {"detectable": "threshold", "family": "holm"}}),
-        ({"plan": {"pairing": "duet"}}, {"plan": {"metrics": ["cpu"]}}),
-        ({"plan": {"pairing": "duet", "metrics": ["time"]}}, {"plan": {"metrics": ["time"]}}),
-        ({"plan": {"pairing": "interleaved"}}, {}),
-    ],
-)
-def test_what_an_older_run_was_asked_for_is_read_by_the_keys_that_there_are(
-    then: dict[str, Any], now: dict[str, Any]
-) -> None:
-    assert config_of(Run(config=then)) == config_of(Run(config=now)) is not None
 
 
 ALL = [part("x", "1/2", 0), part("yz", "2/2", 0), part("x", "1/2", 1), part("yz", "2/2", 1)]
@@ -334,11 +319,3 @@ def test_several_machines_are_named() -> None:
     contents = [part("x", "1/1", s, 3, **of_host(name)) for s, name in enumerate("mnm")]
     (found,) = (each for each in gathered(*contents).warnings if isinstance(each, SeveralMachines))
     assert [host.hostname for host in found.machines if host] == ["m", "n"]
-
-
-def test_sides_of_two_machines_are_never_compared_in_silence() -> None:
-    base, head = (
-        [run_line("x", **of_host(host)), *(line for line in both("x") if line["side"] == side)]
-        for host, side in (("m", "base"), ("n", "head"))
-    )
-    assert any(isinstance(each, SidesApart) for each in gathered(base, head).warnings)

@@ -95,12 +95,6 @@ def job(expected: str, session: int, *, shard: str = "1/1", measures: str = "", 
     ]
 
 
-def test_proved_in_every_session() -> None:
-    evidence = gathered(job("x", 0, proves="x"), job("x", 1, proves="x"))
-    assert proved(evidence) == ["x"]
-    assert not evidence.failures
-
-
 def test_a_shard_without_anything_to_measure() -> None:
     nothing = [job("x", session, shard="1/2", proves="x") for session in (0, 1)]
     something = [job("y", session, shard="2/2", measures="y") for session in (0, 1)]
@@ -115,12 +109,6 @@ def test_values_of_one_session_win_over_the_proof_of_another() -> None:
     assert (proved(evidence), evidence.failures) == ([], [])
     assert [case.benchmark for case in evidence.cases] == ["x"]
     assert ProvedInPart(("x",)) in evidence.warnings
-
-
-def test_a_proof_beside_values_of_other_benchmarks() -> None:
-    evidence = gathered(job("xy", 0, proves="x", measures="y"), job("xy", 1, measures="xy"))
-    assert (proved(evidence), evidence.failures) == ([], [])
-    assert {case.benchmark for case in evidence.cases} == {"x", "y"}
 
 
 def test_a_session_without_proof_or_values_is_told() -> None:

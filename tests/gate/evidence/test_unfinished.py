@@ -169,15 +169,6 @@ def test_a_budget_that_ended_before_one_round(
     )
 
 
-def test_every_format_says_so(tmp_path: Path) -> None:
-    file = tmp_path / "measurements.jsonl"
-    file.write_text(text([RUN, end(0, phase="build", seconds=8.0)]))
-    for name in ("markdown", "html", "junit"):
-        out = io.StringIO()
-        assert main(["decide", str(file), f"--{name}", "-"], out, io.StringIO()) == 4
-        assert "the budget of 1 min ended before one round was complete" in " ".join(out.getvalue().split()), name
-
-
 def changed(build: int, **more: Any) -> dict[str, Any]:
     return {"type": "failure", "kind": "tree", "side": "base", "build": build, "status": "a.py, by x", **more}
 

@@ -87,13 +87,25 @@ def test_what_no_reader_expects_is_one_line() -> None:
         )
 
 
-@pytest.mark.parametrize("text", ['{"results":[{"command":"x","times":[1.0,2.5', '{"results":[{"command":"x","mea'])
-def test_json_that_is_cut_off_is_said_to_be(text: str) -> None:
-    with pytest.raises(UserError) as raised:
-        read(Source("x.json", None, text.encode()), "hyperfine")
-    assert str(raised.value) == (
-        "x.json: hyperfine: hyperfine's JSON is cut off: copy the file again, or measure again"
-    )
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("hyperfine/sleep.json", "hyperfine's JSON is cut off: copy the file again, or measure again"),
+        ("critcmp/after.json", "critcmp's JSON is cut off"),
+        ("nanobench/full.json", "nanobench's JSON is cut off"),
+        ("google_benchmark/repetitions.json", "Google Benchmark's JSON is cut off"),
+        ("github_action_benchmark/data.js", "which the action writes as JSON, is cut off"),
+        ("k6/points.jsonl", "is no point of k6"),
+        ("k6/points.csv", "is no point of k6"),
+        ("vegeta/encoded.jsonl", "is no result of vegeta"),
+        ("jmeter/plain.csv", "cells instead of"),
+        ("oha/rows.csv", "cells instead of"),
+        ("hlog/tags.hlog", "a damaged histogram"),
+    ],
+)
+def test_a_file_that_is_cut_off_is_refused(file: str, why: str) -> None:
+    data = (DATA / file).read_bytes().rstrip()
+    assert why in refused(data[:-60], None)
 
 
 @pytest.mark.parametrize("error", [TypeError, KeyError, AttributeError, RecursionError, OverflowError, AssertionError])
@@ -155,3 +167,13 @@ def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> 
     found = read(Source("x", None, text.encode()), "pyperf")
     assert [measured.benchmark for measured in found.measured] == ["\\ud800\\u202e"]
     assert found.about.host == {"cpu": "\\udc00"}
+
+
+@pytest.mark.parametrize(
+    "file", ["oha/summary.txt", "wrk/two-runs.txt", "divan/tree.txt", "vegeta/report.txt", "callgrind/plain.txt"]
+)
+def test_what_is_printed_again_is_of_another_process(file: str) -> None:
+    text = f"{(DATA / file).read_text().rstrip()}\n"
+    once, twice = (read(Source("x", None, own.encode())).results for own in (text, text + text))
+    assert {each.execution for each in once} == {0}
+    assert sorted(each.execution for each in twice) == [0] * len(once) + [1] * len(once)

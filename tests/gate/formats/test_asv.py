@@ -96,13 +96,6 @@ def test_results_of_an_older_asv_have_failed() -> None:
     assert [f.status for f in found.failed] == ["its result is of an older asv: `asv update` brings it up"]
 
 
-def test_a_file_that_is_cut_off_does_not_hide_the_others(tmp_path: Path) -> None:
-    shutil.copytree(DATA / "results", tmp_path / "results")
-    file = next((tmp_path / "results" / "host").glob("64383652-*.json"))
-    file.write_bytes(file.read_bytes()[:500])
-    assert [label for label, _ in columns(read(Source("x", tmp_path / "results")))] == ["26a68055"]
-
-
 def test_null_for_all_parameters() -> None:
     data = b"""{"commit_hash": "abc", "params": {}, "result_columns": ["result", "params"], "version": 2,
         "results": {"time_x": [null, [["1", "2"]]]}}"""

@@ -1,24 +1,20 @@
 """Catch2's tables and its XML: means with intervals, broken names, sections, failures."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.reading import read
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text, reading
 
+of = partial(reading, "catch2")
+made = partial(of_text, "catch2")
 DATA = Path(__file__).parents[2] / "data/results/catch2"
 LONG = (
     "sums/in a section/a name that is much longer than the column that the table has for it, so that it is broken"
 )  # fmt: skip
-
-
-def of(name: str) -> Reading:
-    return read(Source(name, DATA / name))
-
-
-def made(text: str) -> Reading:
-    return read(Source("x", None, text.encode()))
 
 
 @pytest.mark.parametrize(

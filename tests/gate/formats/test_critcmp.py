@@ -41,10 +41,3 @@ def test_a_benchmark_without_estimates_fails_alone() -> None:
         ("new/new/10", "mean: -1e-09 in 'time' is below 0"),
         ("sum", "it has no estimates"),
     ]
-
-
-def test_a_file_that_is_cut_off_has_the_benchmarks_before_that() -> None:
-    data = FILE.read_bytes()
-    found = read(Source("x", None, data[: data.rindex(b'"median"')]))
-    assert {each.benchmark for each in found.aggregates} == {"new/new/10"}
-    assert [(each.benchmark, each.status) for each in found.failed] == [(None, "the file is cut off")]

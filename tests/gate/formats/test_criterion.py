@@ -1,14 +1,20 @@
 """Criterion's folder: its baselines and their copies, throughput, estimates alone, old layouts; critcmp beside it."""
 
+import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from gate.formats.criterion import Files, suite
+from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, columns, read, recognised
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text
 
+made = partial(of_text, "criterion")
 DATA = Path(__file__).parents[2] / "data/results/criterion"
 
 
@@ -125,7 +131,7 @@ def test_what_cannot_be_read_fails_its_benchmark_only(folder: Path) -> None:
     found = of(folder)
     statuses = {each.labels["baseline"]: each.status for each in found.failed}
     assert statuses["after"] == "-5e-09 in 'time' is below 0"
-    assert statuses["before"].startswith("benchmark.json is not as expected")
+    assert statuses["before"].startswith("benchmark.json is cut off")
     assert [(each.benchmark, each.labels["baseline"]) for each in found.failed] == [
         ("sum", "before"), ("sum", "after")
     ]  # fmt: skip
@@ -137,3 +143,113 @@ def test_other_folders_are_none_of_criterion(tmp_path: Path) -> None:
     (tmp_path / "data/sample.json").write_text("[]")
     (tmp_path / "report").mkdir()
     assert recognised(Source("x", tmp_path)) is None
+
+
+FILE = Path(__file__).parents[2] / "data/results/criterion/twice.txt"
+INDENT = " " * 24
+
+
+def test_estimates_with_their_intervals_and_throughput() -> None:
+    found = read(Source("x", FILE)).aggregates
+    assert [(each.benchmark, each.metric, each.unit, each.better) for each in found] == [
+        ("sum", "time", "s", "lower"),
+        ("new/new/10", "time", "s", "lower"),
+        ("new/new/10", "throughput", "B/s", "higher"),
+        ("new/new/1000", "time", "s", "lower"),
+        ("new/new/1000", "throughput", "B/s", "higher"),
+    ]
+    assert (found[0].low, found[0].value, found[0].high) == pytest.approx((28.963e-9, 114.51e-9, 198.85e-9))
+    assert (found[4].low, found[4].value, found[4].high) == pytest.approx(
+        (980.08 * 1024**2, 1.5349 * 1024**3, 3.2506 * 1024**3)
+    )
+    assert {(each.statistic, each.confidence, each.sd) for each in found} == {("value", None, None)}
+
+
+def test_long_names_colours_and_units() -> None:
+    found = made(
+        "Benchmarking a name that does not fit: Analyzing\n"
+        "a name that does not fit\n"
+        f"{INDENT}time:   [\x1b[2m3.0 µs\x1b[0m 4.0 µs 5.0 µs]\n"
+        f"{INDENT}thrpt:  [1.0  elem/s 2.0 Kelem/s 3.0 Melem/s]\n"
+        f"{INDENT}change: [-1.0% +2.0% +3.0%] (p = 0.50 > 0.05)\n"
+        f"fast                    time:   [900.0 ps 950.0 ps 1.0 ns]\n"
+        f"own                     time:   [3.0 cycles 4.0 cycles 5.0 cycles]\n"
+        "fast                    time:   [1.0 ns 2.0 ns 3.0 ns]\n"
+    ).aggregates
+    assert [(each.benchmark, each.metric, each.unit, each.execution) for each in found] == [
+        ("a name that does not fit", "time", "s", 0),
+        ("a name that does not fit", "throughput", "1/s", 0),
+        ("fast", "time", "s", 0),
+        ("own", "cycles", "cycles", 0),
+        ("fast", "time", "s", 1),
+    ]
+    assert [each.value for each in found] == pytest.approx([4e-6, 2e3, 950e-12, 4, 2e-9])
+    assert (found[1].low, found[1].high) == pytest.approx((1, 3e6))
+
+
+def test_a_panic_is_a_failure() -> None:
+    found = made("a    time:   [1.0 ns 2.0 ns 3.0 ns]\nthread 'main' panicked at benches/b.rs:1:1:\nno such file\n")
+    assert [(each.benchmark, each.status) for each in found.failed] == [(None, "a benchmark panicked")]
+    assert len(found.aggregates) == 1
+
+
+CAPTURED = Path(__file__).parents[2] / "data" / "criterion"
+
+
+def files(name: str, *, again: bool = False) -> Files:
+    return Files(
+        (CAPTURED / f"{name}.benchmark.json").read_bytes(), (CAPTURED / f"{name}.sample.json").read_bytes(), again
+    )
+
+
+def sampled(sample: str, name: str = "x") -> Suite:
+    return suite({"dir": Files(json.dumps({"full_id": name}).encode(), sample.encode(), again=False)})
+
+
+@pytest.mark.parametrize("version", ["0.8.2", "0.3.6"])
+def test_the_captured_files(version: str) -> None:
+    found = suite({each: files(f"{version}.{each}") for each in ("linear", "flat", "group")})
+    assert list(found.benchmarks) == ["sum", 'a/b/"quoted"\\n🐢', "new/new/10"]
+    assert {metric for each in found.benchmarks.values() for metric in each} == {"time"}
+    assert found.errors == {}
+
+
+def test_growing_batches_are_divided_in_their_order() -> None:
+    sample = json.loads((CAPTURED / "0.8.2.linear.sample.json").read_bytes())
+    assert sample["iters"] == [sample["iters"][0] * k for k in range(1, 11)]
+    expected = [time / count / 1e9 for time, count in zip(sample["times"], sample["iters"], strict=True)]
+    found = suite({"d": files("0.8.2.linear")}).benchmarks["sum"]["time"]
+    assert found == Series("s", found.values)
+    assert found.values == pytest.approx(expected)
+    # a sum takes 0.1 us and not the milliseconds of a batch
+    assert all(2e-8 < value < 2e-6 for value in expected)
+
+
+def test_a_second_measurement_in_one_directory_is_an_error() -> None:
+    why = "measured twice into one directory: do two bench targets have a benchmark of this name?"
+    assert suite({"sum": files("0.8.2.linear", again=True)}) == Suite({}, {"sum": why})
+
+
+def test_a_missing_file_is_an_error_of_what_there_is() -> None:
+    whole = files("0.8.2.linear")
+    found = suite({"a\nb": Files(None, whole.sample, again=False), "c": Files(whole.benchmark, None, again=False)})
+    assert found == Suite(
+        {}, {"a\\nb": "benchmark.json is missing: a write failed", "sum": "sample.json is missing: a write failed"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"),
+    [
+        ('{"iters": [1]}', "sample.json is not as expected"),
+        ('{"iters": [1, 2], "times": [5]}', "the times in sample.json have not one number of iterations each"),
+        ('{"iters": [0], "times": [5]}', "the times in sample.json have not one number of iterations each"),
+        ('{"iters": [1], "times": [-5]}', "-5e-09 in 'time' is below 0"),
+        ('{"iters": [], "times": []}', "no values of 'time'"),
+    ],
+)
+def test_samples_that_cannot_be_used(sample: str, why: str) -> None:
+    found = sampled(sample)
+    assert found.benchmarks == {}
+    assert why in found.errors["x"]
+    assert found.errors["x"].isprintable()

@@ -20,9 +20,3 @@ def test_three_statistics_of_each_benchmark() -> None:
         [141.2e-9, 141.1e-9, 140.6e-9, 6.401e-9, 6.397e-9, 6.397e-9, 1.619e-6, 1.619e-6, 1.617e-6]
     )
     assert {(each.metric, each.unit, each.execution) for each in found} == {("time", "s", 0)}
-
-
-def test_a_second_tree_is_of_another_process() -> None:
-    data = FILE.read_bytes()
-    found = read(Source("x", None, data + data)).aggregates
-    assert [each.execution for each in found if each.benchmark == "plain"] == [0, 0, 0, 1, 1, 1]

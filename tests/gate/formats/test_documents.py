@@ -57,7 +57,7 @@ def row(name: str, **keys: object) -> str:
 
 def test_each_reader_of_json_is_among_them() -> None:
     assert {file.parent.name for file in DOCUMENTS} == {
-        "asv", "bencher", "benchmark_js", "benchmarkdotnet", "critcmp", "criterion", "gatling",
+        "asv", "bencher", "benchmark_js", "benchmarkdotnet", "critcmp", "criterion",
         "github_action_benchmark", "google_benchmark", "gungraun", "hyperfine", "jmh", "k6", "mitata", "oha", "pyperf", "pytest_benchmark", "tinybench", "vegeta", "vitest",
     }  # fmt: skip
 
@@ -188,15 +188,6 @@ def test_strings_keep_what_looks_like_a_number() -> None:
 
 
 UNREADABLE = {
-    "asv": (
-        {
-            "commit_hash": "a" * 40,
-            "params": {},
-            "result_columns": ["result", "params"],
-            "results": {"time_a": [[1.0, 2.0], [["1"]]]},
-        },
-        [("time_a", "2 results for 1 combinations of its parameters")],
-    ),
     "bencher": (
         {"a": {"latency": {"value": 1.0}}, "b": {"latency": {"value": None}}, "c": {}},
         [("b", "latency, value: no value"), ("c", "no measures")],
@@ -221,55 +212,9 @@ UNREADABLE = {
             (None, "Benchmarks[1]: Expected object, got int"),
         ],
     ),
-    "google_benchmark": (
-        {
-            "context": {"num_cpus": 1},
-            "benchmarks": [
-                {"name": "a", "real_time": 1, "cpu_time": 1, "time_unit": "fortnight"},
-                {"real_time": 1, "cpu_time": 1},
-                None,
-                {
-                    "name": "b_mean",
-                    "run_name": "b",
-                    "run_type": "aggregate",
-                    "aggregate_name": "mean",
-                    "real_time": None,
-                    "cpu_time": 1,
-                    "time_unit": "ns",
-                },
-            ],
-        },
-        [
-            ("a", "its real_time is 1 in fortnight, which is not a time"),
-            (None, "benchmarks[1] has no name"),
-            (None, "benchmarks[2] has no name"),
-            ("b", "mean: its real_time is null in ns, which is not a time"),
-        ],
-    ),
-    "gatling": (
-        {
-            "pathFormatted": "x",
-            "stats": {"numberOfRequests": {}},
-            "contents": {
-                "a": {"type": "REQUEST", "name": "a", "stats": None},
-                "b": {"type": "REQUEST", "name": "b", "stats": {"numberOfRequests": {"total": 2, "ok": 2}}},
-            },
-        },
-        [("a", "no count of its requests"), ("b", "no response times that are numbers")],
-    ),
     "gungraun": (
         {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
         [("a::b::c", "no counts that perfgate can read in its summary")],
-    ),
-    "jmh": (
-        [
-            {
-                "benchmark": "a.B.c",
-                "mode": "avgt",
-                "primaryMetric": {"score": 1, "scoreUnit": "ms/op", "rawData": [[None]]},
-            }
-        ],
-        [("a.B.c", "result 1: Expected float | str, got null - at $.primaryMetric.rawData[0][0]")],
     ),
     "k6": (
         {

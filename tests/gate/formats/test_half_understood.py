@@ -85,12 +85,6 @@ def test_a_benchmark_that_cannot_be_read_has_failed_and_the_others_count(line: s
     assert [each.benchmark for each in reading.measured] == ["BenchmarkParse"]
 
 
-def test_prose_about_benchmarks_is_no_failure() -> None:
-    assert (
-        failed(f"Benchmarking is fun\t12\nBenchmark\tns/op\nBenchmarkLoad is slow\nBenchmarkA 1 2 ns/op\n{END}") == []
-    )
-
-
 def test_the_beginning_of_a_unit_is_no_unit() -> None:
     whole = "BenchmarkA-8 \t 1000\t 221.0 ns/op\t 12 hits\n"
     assert failed(whole + "BenchmarkB-8 \t 1000\t 221.0 ns/op\t 1 hit") == [
@@ -116,14 +110,10 @@ def test_a_benchmark_prints_before_its_name_and_behind_it() -> None:
     assert failed(text) == [("BenchmarkLost", "line 9: what it prints hides its results")]
 
 
-def test_results_without_a_name_are_said() -> None:
-    assert read_text(
-        "BenchmarkA-8 1 2 ns/op\ntext\t      50\t      2494 ns/op\n      50\t      2494 ns/op\n"
-    ).left_out == ["line 3: results without a name"]
-
-
 def test_what_an_announced_benchmark_prints_is_no_result_of_another() -> None:
-    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{END}"
+    # four spaces: as b.Log writes it
+    logged = "--- BENCH: BenchmarkA-8\n    BenchmarkY-8 \t     100\t       1.0 ns/op\n"
+    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{logged}{END}"
     reading = read_text(printed)
     assert [list(each.metrics["time"].values) for each in reading.measured] == [[221e-9]]
     assert (reading.failed, reading.left_out) == ([], [])
@@ -139,9 +129,9 @@ def test_a_line_that_comes_again_is_said_where_it_cannot_be_read() -> None:
 
 
 def test_a_result_behind_what_another_benchmark_printed_is_read() -> None:
-    reading = read_text("BenchmarkA-8 1 2 ns/op\n.....BenchmarkB-8\t       1\t       7 ns/op\n")
+    reading = read_text(f"{HEADER}BenchmarkA-8 1 2 ns/op\n.....BenchmarkB-8\t       1\t       7 ns/op\n{END}")
     assert [each.benchmark for each in reading.measured] == ["BenchmarkA", "BenchmarkB"]
-    assert reading.left_out == ["line 2: a result of BenchmarkB-8 read without what stands before it"]
+    assert reading.left_out == ["line 6: a result of BenchmarkB-8 read without what stands before it"]
 
 
 @pytest.mark.parametrize(
@@ -253,36 +243,6 @@ def test_a_package_that_fails_hides_no_regression_of_another(tmp_path: Path) -> 
     assert "BenchmarkParse (pkg=x/b)" in text and "+49.9%" in text
 
 
-@pytest.mark.parametrize(
-    ("own", "said"),
-    [
-        ("FAIL\tx/a [build failed]\n", "head has no benchmark BenchmarkParse (pkg=x/a)"),
-        ("", "head has no benchmark BenchmarkParse (pkg=x/a)"),
-        (
-            "pkg: x/a\nBenchmarkParse-8 \tpanic: boom\n\ngoroutine 1 [running]:\nexit status 2\nFAIL\tx/a\t0.3s\n",
-            "BenchmarkParse (pkg=x/a) failed on head: panic: boom",
-        ),
-    ],
-    ids=["is not built", "is not there", "panics"],
-)
-def test_a_package_without_results_hides_no_regression_of_another(tmp_path: Path, own: str, said: str) -> None:
-    good = packages(3001, fails=False)
-    head = [own + good(number)[good(number).index("pkg: x/b") :] for number in range(5)]
-    code, text = decided(tmp_path, packages(2001, fails=False), head.__getitem__)
-    assert code == 1 and "Regression: BenchmarkParse (pkg=x/b) is 49.9% slower" in text
-    assert said in text
-
-
-def test_without_a_regression_the_failure_is_the_verdict(tmp_path: Path) -> None:
-    code, text = decided(tmp_path, packages(2001, fails=False), packages(2001, fails=True))
-    assert code == 4 and "BenchmarkParse pkg=x/b" in text
-
-
-def test_a_package_that_fails_on_both_sides_leaves_the_other(tmp_path: Path) -> None:
-    code, text = decided(tmp_path, packages(2001, fails=True), packages(3001, fails=True))
-    assert code == 1, text
-
-
 # --- units ------------------------------------------------------------------------------------------------------------
 
 
@@ -314,25 +274,9 @@ def test_every_unit_of_a_bench_line_is_read() -> None:
         ("own", "widgets", 12, "widgets", "lower"),
         ("two", "instructions", 12500, "instructions", "lower"),
     ]
-    (Path("bench.txt")).write_text(text, encoding="utf-8")
-    code, said = run("compare", "bench.txt")
-    assert code == 0
-    assert all(f"enc_{name}" in said for name in ("cycles", "more", "ms", "us", "mu")) and "download 9.001" in said
 
 
 CRITERION = " " * 24
-
-
-def test_a_prefix_that_criterion_chooses_keeps_no_rows_apart() -> None:
-    for name, value, thrpt in (("base", "999.00 cycles", "1.2100 cpb"), ("head", "1.0400 Kcycles", "1.2600 cpb")):
-        text = (
-            f"enc                     time:   [{value} {value} {value}]\n{CRITERION}thrpt:  [{thrpt} {thrpt} {thrpt}]\n"
-        )
-        Path(f"{name}.txt").write_text(text, encoding="utf-8")
-    code, said = run("compare", "base.txt", "head.txt")
-    assert code == 0
-    assert "cycles (as given), lower is better benchmark base head change enc 999" in said and "1,040" in said
-    assert "cpb (as given), lower is better" in said and said.count("+4.1%") == 2
 
 
 @pytest.mark.parametrize(
@@ -351,11 +295,8 @@ def test_what_a_measurement_of_criterion_measures(printed: str, expected: tuple[
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        ("1.25 cpb", ("cpb", 1.25, "cpb", "lower")),
-        ("1.25 Kcycles/B", ("cycles/B", 1250, "cycles/B", "lower")),
-        ("1.25   cycles/elem", ("cycles/elem", 1.25, "cycles/elem", "lower")),
-        # a formatter that has one word for both
-        ("1.25 cycles", ("throughput", 1.25, "cycles", "lower")),
+        ("1.25 cpb", ("throughput", 1.25, "cpb", "lower")),
+        ("1.25 Kcycles/B", ("throughput", 1250, "cycles/B", "lower")),
         ("1.25 Kelem/s", ("throughput", 1250, "1/s", "higher")),
         ("1.25 elements/s", ("throughput", 1.25, "1/s", "higher")),
         ("1.25 MiB/s", ("throughput", 1.25 * 1024**2, "B/s", "higher")),

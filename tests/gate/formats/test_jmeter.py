@@ -57,12 +57,6 @@ def test_without_success_and_code_nothing_is_said_of_errors() -> None:
     assert list(reading.measured[0].metrics) == ["time"]
 
 
-def test_the_last_row_may_be_cut_off_and_no_other() -> None:
-    assert of(of_text(HEADER + "1,10,a,200,true\n1,20,a,2"), "a", "time") == [0.01]
-    with pytest.raises(UserError, match="line 2: 3 cells instead of 5"):
-        of_text(HEADER + "1,20,a\n1,10,a,200,true\n")
-
-
 def test_text_where_a_number_should_be() -> None:
     with pytest.raises(UserError, match="line 2: '1,fast,a,200,true' has text for a number"):
         of_text(HEADER + "1,fast,a,200,true\n")

@@ -1,6 +1,5 @@
 import pytest
 
-from gate.model import UserError
 from tests.support.load import failed, mean, of, of_file, of_text, told
 
 LINE = '{"type":"Point","metric":"%s","data":{"time":"2026-01-01T00:00:0%d.5Z","value":%s,"tags":{%s}}}\n'
@@ -92,13 +91,6 @@ def test_scenarios_are_told_apart() -> None:
     text = LINE % ("http_req_duration", 1, 5, '"name":"n","scenario":"a"')
     text += LINE % ("http_req_duration", 2, 7, '"name":"n","scenario":"default"')
     assert [m.labels for m in of_text(text).measured] == [{"scenario": "a"}, {}]
-
-
-def test_the_last_line_may_be_cut_off_and_no_other() -> None:
-    whole = LINE % ("http_req_duration", 1, 5, '"name":"n"')
-    assert mean(of_text(whole + whole + whole[:50]), "n") == 0.005
-    with pytest.raises(UserError, match=r"line 2: .* is no point of k6"):
-        of_text(whole + whole[:50] + "\n" + whole, "k6")
 
 
 def test_what_a_script_prints_among_its_points_is_passed_over() -> None:

@@ -1,17 +1,16 @@
 """Rust's own bench lines, as text and as JSON."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.reading import read
 from gate.formats.parts.source import Source
+from tests.support.foreign import of_text
 
+made = partial(of_text, "libtest")
 DATA = Path(__file__).parents[2] / "data/results/libtest"
-
-
-def made(text: str) -> Reading:
-    return read(Source("x", None, text.encode()))
 
 
 @pytest.mark.parametrize(
@@ -38,13 +37,3 @@ def test_lines_within_other_text_and_a_benchmark_that_comes_again() -> None:
     found = made(f"# Results\n\n//! {line}2026-01-01T00:00:00Z {line}test t ... ok\n").aggregates
     assert [(each.benchmark, each.execution) for each in found] == [("a b", 0), ("a b", 1)]
     assert [each.value for each in found] == pytest.approx([1234567e-9] * 2)
-
-
-def test_a_line_that_was_cut_off_is_none() -> None:
-    text = (DATA / "text.txt").read_text()
-    found = made(text[: text.index("138.95") + 3])
-    assert [each.benchmark for each in found.aggregates] == ["tests::long"]
-    line = "'test tests::short ... bench:         138'"
-    assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("tests::short", f"line 5: its result cannot be read: {line}")
-    ]

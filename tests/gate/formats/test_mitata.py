@@ -23,16 +23,9 @@ def test_memory_stands_beside_it_without_values() -> None:
     assert (heap["mean"].unit, heap["mean"].value) == pytest.approx(("B", 943.7026339285715))
 
 
-@pytest.mark.parametrize("file", ["mitata-0.json", "mitata-1.json"])
-def test_what_threw_has_failed(file: str) -> None:
-    failed = reading("mitata", file).failed
+def test_what_threw_has_failed() -> None:
+    failed = reading("mitata", "mitata-1.json").failed
     assert [(f.benchmark, f.status, f.labels) for f in failed] == [("throws", "it threw: as asked", {"group": "g"})]
-
-
-def test_the_old_version() -> None:
-    found = reading("mitata", "mitata-0.json")
-    assert measured(found, "sort")[0].metrics["time"].values[0] == pytest.approx(95.16552734375e-9)
-    assert found.about.host == {"cpu": "AMD EPYC", "runtime": "node v20.20.2 (x64-linux)"}
 
 
 def test_without_samples_the_statistics() -> None:

@@ -1,20 +1,17 @@
 """nanobench's JSON, CSV and tables: epochs or medians, batches, names that its templates do not escape."""
 
 import json
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.source import Source
+from tests.support.foreign import reading
 
-DATA = Path(__file__).parents[2] / "data/results/nanobench"
+of = partial(reading, "nanobench")
 QUOTED = 'sums/short | "quoted"; `ticks`'
-
-
-def of(name: str) -> Reading:
-    return read(Source(name, DATA / name))
 
 
 def made(*results: dict[str, Any]) -> Reading:
@@ -88,13 +85,6 @@ def test_numbers_as_cpp_writes_them() -> None:
     source = Source("x", None, text.encode())
     assert recognised(source) == "nanobench"
     assert read(source).aggregates[0].value == 1e-9
-
-
-def test_a_file_that_is_cut_off_has_the_results_before_that() -> None:
-    result = {"title": "t", "median(elapsed)": 1e-9}
-    text = json.dumps({"results": [{"name": "a", **result}, {"name": "b", **result}, {"name": "c", **result}]})
-    found = read(Source("x", None, text[:-20].encode()))
-    assert [each.benchmark for each in found.aggregates] == ["t/a", "t/b"]
 
 
 def test_a_table_of_something_else_is_none() -> None:

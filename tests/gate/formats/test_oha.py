@@ -1,7 +1,7 @@
 import pytest
 
 from gate.model import UserError
-from tests.support.load import DATA, failed, of, of_file, of_text, told
+from tests.support.load import DATA, of, of_file, of_text, told
 
 
 def test_rows() -> None:
@@ -27,20 +27,11 @@ def test_requests_that_the_end_cut_off_are_no_failures() -> None:
     assert told(of_file("oha/timed.json"), "requests", "error_rate") == {"value": 0.0}
 
 
-def test_a_server_that_is_down() -> None:
-    assert failed(of_file("oha/down.json")) == [("requests", "all 4 requests failed")]
-
-
 def test_summary_in_any_unit() -> None:
     reading = of_file("oha/summary.txt")
     times = told(reading, "requests")
     assert (times["mean"], times["p50"], times["p99.99"]) == (0.0440026, 0.0479426, 0.052083)
     assert told(reading, "requests", "error_rate") == {"value": 0.2}
-
-
-def test_summaries_behind_each_other_are_executions() -> None:
-    text = (DATA / "oha" / "summary.txt").read_text()
-    assert {a.execution for a in of_text(text + text).aggregates} == {0, 1}
 
 
 def test_requests_without_a_response_count_as_failed() -> None:

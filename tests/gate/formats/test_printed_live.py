@@ -177,27 +177,6 @@ def test_the_digits_that_are_printed_bound_what_rounding_hides(read: Live, text:
     assert step_of(read(text.encode(), {})["a"].values) == pytest.approx(step)
 
 
-def test_libtest_has_the_units_of_a_measurement() -> None:
-    text = (
-        "test a ... bench:        2,835 Kcycles/iter (+/- 14)\ntest b ... bench:        1.5 us/iter (+/- 1)\n"
-        "test c ... bench:        9001 MB/s (+/- 69)\ntest d ... hello\nbench:          12 ns/iter (+/- 0)\n"
-    )
-    found = {name: (each.values[0], each.unit, each.better) for name, each in libtest.LIVE(text.encode(), {}).items()}
-    assert found == {
-        "a": (2835e3, "cycles", "lower"), "b": (pytest.approx(1.5e-6), "s", "lower"),
-        "c": (9001e6, "B/s", "higher"), "d": (pytest.approx(12e-9), "s", "lower"),
-    }  # fmt: skip
-
-
-def test_no_two_suites_of_benchmark_js_share_a_metric() -> None:
-    # one of two that are 10 times slower must not be hidden by the mean of both
-    slow = BENCHMARK_JS.replace("x 2,000,000 ops/sec", "x 200,000 ops/sec")
-    before, after = benchmark_js.LIVE(BENCHMARK_JS.encode(), {}), benchmark_js.LIVE(slow.encode(), {})
-    ratios = {name: after[name].values[0] / before[name].values[0] for name in before}
-    assert {name for name, ratio in ratios.items() if ratio != 1} == {"Arrays/classnames"}
-    assert ratios["Arrays/classnames"] == pytest.approx(0.1)
-
-
 def rate(text: str) -> str:
     return f"a x {text} ops/sec ±0.50% (9 runs sampled)\n"
 

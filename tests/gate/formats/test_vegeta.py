@@ -1,7 +1,6 @@
 import pytest
 
-from gate.model import UserError
-from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
+from tests.support.load import DATA, failed, of, of_file, of_text, told
 
 
 @pytest.mark.parametrize("file", ["encoded.jsonl", "encoded.csv"])
@@ -51,20 +50,6 @@ def test_old_reports_and_failures_only() -> None:
     assert told(old, "requests")["max"] == 62.5
     down = of_text('{"latencies":{"mean":5},"bytes_in":{},"requests":3,"success":0}')
     assert failed(down) == [("requests", "all 3 requests failed")]
-
-
-def test_the_last_line_may_be_cut_off() -> None:
-    lines = (DATA / "vegeta" / "encoded.jsonl").read_text().splitlines(keepends=True)
-    assert mean(of_text("".join(lines[:3]) + lines[3][:40]), "GET /flaky") == 0.014478934
-    with pytest.raises(UserError, match=r"line 2: .* is no result of vegeta"):
-        of_text(lines[0] + lines[1][:40] + "\n" + lines[2], "vegeta")
-
-
-@pytest.mark.parametrize("file", ["report.json", "report.txt"])
-def test_reports_behind_each_other_are_executions(file: str) -> None:
-    text = (DATA / "vegeta" / file).read_text().rstrip()
-    reading = of_text(f"{text}\n{text}\n")
-    assert told(reading, "requests", execution=0) == told(reading, "requests", execution=1) != {}
 
 
 @pytest.mark.parametrize("file", ["encoded.jsonl", "report.json"])

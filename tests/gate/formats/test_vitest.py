@@ -41,8 +41,6 @@ def test_samples_are_iterations_where_they_are_there() -> None:
     )
     assert list(measured(found, "g > a")[0].metrics["time"].values) == [0.001, 0.003]
     assert not found.aggregates
-    old = {"numTotalTestSuites": 1, "numTotalTests": 1, "testResults": {"g": [own]}}
-    assert list(measured(of_text("vitest", json.dumps(old)), "g > a")[0].metrics["time"].values) == [0.001, 0.003]
 
 
 def test_a_real_file_of_5() -> None:

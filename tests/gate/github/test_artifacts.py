@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.artifacts import Place
-from gate.github.client import Forge
+from gate.github.client import Forge, Place
 from gate.github.problems import Problem
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer
@@ -165,6 +164,27 @@ def test_a_download_by_the_drop_ends(github: FakeGitHub, tmp_path: Path) -> None
     with endless(0.01, size=1, after=dropping) as url:
         github.fail("GET", "/zip", 302, headers={"Location": url})
         assert "no end of it within 20 s" in refused(github, file, patience=20)
+
+
+def test_an_answer_that_comes_too_late_makes_no_file(github: FakeGitHub, tmp_path: Path) -> None:
+    before, late = {*threading.enumerate()}, threading.Event()
+
+    def serve() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(4096)
+            github.held_back.release()
+            late.wait(10)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nxx")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, daemon=True).start()
+        github.fail("GET", "/zip", 302, headers={"Location": f"http://127.0.0.1:{server.getsockname()[1]}/a"})
+        assert "no end of it" in refused(github, tmp_path / "a.zip", patience=20)
+        late.set()
+        for thread in {*threading.enumerate()} - before:
+            thread.join(10)
+    assert not (tmp_path / "a.zip").exists()
 
 
 class endless:  # noqa: N801

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.github.client import Forge, RunFacts
+from gate.github.client import Forge
 from gate.github.problems import Problem
 from gate.github.transport import Answer, Transport
 from tests.support.forge import FakeGitHub
@@ -75,7 +75,7 @@ def test_filters_that_are_not_heeded(github: FakeGitHub, monkeypatch: pytest.Mon
     for number, branch in enumerate(("topic", "Topic", "topic2", "topic"), 1):
         github.add_pull(number, head_ref=branch)
     github.pulls[4].state = "closed"
-    made = github.add_artifact(5, "ours", b"", HEAD)
+    github.add_artifact(5, "ours", b"", HEAD)
     github.add_artifact(6, "another's", b"", BASE)
     whole = Transport.call
 
@@ -85,7 +85,7 @@ def test_filters_that_are_not_heeded(github: FakeGitHub, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Transport, "call", call)
     assert [one.number for one in forge(github).pulls_of("acme/widget", "topic")] == [1]
-    assert [one.id for one in forge(github).artifacts_of_head(HEAD, lambda run: True)] == [made.id]
+    assert [one.id for one in forge(github).runs_of_head(HEAD)] == [5]
 
 
 def test_a_file(github: FakeGitHub) -> None:
@@ -156,41 +156,24 @@ def test_a_file_without_the_permission(github: FakeGitHub) -> None:
     assert caught.value.permission == "contents: read"
 
 
-def test_the_artifacts_of_a_head(github: FakeGitHub) -> None:
-    github.add_run(5, HEAD, attempt=3)
-    github.add_run(6, HEAD)
-    github.add_run(7, BASE)
-    first = github.add_artifact(6, "one", b"x")
-    second = github.add_artifact(5, "two", b"xyz")
-    github.add_artifact(7, "another", b"")
-    second.expired = True
-    found = forge(github).artifacts_of_head(HEAD, lambda run: True)
-    assert [(one.id, one.name, one.size, one.expired) for one in found] == [
-        (second.id, "two", 3, True),
-        (first.id, "one", 1, False),
-    ]
-    assert [(one.run_id, one.run_attempt, one.head_sha) for one in found] == [(5, 3, HEAD), (6, 1, HEAD)]
-    assert found[0].created > found[1].created
-    assert forge(github).artifacts_of_head("d" * 40, lambda run: True) == []
-
-
-def test_only_the_wanted_runs_of_a_head_are_asked_for_artifacts(github: FakeGitHub) -> None:
+def test_the_runs_of_a_head_and_their_artifacts(github: FakeGitHub) -> None:
     github.add_pull(12, HEAD, BASE)
     github.add_run(5, HEAD, attempt=3, path=".github/workflows/x.yml@main")
     github.add_run(6, HEAD, "other", "eve/fork", "push")
-    made = github.add_artifact(5, "one", b"")
-    github.add_artifact(6, "two", b"")
-    seen: list[RunFacts] = []
-
-    def wanted(run: RunFacts) -> bool:
-        seen.append(run)
-        return run.id == 5
-
-    assert [one.id for one in forge(github).artifacts_of_head(HEAD, wanted)] == [made.id]
-    one, other = sorted(seen, key=lambda run: run.id)
+    github.add_run(7, BASE)
+    first, second = github.add_artifact(5, "one", b"x"), github.add_artifact(5, "two", b"xyz")
+    second.expired = True
+    one, other = forge(github).runs_of_head(HEAD)
     assert (one.id, one.attempt, one.event, one.path) == (5, 3, "pull_request", ".github/workflows/x.yml@main")
-    assert (other.head_branch, other.event, other.pulls) == ("other", "push", [])
-    assert not [one for one in github.requests if one.path.endswith("/runs/6/artifacts")]
+    assert (other.id, other.head_branch, other.event, other.pulls) == (6, "other", "push", [])
+    assert forge(github).runs_of_head("d" * 40) == []
+    found = forge(github).artifacts_of_run(one.id, one.attempt, HEAD, one.began)
+    assert [(each.id, each.name, each.size, each.expired) for each in found] == [
+        (second.id, "two", 3, True),
+        (first.id, "one", 1, False),
+    ]
+    assert {(each.run_id, each.run_attempt, each.head_sha) for each in found} == {(5, 3, HEAD)}
+    assert found[0].created > found[1].created
 
 
 def test_how_commits_hang_together(github: FakeGitHub) -> None:

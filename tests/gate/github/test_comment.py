@@ -137,6 +137,14 @@ def test_the_same_run_may_say_something_else(github: FakeGitHub) -> None:
     assert bodies(github) == [f"{marker(1).text}\naccepted"]
 
 
+def test_after_an_update_those_may_write_who_had_read_before(
+    github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(github, 1)
+    clock = hurried(monkeypatch, github)
+    assert (publish(github, 2), clock.slept) == ("updated", [1.0])
+
+
 def test_line_ends_of_a_forge_are_no_change(github: FakeGitHub) -> None:
     github.add_comment(12, f"{text(1)}\n".replace("\n", "\r\n"), BOT)
     assert publish(github, 1) == "unchanged"
@@ -176,10 +184,9 @@ def test_comments_of_ours_become_one(github: FakeGitHub) -> None:
         github.add_comment(12, text(run), BOT)
     assert publish(github, 4) == "updated"
     first, *others = github.comments
-    assert first["body"] == text(4) and first["minimized"] is None
+    assert first["body"] == text(4)
     for one in others:
         assert one["body"] == f"Superseded by {github.url}/web/acme/widget/pull/12#issuecomment-{first['id']}"
-        assert one["minimized"] == "outdated"
     before = len(github.requests)
     assert publish(github, 4) == "unchanged"
     assert {one.method for one in github.requests[before:] if one.path != "/graphql"} == {"GET"}
@@ -189,17 +196,16 @@ def test_the_newest_of_ours_is_moved_to_the_oldest(github: FakeGitHub) -> None:
     for run in (1, 7, 3):
         github.add_comment(12, text(run), BOT)
     assert publish(github, 4) == "older"
-    assert [one["body"] for one in github.comments if not one["minimized"]] == [text(7)]
+    assert [one["body"] for one in github.comments if not one["body"].startswith("Superseded")] == [text(7)]
     assert github.comments[0]["body"] == text(7)
 
 
-def test_without_graphql_everything_works_but_hiding(github: FakeGitHub) -> None:
+def test_without_graphql_everything_works(github: FakeGitHub) -> None:
     github.graphql = False
     for run in (1, 2):
         github.add_comment(12, text(run), BOT)
     github.add_comment(12, text(9), "mallory")
     assert publish(github, 3) == "updated"
-    assert [one["minimized"] for one in github.comments] == [None] * 3
     assert bodies(github)[0] == text(3)
     assert bodies(github)[1].startswith("Superseded by http")
     assert bodies(github)[2] == text(9)

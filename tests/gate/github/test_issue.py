@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gate.github.client import Forge
-from gate.github.issue import IssueMarker, Told, Wanted, digest_of, is_gone, publish_issue
+from gate.github.issue import IssueMarker, Told, Wanted, digest_of, publish_issue
 from gate.github.problems import Problem
 from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.report.markdown import issue as written
@@ -156,9 +156,3 @@ def test_hostile_names_stay_text(forge: FakeGitHub, name: str) -> None:
         for bad in ("<script", "@team", "](", "\x1b", "<!-- perfgate", "\u202e", "www.evil"):
             assert bad not in outside
     assert "\n" not in issue["title"] and len(issue["title"]) <= 256
-
-
-def test_it_is_gone_after_three_nights_without_an_alarm_of_any_case() -> None:
-    assert is_gone(facts(case(verdict="none")))
-    assert not is_gone(facts(case(verdict="none", quiet=2)))
-    assert not is_gone(facts(case(verdict="none"), case("encode")))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gate.github import command_files, runner
-from gate.github.command_files import NAMES, FileGuard, Restored
+from gate.github.command_files import NAMES, FileGuard
 from gate.model import UserError
 from tests.support.runner_log import Command, Runner, commands, outputs
 
@@ -138,25 +139,36 @@ def test_what_is_written_meanwhile_is_taken_back(files: dict[str, str]) -> None:
     Path(files["GITHUB_ENV"]).write_text("LD_PRELOAD=/tmp/evil.so\n")
     Path(files["GITHUB_PATH"]).unlink()
     named = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")
-    assert guard.restore() == Restored(
-        tuple(f"benchmark code wrote to {name}; the change was undone" for name in named), whole=True
-    )
+    assert guard.restore() == ([f"benchmark code wrote to {name}; the change was undone" for name in named], True)
     for name, path in files.items():
         assert Path(path).read_text() == f"{name} before\n"
-    assert guard.restore() == Restored((), whole=True)
+    assert guard.restore() == ([], True)
 
 
-def test_a_link_in_place_of_a_file_is_replaced_and_not_followed(files: dict[str, str], tmp_path: Path) -> None:
-    guard = FileGuard(files)
-    other = tmp_path / "other"
-    other.write_text("GITHUB_ENV before\n")
-    env = Path(files["GITHUB_ENV"])
+def beside(env: Path) -> None:
+    """Take the names that could be known."""
+    env.touch()
+    for name in (f".{env.name}.{os.getpid()}", f".{env.name}", f"{env.name}.tmp"):
+        env.with_name(name).mkdir()
+
+
+PLANTED: dict[str, Callable[[Path], object]] = {
+    "link": lambda env: env.symlink_to(env.with_name("other")),
+    "pipe": os.mkfifo,
+    "folder with something in it": lambda env: (env / "inner").mkdir(parents=True),
+    "names that could be known": beside,
+}
+
+
+@pytest.mark.parametrize("what", PLANTED)
+def test_whatever_is_put_in_place_of_a_file_is_replaced_and_not_followed(files: dict[str, str], what: str) -> None:
+    guard, env = FileGuard(files), Path(files["GITHUB_ENV"])
+    env.with_name("other").write_text("GITHUB_ENV before\n")
     env.unlink()
-    env.symlink_to(other)
-    assert len(guard.restore().warnings) == 1
-    assert not env.is_symlink()
-    assert env.read_text() == "GITHUB_ENV before\n"
-    assert other.read_text() == "GITHUB_ENV before\n"
+    PLANTED[what](env)
+    assert guard.restore() == (["benchmark code wrote to GITHUB_ENV; the change was undone"], True)
+    assert not env.is_symlink() and env.read_text() == "GITHUB_ENV before\n"
+    assert env.with_name("other").read_text() == "GITHUB_ENV before\n"
 
 
 def test_who_holds_a_changed_file_open_writes_into_nothing(files: dict[str, str]) -> None:
@@ -173,42 +185,15 @@ def test_a_file_that_was_not_there_is_removed(files: dict[str, str]) -> None:
     Path(files["GITHUB_STATE"]).unlink()
     guard = FileGuard(files)
     Path(files["GITHUB_STATE"]).write_text("a=b\n")
-    assert len(guard.restore().warnings) == 1
+    assert len(guard.restore()[0]) == 1
     assert not Path(files["GITHUB_STATE"]).exists()
-
-
-def test_a_pipe_in_place_of_a_file_does_not_stop_anything(files: dict[str, str]) -> None:
-    guard = FileGuard(files)
-    Path(files["GITHUB_ENV"]).unlink()
-    os.mkfifo(files["GITHUB_ENV"])
-    assert len(guard.restore().warnings) == 1
-    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
 
 
 def test_a_pipe_or_a_device_is_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     guard = FileGuard({"GITHUB_OUTPUT": str(tmp_path / "pipe")})
-    assert guard.restore().warnings == ()
+    assert guard.restore()[0] == []
     assert (tmp_path / "pipe").is_fifo()
-
-
-def test_names_that_could_be_known_are_taken_and_it_is_restored_all_the_same(files: dict[str, str]) -> None:
-    guard = FileGuard(files)
-    env = Path(files["GITHUB_ENV"])
-    env.write_text("LD_PRELOAD=/tmp/evil.so\n")
-    for beside in (f".{env.name}.{os.getpid()}", f".{env.name}", f"{env.name}.tmp"):
-        env.with_name(beside).mkdir()
-    assert guard.restore().whole
-    assert env.read_text() == "GITHUB_ENV before\n"
-
-
-def test_a_folder_in_place_of_a_file_is_replaced_with_all_in_it(files: dict[str, str]) -> None:
-    guard = FileGuard(files)
-    for name in ("GITHUB_ENV", "GITHUB_STATE"):
-        Path(files[name]).unlink()
-        Path(files[name], "inner").mkdir(parents=True)
-    assert guard.restore().whole
-    assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
 
 
 def test_where_the_folder_takes_no_other_file_it_is_written_over(
@@ -221,14 +206,14 @@ def test_where_the_folder_takes_no_other_file_it_is_written_over(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "replace", refused)
-    assert guard.restore().whole
+    assert guard.restore()[1]
     assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
     # never over what a link leads to
     other = Path(files["GITHUB_ENV"]).with_name("other")
     other.write_text("kept\n")
     Path(files["GITHUB_ENV"]).unlink()
     Path(files["GITHUB_ENV"]).symlink_to(other)
-    assert not guard.restore().whole
+    assert not guard.restore()[1]
     assert other.read_text() == "kept\n"
 
 
@@ -248,11 +233,11 @@ def test_what_is_written_again_at_once_is_not_taken_for_restored(
 
     monkeypatch.setattr(Path, "replace", raced)
     restored = guard.restore()
-    assert not restored.whole
-    assert restored.warnings == (
+    assert not restored[1]
+    assert restored[0] == [
         "benchmark code wrote to GITHUB_ENV, and it cannot be undone: its content changed again",
         "benchmark code wrote to GITHUB_PATH; the change was undone",
-    )
+    ]
 
 
 def test_only_regular_files_are_read_and_no_link_is_followed(tmp_path: Path) -> None:
@@ -269,5 +254,5 @@ def test_a_large_file_of_before_stays_whole(files: dict[str, str]) -> None:
     guard = FileGuard(files)
     with summary.open("ab") as stream:
         stream.write(b"y")
-    assert guard.restore().whole
+    assert guard.restore()[1]
     assert summary.read_bytes() == b"x" * 3_000_000

@@ -177,20 +177,8 @@ def test_an_enterprise_server_has_its_api_elsewhere(github: FakeGitHub) -> None:
     for suffix in ("/api/v3", "/api/v3/"):
         assert forge(github, api_url=f"{github.url}{suffix}").pull(12).number == 12
     one = forge(github, api_url=f"{github.url}/api/v3").transport
-    asked = one.graphql(TASK, "query { viewer { login } }", {}, dict[str, dict[str, str]])
-    assert asked == {"viewer": {"login": "github-actions[bot]"}}
+    assert one.viewer(TASK) == "github-actions[bot]"
     assert github.requests[-1].path in ("/graphql", "/api/graphql")
-
-
-def test_graphql_refuses_with_status_200(github: FakeGitHub) -> None:
-    github.permissions["pull-requests"] = "read"
-    query = "mutation M($input: MinimizeCommentInput!) { minimizeComment(input: $input) { clientMutationId } }"
-    with pytest.raises(Problem, match="cannot read it: GitHub's GraphQL refuses it") as caught:
-        forge(github).transport.graphql(TASK, query, {"input": {}}, dict[str, Any])
-    assert caught.value.permission == "contents: read"
-    with pytest.raises(Problem, match="is not GitHub's") as caught:
-        forge(github).transport.graphql(TASK, "query { viewer { login } }", {}, list[int])
-    assert caught.value.permission is None
 
 
 def test_what_each_request_says(github: FakeGitHub) -> None:

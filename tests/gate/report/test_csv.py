@@ -134,7 +134,7 @@ def test_an_execution_with_several_metrics_has_rows_of_each() -> None:
 
 def test_a_factor_named_like_a_column_gets_a_prefix() -> None:
     factors = {"value": 1, "factor_value": 2, "side": "left", "size": 3}
-    columns = {"value": "factor_value", "factor_value": "factor_factor_value", "side": "factor_side", "size": "size"}
+    columns = {"value": "factor_factor_value", "factor_value": "factor_value", "side": "factor_side", "size": "size"}
     metrics = {"time": Metric(unit="s", values=[1.0])}
     (row,) = rows(
         render([Execution(benchmark="x", side="base", build=0, execution=0, factors=factors, metrics=metrics)])

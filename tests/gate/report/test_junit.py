@@ -137,6 +137,9 @@ def test_what_each_verdict_becomes() -> None:
         "render: missing on head": "skipped",
     }
     assert outcomes(examples.nothing()) == {"measured": "error"}
+    # no sign of a change passes, and so does what cannot differ
+    assert outcomes(examples.report("pass", [examples.no_sign("a")])) == {"a: time mean": "passed"}
+    assert outcomes(examples.report("pass", [], identical=[examples.identical("a")])) == {"a: time mean": "passed"}
 
 
 def test_names_hold_metric_statistic_and_factors() -> None:

@@ -16,7 +16,7 @@ from gate.evidence.cost import pace_of
 from gate.evidence.records import read
 from gate.model import Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew
-from gate.run.duration import budget_warnings, expected_time
+from gate.run.duration import budget_warnings, expected_time, past_of
 from gate.store.memory import Costs
 from harness.loop.schedule import Round, design_schedule, schedule
 from tests.support.lines import execution, text
@@ -47,7 +47,7 @@ def warned(rounds: Sequence[Round], folder: Path, budget: float, **costs: Costs)
 def expected(rounds: Sequence[Round], folder: Path, iterations: int = 5, **costs: Costs) -> float | None:
     rules = config(900.0)
     rules = msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, iterations=iterations))
-    found = expected_time(rounds, folder, rules, costs)
+    found = expected_time(rounds, past_of(folder), rules, costs)
     return found.seconds if found else None
 
 
@@ -238,7 +238,11 @@ def test_what_was_identical_takes_as_long_as_its_proof(tmp_path: Path) -> None:
     lines = {"type": "run", "schema": 1, "base": {"sha": "a"}, "head": {"sha": "b"}}
     folder = left(tmp_path, lines, *(build(side, 1.0, 3.0) for side in ("base", "head")), same)
     found = expected_time(
-        ROUNDS, folder, msgspec.structs.replace(config(900.0), build=BuildTable(command="x", cache="off")), {}, run
+        ROUNDS,
+        past_of(folder),
+        msgspec.structs.replace(config(900.0), build=BuildTable(command="x", cache="off")),
+        {},
+        run,
     )
     assert found is not None and found.seconds == pytest.approx(8.0)
 
@@ -248,7 +252,7 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
         return Run(base=Commit(sha=base), head=Commit(sha=head))
 
     def seconds(base: str, head: str) -> float:
-        found = expected_time(ROUNDS, tmp_path, config(900.0), {}, run(base, head))
+        found = expected_time(ROUNDS, past_of(tmp_path), config(900.0), {}, run(base, head))
         assert found is not None
         return found.seconds
 
@@ -283,7 +287,7 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
         *(build("head", 20.0, 5.0, checked=2.0, **each) for each in settings),
         *(execution("head", [1.0], benchmark="b", seconds=0.5, **each) for each in settings),
     )
-    found = expected_time(steps, tmp_path, config(900.0), {}, run("one", "two"))
+    found = expected_time(steps, past_of(tmp_path), config(900.0), {}, run("one", "two"))
     assert found is not None and found.seconds == pytest.approx(2 * 27 + 2 * 2 + 4 * 0.5)
 
 
@@ -314,7 +318,7 @@ def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Pat
         written = f'[plan]\nbudget = "{budget}"\nbuilds = 3\n[build]\ncommand = "x"\n'
         rules = parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "./b"\n', "perfgate.toml"))
         plan = schedule({"base": ["b"], "head": ["b"]}, 3, 50, seed=1)
-        found = expected_time(plan, folder, rules, {})
+        found = expected_time(plan, past_of(folder), rules, {})
         assert found is not None
         return found.seconds
 

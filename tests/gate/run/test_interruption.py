@@ -32,29 +32,9 @@ def interrupted(folder: Path | None, *, resume: bool) -> str:
     return str(ended.value)
 
 
-def test_an_early_interruption_of_a_resumed_run_says_what_is_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    below = kept.parents[1] / "src"
-    below.mkdir()
-    for directory, shown in ((kept.parents[1], DEFAULT), (below, ".." / DEFAULT)):
-        monkeypatch.chdir(directory)
-        found = f"2 starts are kept in {shown}/measurements.jsonl; to continue, add --resume to the same command"
-        assert interrupted(None, resume=True) == f"SIGINT: {found}"
-        # a new run has measured nothing yet, whatever is there of another
-        assert interrupted(None, resume=False) == "SIGINT: nothing was measured"
-
-
-def test_the_folder_that_is_known_counts(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(kept.parents[1])
-    assert Folder(tmp_path, DEFAULT, resume=True).in_reach() == tmp_path
-    assert interrupted(tmp_path, resume=True) == "SIGINT: nothing was measured"
-
-
-def test_another_projects_folder_is_not_meant(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = kept.parents[1] / "inner"
-    inner.mkdir()
-    (inner / "perfgate.toml").touch()
-    monkeypatch.chdir(inner)
-    assert Folder(None, DEFAULT, resume=True).in_reach() is None
+def test_before_the_project_is_found_a_resumed_run_loses_nothing(kept: Path, tmp_path: Path) -> None:
+    assert interrupted(None, resume=True) == "SIGINT: what was measured before stays"
+    assert interrupted(None, resume=False) == interrupted(tmp_path, resume=True) == "SIGINT: nothing was measured"
 
 
 def test_a_disk_that_is_full_is_an_error_that_says_what_is_kept(kept: Path) -> None:

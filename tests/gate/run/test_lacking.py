@@ -49,18 +49,12 @@ def test_few_files(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_little_memory(project: Project) -> None:
-    done = limited(project, resource.RLIMIT_AS, 150_000_000)
+@pytest.mark.parametrize(("kind", "option"), [(resource.RLIMIT_AS, "v"), (resource.RLIMIT_DATA, "d")])
+def test_little_memory(project: Project, kind: int, option: str) -> None:
+    done = limited(project, kind, 150_000_000)
     assert done.returncode == 4
-    assert done.stderr.startswith("perfgate: the limit on memory (`ulimit -v`) is 146484 KiB, and perfgate needs ")
-    assert done.stderr.count("\n") == 1
-
-
-def test_little_memory_for_data(project: Project) -> None:
-    done = limited(project, resource.RLIMIT_DATA, 150_000_000)
-    assert done.returncode == 4
-    assert done.stderr.startswith("perfgate: the limit on memory (`ulimit -d`) is 146484 KiB, and perfgate needs ")
-    assert done.stderr.count("\n") == 1
+    said = f"perfgate: the limit on memory (`ulimit -{option}`) is 146484 KiB, and perfgate needs "
+    assert done.stderr.startswith(said) and done.stderr.count("\n") == 1
 
 
 @pytest.mark.xdist_group("measures")

@@ -280,15 +280,20 @@ def measured(project: Project, rounds: int = 6, seed: int = 1) -> tuple[Run, lis
     return run, [run, *(line.record for line in located(*lines))]
 
 
+def calibrated(tmp_path: Path) -> tuple[Path, Project, Run, list[Record]]:
+    """A history with a calibration of the project, and a check of it."""
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    return path, project, *measured(project)
+
+
 def stored(path: Path) -> list[Entry]:
     history = Sessions(path)
     return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
 
 
 def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: Checkout, tmp_path: Path) -> None:
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     assert append_check(path, project, run, records) == []
     (entry,) = stored(path)
     assert (entry.session.id, entry.session.commit) == ("the check", project.sources.base.commit.sha)
@@ -310,18 +315,14 @@ def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: C
 def test_without_common_layouts_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
     checkout.write("perfgate.toml", CONFIG + '\n[build]\nlayouts = "independent"\n')
     checkout.commit()
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     assert append_check(path, project, run, records) == []
     (entry,) = stored(path)
     assert entry.learned.remembered.build is not None and entry.learned.remembered.contrast is None
 
 
 def test_of_one_program_against_itself_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     # by whatever names
     assert run.head is not None
     same = structs.replace(run, base=structs.replace(run.head, ref="v1.3"))
@@ -334,9 +335,7 @@ def test_of_one_program_against_itself_a_check_adds_no_contrast(checkout: Checko
 def test_two_commits_whose_programs_are_the_same_are_one_program(
     checkout: Checkout, tmp_path: Path, differs: bool
 ) -> None:
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     made = [
         Build(side=side, build=number, artifacts={"app": f"sha256:{number}{side if differs else ''}"})
         for number in range(6)
@@ -350,9 +349,7 @@ def test_two_commits_whose_programs_are_the_same_are_one_program(
 def test_only_rounds_before_the_first_look_count(checkout: Checkout, tmp_path: Path) -> None:
     checkout.write("perfgate.toml", CONFIG.replace("builds = 5", "builds = {min = 4, max = 6}"))
     checkout.commit()
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     config = {"plan": {"builds": {"min": 4, "max": 6}}}
     run = structs.replace(run, config=config)
     looks: list[Record] = [Look(look=n, settled=[]) for n in range(1, 7)]
@@ -399,9 +396,7 @@ def test_the_default_branch_is_the_remotes(checkout: Checkout) -> None:
 def test_a_history_that_cannot_be_written_is_a_warning(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
 
     def refuse(*_: object) -> bool:
         raise HistoryError(f"{path}: the disk is full")
@@ -415,9 +410,7 @@ def test_a_history_that_cannot_be_written_is_a_warning(
 
 
 def test_records_of_other_tools_are_not_kept(checkout: Checkout, tmp_path: Path) -> None:
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     for unknown in (structs.replace(run, id=None), structs.replace(run, created=None)):
         assert append_check(path, project, unknown, records) == []
     assert append_check(path, project, structs.replace(run, host=None, base=Commit()), records[:1]) == []
@@ -440,28 +433,18 @@ def told(folder: Path, name: str, ref: str, payload: object) -> dict[str, str]:
 PAYLOAD = {
     "repository": {"full_name": "acme/widget", "default_branch": "main"},
     "pull_request": {"number": 7, "head": {"ref": "x", "sha": "a" * 40}, "base": {"ref": "main", "sha": "b" * 40}},
-    "merge_group": {"base_sha": "a" * 40, "head_sha": "b" * 40},
 }
 
 
 @pytest.mark.parametrize(
     ("name", "ref", "writes"),
-    [
-        ("push", "refs/heads/main", True),
-        ("schedule", "refs/heads/main", True),
-        ("workflow_dispatch", "refs/heads/main", True),
-        ("push", "refs/heads/feature", False),
-        ("pull_request", "refs/pull/7/merge", False),
-        ("merge_group", "refs/heads/gh-readonly-queue/main/pr-7", False),
-    ],
+    [("push", "refs/heads/main", True), ("pull_request", "refs/pull/7/merge", False)],
 )
 def test_only_runs_of_the_default_branch_write(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ref: str, writes: bool
 ) -> None:
     """Whatever is checked out: here it is always a commit of the default branch."""
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     variables = told(tmp_path, name, ref, PAYLOAD)
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
@@ -474,9 +457,7 @@ def test_only_runs_of_the_default_branch_write(
 
 
 def test_a_caller_that_knows_better_is_heard(checkout: Checkout, tmp_path: Path) -> None:
-    path, project = tmp_path / "history", opened()
-    put(path, project)
-    run, records = measured(project)
+    path, project, run, records = calibrated(tmp_path)
     assert append_check(path, project, run, records, allowed=False) == []
     assert stored(path) == []
     assert append_check(path, project, run, records) == []

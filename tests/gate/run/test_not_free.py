@@ -26,6 +26,9 @@ def words(text: str) -> str:
 def test_a_lock_file_that_is_something_else(project: Project) -> None:
     path = Path(project.own()["PERFGATE_LOCK"])
     path.symlink_to("target")
+    before = project.top / ".perfgate/report.json"
+    before.parent.mkdir()
+    before.write_text("{}")
     done = project.perfgate("check")
     # waiting would not help
     assert done.returncode == 4
@@ -33,12 +36,15 @@ def test_a_lock_file_that_is_something_else(project: Project) -> None:
         f"the lock file {path} is a link: remove it, or name another lock file in PERFGATE_LOCK for every perfgate here"
     )
     assert words(done.stderr).endswith(said)
+    # nobody takes the report of an earlier run for this one's
+    assert not before.exists()
+    assert (before.parent / "runs/unknown/report.json").exists()
 
 
 def test_a_lock_file_that_cannot_be_is_a_mistake(project: Project) -> None:
     done = project.perfgate("check", PERFGATE_LOCK=str(project.top / "absent/lock"))
     assert done.returncode == 2
-    assert "absent/lock cannot be made (No such file or directory): name a file" in words(done.stderr)
+    assert "absent/lock cannot be made (No such file or directory): name another lock file" in words(done.stderr)
     assert not (project.top / ".perfgate/report.json").exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 from gate.codes import Exit
 from gate.model import Execution, Metric, Side, UserError
 from gate.run import profiling
-from gate.run.profiling import Regressed, paced, profile_run
+from gate.run.profiling import paced, profile_run
 from harness.errors import SourceError
 from tests.support.project import Project
 
@@ -181,46 +181,29 @@ def test_a_finished_run_is_profiled_afterwards(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.endtoend
-def test_a_part_profiles_what_it_sees_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("parts", "own"),
+    [
+        (("--shard=1/2", "--shard=2/2"), [{("bench", 0)}, {("other", 0)}]),
+        (("--session=0", "--session=1"), [{("bench", 0), ("other", 0)}, {("bench", 1), ("other", 1)}]),
+    ],
+    ids=["shards", "sessions"],
+)
+def test_a_job_profiles_what_it_has_measured_itself(
+    tmp_path: Path, parts: tuple[str, ...], own: list[set[tuple[str, int]]]
+) -> None:
     two = CONFIG + CONFIG[CONFIG.index("[[benchmark]]") :].replace('name = "bench"', 'name = "other"')
     project = made(tmp_path, config=two)
-    for part in ("1", "2"):
-        project.perfgate(
-            "measure",
-            "--base",
-            "HEAD~1",
-            "--head",
-            "HEAD",
-            "--shard",
-            f"{part}/2",
-            "--seed",
-            "3",
-            "--out",
-            f"part{part}",
-        )
-    found = [lines(project, folder=f"part{part}") for part in ("1", "2")]
-    assert sorted({line["benchmark"] for part in found for line in part}) == ["bench", "other"]
-    assert all(len(part) == 2 for part in found)
-    assert project.perfgate("decide", "part1", "part2").returncode == 1
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.endtoend
-def test_a_session_is_profiled_by_its_own_job(tmp_path: Path) -> None:
-    project = made(tmp_path)
-    base_and_head = ("--base", "HEAD~1", "--head", "HEAD", "--seed", "3")
-    for session in ("0", "1"):
-        project.perfgate(
-            "measure", *base_and_head, "--sessions", "2", "--session", session, "--out", f"session{session}"
-        )
-    found = [lines(project, folder=f"session{session}") for session in ("0", "1")]
-    assert [[line["session"] for line in part] for part in found] == [[0, 0], [1, 1]]
-    assert project.perfgate("decide", "session0", "session1").returncode in (0, 1)
-
-
-def test_the_worst_is_profiled_first_and_what_is_there_is_left_out() -> None:
-    worst = Regressed("a", {}, of_time=True, ratio=2.0)
-    assert profiling.without_profiled([worst], [], 0) == [worst]
+    common = ("--base", "HEAD~1", "--head", "HEAD", "--seed", "3")
+    more = ("--sessions", "2") if "session" in parts[0] else ()
+    for number, part in enumerate(parts):
+        project.perfgate("measure", *common, part, *more, "--out", f"part{number}")
+    found = [lines(project, folder=f"part{number}") for number in range(2)]
+    assert sorted(map(sorted, [{(line["benchmark"], line["session"]) for line in part} for part in found])) == list(
+        map(sorted, own)
+    )
+    assert [len(part) for part in found] == [2 * len(each) for each in own]
+    assert project.perfgate("decide", "part0", "part1").returncode in (0, 1)
 
 
 def test_a_program_that_fails_under_its_profiler_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,11 +29,9 @@ WIDTHS = [10, 25, 45, 60, 80, 120, 200]
 
 @pytest.fixture(autouse=True)
 def person(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal of a person, without colour unless a test wants it."""
+    """A terminal of a person."""
     monkeypatch.delenv("CI", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", "1")
 
 
 def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
@@ -155,15 +153,6 @@ def test_what_is_no_persons_terminal_gets_plain_lines(name: str, value: str, mon
     assert "\x1b" not in terminal.getvalue() and "\r" not in terminal.getvalue()
     assert log.getvalue().startswith("perfgate: round 1 of 3: 2 starts\n")
     assert terminal.getvalue() == log.getvalue()
-
-
-def test_colour_is_as_the_environment_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, colour in (("1", False), (None, True)):
-        monkeypatch.setenv("NO_COLOR", variable) if variable else monkeypatch.delenv("NO_COLOR")
-        terminal = Terminal()
-        Live(terminal).show(bar_line("round 1 of 2", 0.5, "", 60), "  running  parse on head")
-        assert ("\x1b[36m━" in terminal.getvalue()) is colour
-        assert ("\x1b[2mrunning\x1b[0m" in terminal.getvalue()) is colour
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:

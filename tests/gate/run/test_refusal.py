@@ -1,4 +1,4 @@
-"""The commands that measure refuse what a workflow must not run, also where a step starts them directly."""
+"""Whose code a run measures: what a workflow must not run, and what follows for caches and instruments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from gate.cli.main import main
-from gate.run.refusal import RefusedError, refuse_unsafe
+from gate.run.refusal import RefusedError, build_cache, is_foreign, is_proposed, refuse_unsafe
 
 
 def workflow(tmp_path: Path, event: str, *, fork: bool = False, hosted: bool = False, **more: str) -> dict[str, str]:
@@ -20,7 +20,7 @@ def workflow(tmp_path: Path, event: str, *, fork: bool = False, hosted: bool = F
     end = {"ref": "main", "sha": "a" * 40, "repo": {"full_name": "acme/widget"}}
     head = {"ref": "x", "sha": "b" * 40, "repo": {"full_name": "mallory/widget" if fork else "acme/widget"}}
     payload: dict[str, Any] = {
-        "repository": {"full_name": "acme/widget"},
+        "repository": {"full_name": "acme/widget", "default_branch": "main"},
         "pull_request": {"number": 7, "base": end, "head": head},
     }
     file = tmp_path / "event.json"
@@ -80,3 +80,34 @@ def test_outside_of_a_workflow_nothing_is_asked(tmp_path: Path) -> None:
     refuse_unsafe({})
     refuse_unsafe(workflow(tmp_path, "pull_request_target", GITHUB_ACTIONS=""))
     refuse_unsafe({"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request"})
+
+
+def test_at_home_head_is_the_users_own() -> None:
+    assert not is_proposed({}) and not is_foreign({})
+
+
+def test_what_runs_in_ci_is_a_proposal_unless_it_is_known_to_be_the_default_branch(tmp_path: Path) -> None:
+    assert is_proposed({"CI": "true"})
+    assert not is_proposed(workflow(tmp_path, "push", CI="true", GITHUB_REF="refs/heads/main"))
+    assert is_proposed(workflow(tmp_path, "push", CI="true", GITHUB_REF="refs/heads/topic"))
+    assert is_proposed(workflow(tmp_path, "pull_request", CI="true", GITHUB_REF="refs/pull/7/merge"))
+    assert is_proposed({"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push"}), "an event without a file"
+
+
+@pytest.mark.parametrize("fork", [False, True])
+def test_a_forks_code_is_foreign(tmp_path: Path, fork: bool) -> None:
+    assert is_foreign(workflow(tmp_path, "pull_request", fork=fork)) == fork
+
+
+def test_in_ci_builds_are_kept_in_a_sandbox_only_and_of_a_proposal_only_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("CI", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    at_home = build_cache(sandboxed=False)
+    assert at_home is not None and set(at_home.keeps) == {"base", "head"}
+    monkeypatch.setenv("CI", "true")
+    assert build_cache(sandboxed=False) is None
+    in_ci = build_cache(sandboxed=True)
+    assert in_ci is not None and set(in_ci.keeps) == {"base"}

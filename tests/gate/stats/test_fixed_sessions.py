@@ -14,13 +14,11 @@ from gate.stats.fixed_sessions import (
     Machine,
     Mean,
     average,
-    effect,
     machine,
     over_machines,
     p_alike,
     side_over_machines,
     sides_of,
-    stacked,
 )
 from gate.stats.ratio import LogPair
 from tests.support.seeds import some
@@ -87,16 +85,6 @@ def test_quantiles_are_those_of_each_build() -> None:
     assert (found.y / found.x, limits.low, limits.high) == pytest.approx((estimate, low, high), rel=1e-9)
 
 
-def test_a_machine_alone_has_the_paired_t_interval_of_its_rounds() -> None:
-    base, head = [[[1.0], [1.1], [0.9], [1.05]]], [[[1.2], [1.25], [1.1], [1.3]]]
-    (alone,) = machines(sample(base), sample(head))
-    assert alone.pair is not None
-    logs = [math.log(y[0] / x[0]) for x, y in zip(base[0], head[0], strict=True)]
-    expected = stats.ttest_1samp(logs, 0).confidence_interval(0.95)
-    limits = alone.pair.limits(0.05)
-    assert (limits.low, limits.high) == pytest.approx((math.exp(expected.low), math.exp(expected.high)), rel=1e-9)
-
-
 def test_machines_count_alike_however_many_rounds_they_have() -> None:
     steady = [[1.0], [1.01], [0.99]]
     base = sample([steady, steady * 4])
@@ -116,48 +104,11 @@ def test_the_difference_is_that_of_a_machine_in_the_middle() -> None:
     assert found.low < 0.5 * 0.2 < found.high < 0.102
 
 
-@pytest.mark.parametrize(
-    ("change", "trouble", "rounds"),
-    [
-        (lambda v: v[:2], "few-rounds", 2),
-        (lambda v: [[0.0], *v[1:]], "zero-value", 4),
-        (lambda v: [[-1.0], *v[1:]], "negative", 4),
-        (lambda v: [[1.0]] * 4, "no-spread", 4),
-    ],
-)
-def test_one_machine_in_trouble_is_told_and_gives_no_interval(change: object, trouble: str, rounds: int) -> None:
-    rng = np.random.default_rng(5)
-    good, other = ([[float(v)] for v in rng.normal(1, 0.01, 4)] for _ in range(2))
-    side = sample([good, change(other)])  # type: ignore[operator]  # a function of the table
-    found = machines(side, side)
-    assert [each.trouble for each in found] == ["", trouble]
-    assert found[1].rounds == rounds
-    assert stacked(found).trouble == "machine"
-    pair = over_machines(found)
-    assert pair is None or pair.df is None
-
-
-def test_a_session_without_a_round_is_in_trouble() -> None:
-    side = sample([[[1.0], [1.1], [1.2]]])
-    found = machine(3, side, side, None, exact=False)
-    assert (found.session, found.rounds, found.pair, found.trouble) == (3, 0, None, "few-rounds")
-
-
 def test_the_smallest_step_of_one_machine_is_not_that_of_another() -> None:
     """A coarse timer gives one value there; a fine one elsewhere must not stand for its resolution."""
     coarse, fine = [[0.010]] * 4, [[0.010001], [0.010002], [0.010004], [0.010003]]
     found = machines(sample([coarse, fine]), sample([coarse, fine[::-1]]))
     assert [each.trouble for each in found] == ["no-spread", ""]
-
-
-def test_counts_need_no_spread() -> None:
-    base, head = sample([[[100.0]] * 2, [[200.0]] * 2]), sample([[[110.0]] * 2, [[224.0]] * 2])
-    found = machines(base, head, exact=True)
-    whole = stacked(found)
-    assert ([each.trouble for each in found], whole.exact, whole.trouble) == (["", ""], True, "")
-    pair = over(found)
-    assert pair.y / pair.x == pytest.approx(math.sqrt(1.1 * 1.12))
-    assert pair.df is None
 
 
 def test_a_side_has_the_interval_over_builds_within_machines() -> None:
@@ -223,12 +174,3 @@ def test_the_interval_over_given_machines_covers(count: int, rounds: int, unlike
     inside = float(((low < truth.mean()) & (truth.mean() < high)).mean())
     error = 3 * math.sqrt(0.05 * 0.95 / trials)
     assert 0.94 - error <= inside <= 0.97 + error, inside
-
-
-def test_effects_are_what_over_machines_averages() -> None:
-    rng = np.random.default_rng(8)
-    base, head = (sample([[[float(v)] for v in rng.normal(m, 0.02, 4)] for _ in range(3)]) for m in (1.0, 1.1))
-    found = machines(base, head)
-    pairs = [each.pair.logs for each in found if each.pair is not None]
-    mean = average([effect(pair) for pair in pairs])
-    assert over(found).y / over(found).x == pytest.approx(math.exp(mean.value), rel=1e-12)

@@ -61,7 +61,3 @@ def test_controls_are_no_steps() -> None:
 def test_between_names_the_steps_after_one_commit_up_to_another() -> None:
     chain = chained([rec(n) for n in range(1, 8)])
     assert [link.commit for link in chain.between(sha(2), sha(4))] == [sha(3), sha(4)]
-
-
-def test_nothing_is_an_empty_chain() -> None:
-    assert chained([]).links == []

@@ -10,11 +10,6 @@ from gate.store.history_records import LARGEST, RecordError, decode, encode
 from tests.gate.store.records import change, measured, record
 
 
-def test_comes_back() -> None:
-    made = record(7, cases=3)
-    assert decode(encode(made)) == made
-
-
 def test_keeps_what_is_known_of_a_number_and_counts_whole() -> None:
     instructions = msgspec.structs.replace(change(0, 1 / 3), head=measured(1_234_567_890_123), base=measured(1 / 7))
     read = decode(encode(msgspec.structs.replace(record(1), changes=[instructions]))).changes[0]

@@ -1,6 +1,7 @@
-"""The history in a folder."""
+"""The history in a folder, and what it has in common with one in a ref."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -9,20 +10,29 @@ import pytest
 from gate.model import UserError
 from gate.store.folder import FolderStore
 from gate.store.history_records import name_of
+from gate.store.ref import RefStore
+from harness.source.git import Git
 from tests.gate.store.records import change, race, record
+from tests.support.project import environment
 
 
-def test_keeps_records_in_the_order_of_their_commits(tmp_path: Path) -> None:
-    store = FolderStore(tmp_path / "new" / "history")
-    for number in (3, 1, 2):
+@pytest.fixture(params=["folder", "ref"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> FolderStore | RefStore:
+    if request.param == "folder":
+        return FolderStore(tmp_path / "new" / "history")
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path)], check=True, env=environment())
+    return RefStore(Git(tmp_path, {"GIT_DIR": str(tmp_path)}), "refs/perfgate/history")
+
+
+def test_keeps_records_in_the_order_of_their_commits(store: FolderStore | RefStore) -> None:
+    for number in (40_000, 1, 2):
         assert store.add(record(number), 10).outcome == "added"
     reading = store.read()
-    assert reading.records == [record(1), record(2), record(3)]
+    assert reading.records == [record(1), record(2), record(40_000)]
     assert not reading.problems
 
 
-def test_adds_a_run_once_and_never_changes_it(tmp_path: Path) -> None:
-    store = FolderStore(tmp_path)
+def test_adds_a_run_once_and_never_changes_it(store: FolderStore | RefStore) -> None:
     store.add(record(1), 10)
     # another perfgate may estimate otherwise from the same measurements
     again = msgspec.structs.replace(record(1), changes=[change(0, 0.5)], committed=None)

@@ -60,18 +60,18 @@ def test_what_is_added_is_read_back(path: Path) -> None:
     factors = {"threads": 4, "size": "große"}
     history = Sessions(path)
     assert history.add(session(), [learned(), learned("encode", factors=factors)])
-    entries = history.of_project("widget")
+    entries = history.of_host("*", "widget")
     assert [e.learned for e in entries] == [learned(), learned("encode", factors=factors)]
     assert [e.session for e in entries] == [session(), session()]
     assert history.of_host("abc") == entries
     assert history.of_host("abc", "widget") == entries
-    assert history.of_host("abc", "other") == history.of_host("xyz") == history.of_project("other") == []
+    assert history.of_host("abc", "other") == history.of_host("xyz") == history.of_host("*", "other") == []
     assert path.stat().st_mode & 0o777 == 0o700
     assert [file for file in path.rglob("*") if file.is_file()] == [file_of(path)]
 
 
 def test_looking_makes_nothing(path: Path) -> None:
-    assert not Sessions(path).of_project("widget") and not Sessions(path).nights("widget", "abc")
+    assert not Sessions(path).of_host("*", "widget") and not Sessions(path).nights("widget", "abc")
     assert not path.parent.exists()
 
 
@@ -79,7 +79,7 @@ def test_a_session_is_kept_once(path: Path) -> None:
     history = Sessions(path)
     assert history.add(session(), [learned()])
     assert not history.add(session(created="2026-12-24T09:00:00Z"), [learned("other")])
-    assert [(e.session, e.learned.benchmark) for e in history.of_project("widget")] == [(session(), "parse")]
+    assert [(e.session, e.learned.benchmark) for e in history.of_host("*", "widget")] == [(session(), "parse")]
 
 
 def test_the_newest_come_first_and_old_ones_go(path: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_newest_come_first_and_old_ones_go(path: Path) -> None:
         history.add(session(f"s{day}", created=f"2026-01-01T00:{day:02}:00Z"), [learned()])
     history.add(session("check", created="2025-01-01T00:00:00Z", kind="check"), [learned()])
     history.add(session("elsewhere", created="2025-01-01T00:00:00Z", host={"fingerprint": "xyz"}), [learned()])
-    names = [e.session.id for e in history.of_project("widget")]
+    names = [e.session.id for e in history.of_host("*", "widget")]
     assert names[:2] == [f"s{kept + 2}", f"s{kept + 1}"]
     assert len(names) == kept + 2
     assert "s2" not in names
@@ -104,7 +104,7 @@ session, learned = msgspec.json.decode(sys.argv[2], type=tuple[Session, list[Lea
 history = Sessions(Path(sys.argv[1]))
 for number in range(10):
     assert history.add(msgspec.structs.replace(session, id=f"{session.id}-{number}"), learned)
-    assert len(history.of_project(session.project)) == 2 * (number + 1)
+    assert len(history.of_host("*", session.project)) == 2 * (number + 1)
 """
 
 

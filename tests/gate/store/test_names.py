@@ -6,16 +6,6 @@ from gate.store.history_records import is_sha, name_at, name_of
 from tests.gate.store.records import record, sha
 
 
-def test_orders_by_the_date_of_the_commit() -> None:
-    names = [name_of(record(number)) for number in (3, 1500, 90_000)]
-    assert sorted(names) == names
-
-
-def test_is_read_back() -> None:
-    name = name_of(record(3))
-    assert name_at(name.path) == name
-
-
 def test_is_the_same_record_whatever_date_is_known() -> None:
     told = record(3)
     undated = msgspec.structs.replace(told, committed=None, measured=None)

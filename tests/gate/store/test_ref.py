@@ -56,31 +56,12 @@ def store(top: Path, remote: str | None = None) -> RefStore:
     return RefStore(opened(top), REF, remote, attempts=8, pause=lambda _: None)
 
 
-def test_keeps_records_in_the_order_of_their_commits(tmp_path: Path) -> None:
-    top = bare(tmp_path / "r")
-    for number in (40_000, 1, 2):
-        assert store(top).add(record(number), 10).outcome == "added"
-    reading = store(top).read()
-    assert reading.records == [record(1), record(2), record(40_000)]
-    assert not reading.problems
-
-
 def test_reads_more_than_it_takes_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = bare(tmp_path / "r")
     monkeypatch.setattr(module, "_AT_ONCE", 2)
     for number in range(5):
         store(top).add(record(number, cases=3), 10)
     assert len(store(top).read().records) == 5
-
-
-def test_adds_a_run_once_and_never_changes_it(tmp_path: Path) -> None:
-    top = bare(tmp_path / "r")
-    store(top).add(record(1), 10)
-    before = git(top, "rev-parse", REF)
-    assert store(top).add(record(1), 10).outcome == "known"
-    with pytest.raises(UserError, match="other measurements of run run-1"):
-        store(top).add(record(1, raw="other"), 10)
-    assert git(top, "rev-parse", REF) == before
 
 
 def test_begins_anew_so_that_the_past_can_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

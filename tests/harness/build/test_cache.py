@@ -16,8 +16,9 @@ from gate.config.types import BuildTable
 from gate.model import Build
 from gate.model.records import FullBuilds
 from harness.build import builder as building
+from harness.build import cache
 from harness.build.builder import TreeBuilder
-from harness.build.cache import BuildCache, Subject, directory_of
+from harness.build.cache import BuildCache, directory_of, name_of
 from harness.build.perturb import make_shims
 from tests.harness.build.test_builder import builder_of, good
 
@@ -49,13 +50,13 @@ def project(checkout: Checkout) -> Checkout:
 
 
 @contextmanager
-def opened(checkout: Checkout, tmp_path: Path, most: int = 10**9, **changes: Any) -> Iterator[TreeBuilder]:
+def opened(checkout: Checkout, tmp_path: Path, **changes: Any) -> Iterator[TreeBuilder]:
     shims = tmp_path / f"shims-{len(list(tmp_path.glob('shims-*')))}"
     make_shims(shims, {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, go=False)
     table = BuildTable(
         **{"command": f"echo x >> {tmp_path}/ran; make clean app", "artifacts": ["app"], **changes.pop("table", {})}
     )
-    with builder_of(checkout, table, shims=shims, cache=BuildCache(tmp_path / "builds", most), **changes) as builder:
+    with builder_of(checkout, table, shims=shims, cache=BuildCache(tmp_path / "builds"), **changes) as builder:
         yield builder
 
 
@@ -203,20 +204,23 @@ def test_a_damaged_entry_is_as_if_it_were_not_there(damage: str, project: Checko
     assert ran(tmp_path) == 2
 
 
-def test_what_is_kept_is_bounded_and_the_oldest_go_first(project: Checkout, tmp_path: Path) -> None:
+def test_what_is_kept_is_bounded_and_the_oldest_go_first(
+    project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built(project, tmp_path)
     (entry,) = (tmp_path / "builds").iterdir()
     size = sum(path.lstat().st_blocks * 512 for path in entry.rglob("*") if path.is_file())
-    most = int(size * 2.5)
+    monkeypatch.setattr(cache, "MOST", int(size * 2.5))
     project.commit(one="1")
-    built(project, tmp_path, most=most)
+    built(project, tmp_path)
     os.utime(entry, (1, 1))
     project.commit(two="2")
-    built(project, tmp_path, most=most)
+    built(project, tmp_path)
     assert len(list((tmp_path / "builds").iterdir())) == 2
     assert not entry.exists()
     project.commit(three="3")
-    built(project, tmp_path, most=size)
+    monkeypatch.setattr(cache, "MOST", size)
+    built(project, tmp_path)
     assert len(list((tmp_path / "builds").iterdir())) == 2, "a tree larger than half of it is not kept"
 
 
@@ -238,7 +242,7 @@ def test_where_builds_are_kept() -> None:
 )
 def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) -> None:
     def key() -> str:
-        return Subject("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree").key()
+        return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", {})
 
     before = key()
     assert key() == before
@@ -249,7 +253,7 @@ def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) ->
 
 def test_what_was_built_in_a_sandbox_is_another_entry(tmp_path: Path) -> None:
     def key(**sandboxed: str) -> str:
-        return Subject("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed).key()
+        return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed)
 
     assert key(HOME="/work/home") not in (key(), key(HOME="/other/home"))
     assert key(HOME="/work/home") == key(HOME="/work/home")

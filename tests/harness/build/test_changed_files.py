@@ -96,32 +96,35 @@ def test_each_side_declares_its_own(checkout: Checkout) -> None:
 INTO_BASE = 'if [ $PERFGATE_SIDE = head ]; then for t in ../base/tree ../../base/tree; do [ ! -d $t ] || echo slow >> $t/@; done; fi; cp source app'  # fmt: skip
 
 
-@pytest.mark.parametrize("table", [BuildTable(), BuildTable(changes=["source"])])
-def test_a_build_that_writes_into_the_tree_of_the_other_side(checkout: Checkout, table: BuildTable) -> None:
-    """The other side's declaration is for its own builds: what head's build makes of base's file is no less false."""
+@pytest.mark.parametrize(
+    ("table", "file"),
+    [
+        (BuildTable(), "source"),
+        # the declaration is for base's own builds: what head's build makes of base's file is no less false
+        (BuildTable(changes=["source"]), "source"),
+        (BuildTable(artifacts=["app"], changes=["app"]), "app"),
+    ],
+)
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_build_that_writes_into_the_tree_of_the_other_side(
+    checkout: Checkout, table: BuildTable, file: str, fails: bool
+) -> None:
     checkout.commit(source="1")
-    table = msgspec.structs.replace(table, command=INTO_BASE.replace("@", "source"))
-    with builder_of(checkout, table) as builder:
+    command = INTO_BASE.replace("@", file) + ("; [ $PERFGATE_SIDE = base ]" if fails else "")
+    with builder_of(checkout, msgspec.structs.replace(table, command=command)) as builder:
         good(builder.build("base", 0, 5))
         assert builder.changed(0, executed=False) == []
-        good(builder.build("head", 0, 5))
+        made = builder.build("head", 0, 5)
+        assert bad(made).kind == "build" if fails else good(made)
         (failure,) = builder.changed(0, executed=False)
         assert (failure.kind, failure.side, failure.status) == (
             "tree",
             "base",
-            "source, by the build of head in round 1",
+            f"{file}, by the build of head in round 1",
         )
         assert "head" in (failure.hint or "")
         assert "changes =" not in (failure.hint or "")
         assert builder.changed(0, executed=True) == [], "reported once"
-
-
-def test_a_failing_build_is_looked_at_too(checkout: Checkout) -> None:
-    checkout.commit(source="1")
-    with builder_of(checkout, BuildTable(command=INTO_BASE.replace("@", "source") + "; [ $PERFGATE_SIDE = base ]")) as builder:  # fmt: skip
-        good(builder.build("base", 0, 5))
-        assert bad(builder.build("head", 0, 5)).kind == "build"
-        assert [each.side for each in builder.changed(0, executed=False)] == ["base"]
 
 
 def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
@@ -138,17 +141,6 @@ def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
             (failure,) = builder.changed(number, executed=True)
             assert failure.status == f"source, by starts of round {number + 1}"
             assert (failure.side, failure.build) == ("base", number)
-
-
-def test_what_was_built_is_not_for_the_other_side_to_change(checkout: Checkout) -> None:
-    checkout.commit(source="1")
-    table = BuildTable(command=INTO_BASE.replace("@", "app"), artifacts=["app"], changes=["app"])
-    with builder_of(checkout, table) as builder:
-        good(builder.build("base", 0, 5))
-        good(builder.build("head", 0, 5))
-        (failure,) = builder.changed(0, executed=False)
-        assert (failure.kind, failure.side, failure.status) == ("tree", "base", "app, by the build of head in round 1")
-        assert builder.changed(0, executed=True) == [], "reported once"
 
 
 @pytest.mark.parametrize("artifact", ["app", "out/"])

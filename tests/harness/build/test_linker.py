@@ -10,7 +10,7 @@ import pytest
 
 from harness.build import linker
 from harness.build import order as orders_of
-from harness.build.linker import expanded, real_linker, resolved
+from harness.build.linker import expanded, resolved
 from harness.build.order import keyed_order, relocatable, stable_name, stable_symbol
 
 # gcc 12.2 linking a.o b.o c.o -lm with -pie, shortened: `gcc -### a.o b.o c.o -lm`
@@ -219,6 +219,11 @@ def program(path: Path, text: str = "") -> Path:
     return path
 
 
+def real_linker(shim: Path, arguments: list[str], environment: dict[str, str]) -> str | None:
+    found = resolved(str(shim), arguments, environment)
+    return found[0] if found else None
+
+
 @pytest.fixture
 def shim(tmp_path: Path) -> Path:
     program(tmp_path / "shims/ld.lld")
@@ -228,26 +233,26 @@ def shim(tmp_path: Path) -> Path:
 
 def test_gcc_s_own_folders_come_before_path(tmp_path: Path, shim: Path) -> None:
     environment = {"PATH": str(tmp_path / "bin"), "COMPILER_PATH": f"{shim.parent}/:{tmp_path}/gcc/:{tmp_path}/late/"}
-    assert real_linker(str(shim), ["a.o"], environment) is None
+    assert real_linker(shim, ["a.o"], environment) is None
     on_path = program(tmp_path / "bin/ld")
-    assert real_linker(str(shim), ["a.o"], environment) == str(on_path)
+    assert real_linker(shim, ["a.o"], environment) == str(on_path)
     late = program(tmp_path / "late/ld")
-    assert real_linker(str(shim), ["a.o"], environment) == str(late)
-    assert real_linker(str(shim), ["a.o", "-fuse-ld=lld"], environment) is None
+    assert real_linker(shim, ["a.o"], environment) == str(late)
+    assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) is None
     lld = program(tmp_path / "gcc/ld.lld")
-    assert real_linker(str(shim), ["a.o", "-fuse-ld=lld"], environment) == str(lld)
+    assert real_linker(shim, ["a.o", "-fuse-ld=lld"], environment) == str(lld)
     # a folder named ld, or one without the right to execute it, is no linker
     (tmp_path / "gcc/ld").mkdir()
-    assert real_linker(str(shim), ["a.o"], environment) == str(late)
+    assert real_linker(shim, ["a.o"], environment) == str(late)
     real = program(tmp_path / "late/real-ld")
-    assert real_linker(str(shim), ["-fuse-ld=lld"], environment) == str(real)
+    assert real_linker(shim, ["-fuse-ld=lld"], environment) == str(real)
 
 
 def test_a_cross_compiler_s_linker(tmp_path: Path, shim: Path) -> None:
     program(tmp_path / "bin/ld")
     crossed = program(tmp_path / "bin/aarch64-linux-gnu-ld")
     environment = {"PATH": str(tmp_path / "bin"), "COLLECT_GCC": "/usr/bin/aarch64-linux-gnu-gcc-12"}
-    assert real_linker(str(shim), [], environment) == str(crossed)
+    assert real_linker(shim, [], environment) == str(crossed)
 
 
 def test_the_shim_of_another_run_is_a_linker_like_others(tmp_path: Path, shim: Path) -> None:

@@ -100,18 +100,89 @@ def refused(builder: TreeBuilder, tmp_path: Path, kind: str, path: str = "", cou
     return made
 
 
-def test_objects(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    with relinking(checkout, tmp_path, "make clean app") as builder:
-        assert {build.ordered for build in sound(builder, tmp_path)} == {"objects"}
+APPS = " ".join(f"app{number}" for number in range(5))
+LIBRARY = f"{RULES}libcore.a: a.o b.o c.o d.o\n\tar rcsD $@ $^\n"
+BELOW = "mkdir -p out && cd out && gcc"
+LINKED: dict[str, tuple[str, str]] = {
+    "objects": (RULES, "make clean app"),
+    "responses and scripts that vanish": (
+        (
+            f"all: {OBJECTS}\n\techo {OBJECTS} > list\n\techo '{{ global: main; local: *; }};' > script\n"
+            "\tgcc @list -rdynamic -Wl,--version-script=script -o app\n\trm list script *.o\n"
+        ),
+        "make",
+    ),
+    "shared library and its program": (
+        (
+            "app: main.o libcore.so\n\tgcc -o $@ main.o -L. -lcore -Wl,-rpath,'$$ORIGIN'\n"
+            "libcore.so: a.o b.o c.o d.o\n\tgcc -shared -o $@ $^\n%.o: %.c\n\tgcc -fPIC -c $<\n"
+        ),
+        "make",
+    ),
+    "one object and a library": (LIBRARY, f"make clean main.o libcore.a && {BELOW} ../main.o -L.. -lcore -o ../app"),
+    "optimized as a whole": (RULES, f"gcc -O1 -flto {SOURCES} -o app"),
+    "functions of an archive beside the link": (
+        RULES,
+        (
+            f"{BELOW} -ffunction-sections -c {' '.join(f'../{each}' for each in SOURCES.split())} && "
+            "ar rcsD libcore.a [a-d].o && gcc -fuse-ld=lld main.o -L. -lcore -o ../app"
+        ),
+    ),
+}
+LINKED_AT_NIGHT: dict[str, tuple[str, str]] = {
+    "many links at a time": (f"all: {APPS}\n{APPS}: {OBJECTS}\n\tgcc -o $@ $^ -Wl,--defsym=n=1\n", "make -j8 all"),
+    "moved out of a folder that is gone": (
+        RULES,
+        f"make clean {OBJECTS} && mkdir t && gcc -o t/x {OBJECTS} && mv t/x app && rmdir t",
+    ),
+    # at its second link the library's own name is that of a file
+    "name that is also a file's": (
+        RULES,
+        (
+            "gcc -shared -fPIC -Wl,-soname,libcore.so -o libcore.so [a-d].c && "
+            "gcc -shared -fPIC -Wl,-soname,libcore.so -o libcore.so [a-d].c && "
+            "gcc main.c -L. -lcore -Wl,-rpath,'$ORIGIN' -o app"
+        ),
+    ),
+    "script of libtool": (
+        RULES,
+        "make clean app && mkdir .libs && mv app .libs && echo 'exec .libs/app' > app && chmod +x app",
+    ),
+    "one object and a thin library": (
+        LIBRARY.replace("rcsD", "rcsDT"),
+        f"make clean main.o libcore.a && {BELOW} ../main.o -L.. -lcore -o ../app",
+    ),
+    "trial of configure": (
+        RULES,
+        "gcc -o conftest a.c main.c b.c c.c d.c && ./conftest && rm conftest && make clean app && ! test -e conftest",
+    ),
+    "trial that links to nowhere": (RULES, f"gcc -o /dev/null {SOURCES} && make clean app"),
+}
+MADE: dict[str, dict[str, Any]] = {
+    "shared library and its program": {"artifacts": ["app", "libcore.so"], "layouts": 1, "varies": "libcore.so"},
+    "name that is also a file's": {"artifacts": ["libcore.so"], "layouts": 1},
+    "optimized as a whole": {"layouts": 1},
+    "functions of an archive beside the link": {"ordered": "objects+functions"},
+    "many links at a time": {"artifacts": ["app0", "app4"], "app": "app3"},
+    "script of libtool": {"app": ".libs/app"},
+}
 
 
-@pytest.mark.nightly
-def test_many_links_at_a_time(checkout: Checkout, tmp_path: Path) -> None:
-    apps = " ".join(f"app{number}" for number in range(5))
-    project(checkout, f"all: {apps}\n{apps}: {OBJECTS}\n\tgcc -o $@ $^ -Wl,--defsym=n=1\n")
-    with relinking(checkout, tmp_path, "make -j8 all", ["app0", "app4"]) as builder:
-        sound(builder, tmp_path, app="app3")
+@pytest.mark.parametrize(
+    "name", [*LINKED, *(pytest.param(each, marks=pytest.mark.nightly) for each in LINKED_AT_NIGHT)]
+)
+def test_later_builds_are_links(checkout: Checkout, tmp_path: Path, name: str) -> None:
+    rules, command = {**LINKED, **LINKED_AT_NIGHT}[name]
+    if "lld" in command and shutil.which("ld.lld") is None:
+        pytest.skip("absent: ld.lld (no functions were put in order)")
+    more = MADE.get(name, {})
+    project(checkout, rules)
+    with relinking(checkout, tmp_path, command, more.get("artifacts", ["app"])) as builder:
+        made = sound(builder, tmp_path, app=more.get("app", "app"), layouts=more.get("layouts", 3))
+        assert {build.ordered for build in made} == {more.get("ordered", "objects")}
+        if "varies" in more:
+            assert len({build.artifacts[more["varies"]] for build in made}) >= 3
+        assert not (builder.directory("head") / "conftest").exists()
 
 
 @pytest.mark.endtoend
@@ -122,17 +193,6 @@ def test_temporary_objects(checkout: Checkout, tmp_path: Path) -> None:
     with relinking(checkout, tmp_path / "again", f"gcc {SOURCES} -o app") as builder:
         # gcc names them anew in each run
         assert built(builder, 2)[1].artifacts == first
-
-
-@pytest.mark.endtoend
-def test_response_files_and_scripts_that_vanish(checkout: Checkout, tmp_path: Path) -> None:
-    project(
-        checkout,
-        f"all: {OBJECTS}\n\techo {OBJECTS} > list\n\techo '{{ global: main; local: *; }};' > script\n"
-        "\tgcc @list -rdynamic -Wl,--version-script=script -o app\n\trm list script *.o\n",
-    )
-    with relinking(checkout, tmp_path, "make") as builder:
-        sound(builder, tmp_path)
 
 
 @pytest.mark.endtoend
@@ -155,90 +215,12 @@ def test_copies_and_hard_links(checkout: Checkout, tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_program_moved_out_of_a_folder_that_is_gone(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    command = f"make clean {OBJECTS} && mkdir t && gcc -o t/x {OBJECTS} && mv t/x app && rmdir t"
-    with relinking(checkout, tmp_path, command) as builder:
-        sound(builder, tmp_path)
-
-
-def test_a_shared_library_and_its_program(checkout: Checkout, tmp_path: Path) -> None:
-    rules = (
-        "app: main.o libcore.so\n\tgcc -o $@ main.o -L. -lcore -Wl,-rpath,'$$ORIGIN'\n"
-        "libcore.so: a.o b.o c.o d.o\n\tgcc -shared -o $@ $^\n%.o: %.c\n\tgcc -fPIC -c $<\n"
-    )
-    project(checkout, rules)
-    with relinking(checkout, tmp_path, "make", ["app", "libcore.so"]) as builder:
-        made = sound(builder, tmp_path, layouts=1)
-        assert len({build.artifacts["libcore.so"] for build in made}) >= 3
-
-
-@pytest.mark.nightly
-def test_a_name_that_is_also_a_file_s(checkout: Checkout, tmp_path: Path) -> None:
-    # at its second link the library's own name is that of a file
-    link = "gcc -shared -fPIC -Wl,-soname,libcore.so -o libcore.so a.c b.c c.c d.c"
-    project(checkout)
-    command = f"{link} && {link} && gcc main.c -L. -lcore -Wl,-rpath,'$ORIGIN' -o app"
-    with relinking(checkout, tmp_path, command, ["libcore.so"]) as builder:
-        sound(builder, tmp_path, layouts=1)
-
-
-@pytest.mark.nightly
 def test_a_copy_of_a_program_of_the_commit(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     shutil.copy("/bin/true", checkout.path / "tool")
     checkout.commit()
     with relinking(checkout, tmp_path, "make clean app && cp tool copied") as builder:
         sound(builder, tmp_path)
-
-
-@pytest.mark.nightly
-def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    command = "make clean app && mkdir .libs && mv app .libs && echo 'exec .libs/app' > app && chmod +x app"
-    with relinking(checkout, tmp_path, command) as builder:
-        sound(builder, tmp_path, app=".libs/app")
-
-
-@pytest.mark.parametrize("kind", ["rcsD", pytest.param("rcsDT", marks=pytest.mark.nightly)])
-def test_one_object_and_a_library(checkout: Checkout, tmp_path: Path, kind: str) -> None:
-    project(checkout, f"{RULES}libcore.a: a.o b.o c.o d.o\n\tar {kind} $@ $^\n")
-    command = "make clean main.o libcore.a && mkdir out && cd out && gcc ../main.o -L.. -lcore -o ../app"
-    with relinking(checkout, tmp_path, command) as builder:
-        assert {build.ordered for build in sound(builder, tmp_path)} == {"objects"}
-
-
-@pytest.mark.skipif(shutil.which("ld.lld") is None, reason="absent: ld.lld (no functions were put in order)")
-def test_functions_of_an_archive_beside_the_link(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    compiled = f"mkdir -p out && cd out && gcc -ffunction-sections -c {' '.join(f'../{s}' for s in SOURCES.split())}"
-    linked = "ar rcsD libcore.a [a-d].o && gcc -fuse-ld=lld main.o -L. -lcore -o ../app"
-    with relinking(checkout, tmp_path, f"{compiled} && {linked}") as builder:
-        assert {build.ordered for build in sound(builder, tmp_path)} == {"objects+functions"}
-
-
-@pytest.mark.nightly
-def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    trial = "gcc -o conftest a.c main.c b.c c.c d.c && ./conftest && rm conftest"
-    with relinking(checkout, tmp_path, f"{trial} && make clean app") as builder:
-        sound(builder, tmp_path)
-        assert not (builder.directory("head") / "conftest").exists()
-
-
-@pytest.mark.nightly
-def test_a_trial_that_links_to_nowhere(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    trial = f"gcc -o /dev/null {SOURCES}"
-    with relinking(checkout, tmp_path, f"{trial} && make clean app") as builder:
-        sound(builder, tmp_path)
-
-
-@pytest.mark.endtoend
-def test_gcc_s_whole_program_optimization(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    with relinking(checkout, tmp_path, f"gcc -O1 -flto {SOURCES} -o app") as builder:
-        sound(builder, tmp_path, layouts=1)
 
 
 @pytest.mark.nightly
@@ -262,42 +244,57 @@ def test_a_build_that_is_not_the_first_one_of_its_run(checkout: Checkout, tmp_pa
         assert ran(tmp_path / "resumed") == 1
 
 
+FULL: dict[str, tuple[str, str, str]] = {
+    "stripped": ("make clean app && strip app", "not-linked", "app"),
+    "stripped copy": ("make clean app && mkdir out && strip -o out/app app", "not-linked", "out/app"),
+    "library that nobody linked": ("make clean app && ar rcsD libcore.a a.o", "not-linked", "libcore.a"),
+    "source as an artifact": ("make clean app", "not-linked", "a.c"),
+    "other bytes from one seed": (
+        f"make clean {OBJECTS} && gcc -Wl,--build-id=uuid {OBJECTS} -o app",
+        "unsound",
+        "app",
+    ),
+    "object that changes after its link": (
+        "make clean app && cp main.o other.o && objcopy --add-symbol added=0 other.o && cat other.o > main.o",
+        "unsound",
+        "app",
+    ),
+    "the seed": ("make clean app SEED={seed}", "seed-used", ""),
+    "the seed's variable": ("make clean app SEED=$PERFGATE_SEED", "seed-used", ""),
+    "the build's number": ("make clean app SEED=$PERFGATE_BUILD", "seed-used", ""),
+    "no link": ("cp a.c app", "no-link", ""),
+    "outside": (f"make clean app && gcc -o ../../../out {OBJECTS}", "outside", "../../../out"),
+    "off": ("make clean app", "off", ""),
+    "without the order of links": ("make clean app", "unperturbed", ""),
+    # a recording never fails a build
+    "no recording": ('rm -rf "$PERFGATE_LINKS" && make clean app', "failed", ""),
+}
+ARTIFACTS = {
+    "stripped copy": [],
+    "library that nobody linked": ["app", "libcore.a"],
+    "source as an artifact": ["app", "a.c"],
+}
+TABLES: dict[str, dict[str, Any]] = {
+    "off": {"relink": "off"},
+    "without the order of links": {"perturb": ["environment"]},
+}
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_every_build_is_a_full_one(checkout: Checkout, tmp_path: Path, name: str) -> None:
+    command, kind, path = FULL[name]
+    need = next((each for each in ("strip", "objcopy") if each in command.split()), None)
+    if need is not None and shutil.which(need) is None:
+        pytest.skip(f"absent: {need} (no program was changed after its link)")
+    command, path = (text.replace("../../../out", f"{tmp_path}/out") for text in (command, path))
+    project(checkout)
+    artifacts = ARTIFACTS.get(name, ["app"])
+    with relinking(checkout, tmp_path, command, artifacts, **TABLES.get(name, {})) as builder:
+        refused(builder, tmp_path, kind, path)
+
+
 class TestFull:
-    """What makes every build a full one."""
-
-    @pytest.mark.skipif(shutil.which("strip") is None, reason="absent: strip (nothing was stripped)")
-    def test_stripped_after_the_link(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, "make clean app && strip app") as builder:
-            refused(builder, tmp_path, "not-linked", "app")
-
-    @pytest.mark.skipif(shutil.which("strip") is None, reason="absent: strip (nothing was stripped)")
-    @pytest.mark.endtoend
-    def test_a_stripped_copy(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, "make clean app && mkdir out && strip -o out/app app", ()) as builder:
-            refused(builder, tmp_path, "not-linked", "out/app")
-
-    @pytest.mark.parametrize("artifact", ["libcore.a", "a.c"])
-    @pytest.mark.endtoend
-    def test_an_artifact_that_nobody_linked(self, checkout: Checkout, tmp_path: Path, artifact: str) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, "make clean app && ar rcsD libcore.a a.o", ["app", artifact]) as builder:
-            refused(builder, tmp_path, "not-linked", artifact)
-
-    def test_other_bytes_from_one_seed(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(
-            checkout, tmp_path, f"make clean {OBJECTS} && gcc -Wl,--build-id=uuid {OBJECTS} -o app"
-        ) as builder:
-            refused(builder, tmp_path, "unsound", "app")
-
-    @pytest.mark.skipif(shutil.which("objcopy") is None, reason="absent: objcopy (no object was changed)")
-    def test_an_object_that_changes_after_its_link(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        change = "cp main.o other.o && objcopy --add-symbol added=0 other.o && cat other.o > main.o"
-        with relinking(checkout, tmp_path, f"make clean app && {change}") as builder:
-            refused(builder, tmp_path, "unsound", "app")
+    """What makes builds full ones, each in its own way."""
 
     @pytest.mark.parametrize("name", ["Makefile", pytest.param("tools/build.py", marks=pytest.mark.nightly)])
     @pytest.mark.endtoend
@@ -310,33 +307,6 @@ class TestFull:
         checkout.commit()
         with relinking(checkout, tmp_path, "make clean app") as builder:
             refused(builder, tmp_path, "seed-used", name)
-
-    @pytest.mark.parametrize("use", ["{seed}", "$PERFGATE_SEED", "$PERFGATE_BUILD"])
-    def test_a_command_that_takes_the_seed(self, checkout: Checkout, tmp_path: Path, use: str) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, f"make clean app SEED={use}") as builder:
-            refused(builder, tmp_path, "seed-used")
-
-    def test_nothing_is_linked(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, "cp a.c app") as builder:
-            refused(builder, tmp_path, "no-link")
-
-    @pytest.mark.endtoend
-    def test_what_is_linked_outside_the_tree(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, f"make clean app && gcc -o {tmp_path}/out {OBJECTS}") as builder:
-            refused(builder, tmp_path, "outside", str(tmp_path / "out"))
-
-    def test_off(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, "make clean app", relink="off") as builder:
-            refused(builder, tmp_path, "off")
-
-    def test_without_the_order_of_links(self, checkout: Checkout, tmp_path: Path) -> None:
-        project(checkout)
-        with relinking(checkout, tmp_path, "make clean app", perturb=["environment"]) as builder:
-            refused(builder, tmp_path, "unperturbed")
 
     def test_a_link_that_fails_later(self, checkout: Checkout, tmp_path: Path) -> None:
         project(checkout, f"{RULES}libcore.a: a.o b.o c.o d.o\n\tar rcsD $@ $^\n")
@@ -372,12 +342,6 @@ def test_a_command_of_one_s_own(checkout: Checkout, tmp_path: Path) -> None:
         assert ran(tmp_path) == 1
         (builder.directory("head") / "Makefile").unlink()
         assert bad(builder.build("head", 4, 5)).command == relink.replace("{seed}", "5")
-
-
-def test_a_recording_never_fails_a_build(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    with relinking(checkout, tmp_path, 'rm -rf "$PERFGATE_LINKS" && make clean app') as builder:
-        refused(builder, tmp_path, "failed")
 
 
 RUST = "".join(

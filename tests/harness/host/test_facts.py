@@ -1,15 +1,31 @@
-"""What is known of the machine, and that only one gate measures on it."""
+"""What is known of the machine and its state; host names and boot ids do not leave it, and still tell machines apart."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 from pathlib import Path
 
 import pytest
 
 from gate.model.warnings.setup import Differing
-from harness.host.facts import UNKNOWN, Facts, cpu_model, differences, facts, fingerprint, unsupported_platform
+from harness.host.facts import (
+    UNKNOWN,
+    Facts,
+    cpu_model,
+    differences,
+    facts,
+    fingerprint,
+    machine_key,
+    pseudonym,
+    unsupported_platform,
+)
+from harness.host.fitness.counters import state
+from harness.host.fitness.kernel_files import Tree
+from tests.support.machines import machine
+from tests.support.project import small_project
 
 ROOT = Path(__file__).parents[3]
 
@@ -17,20 +33,8 @@ ROOT = Path(__file__).parents[3]
 def test_facts_are_json_and_complete() -> None:
     known = facts()
     assert json.loads(json.dumps(known)) == known
-    assert set(known) == {
-        "os",
-        "kernel",
-        "machine",
-        "cpu",
-        "cores",
-        "affinity",
-        "memory",
-        "priority",
-        "hostname",
-        "python",
-        "boot_id",
-        "fingerprint",
-    }
+    names = "os kernel machine cpu cores affinity memory priority hostname python boot_id fingerprint"
+    assert list(known) == names.split()
     assert all(value != "" for value in known.values())
     assert facts()["fingerprint"] == known["fingerprint"]
 
@@ -43,11 +47,14 @@ def test_a_system_without_nice_values_has_facts(monkeypatch: pytest.MonkeyPatch)
 def test_the_fingerprint_knows_the_make_and_not_the_machine() -> None:
     known = facts() | {"cpu": "x", "cores": 8, "memory": 16 * 2**30}
     same = known | {"hostname": "other", "boot_id": "other", "kernel": "9", "python": "3.99", "affinity": 1}
-    assert fingerprint(same) == fingerprint(known)
-    assert fingerprint(known | {"memory": 16 * 2**30 - 2**28}) == fingerprint(known)
-    changes: list[Facts] = [{"cpu": "y"}, {"cores": 4}, {"memory": 8 * 2**30}, {"machine": "z80"}, {"memory": UNKNOWN}]
+    for alike in (same, known | {"memory": 16 * 2**30 - 2**28}):
+        assert (fingerprint(alike), differences(known, alike)) == (fingerprint(known), [])
+    changes: list[Facts] = [
+        {"cpu": "y"}, {"cores": 4}, {"memory": 8 * 2**30}, {"machine": "z80"}, {"memory": UNKNOWN}, {"os": "x"},
+    ]  # fmt: skip
     for change in changes:
         assert fingerprint(known | change) != fingerprint(known)
+        assert differences(known, known | change) != []
 
 
 def test_the_fingerprint_is_the_one_that_histories_hold() -> None:
@@ -68,8 +75,6 @@ def test_what_the_kernel_keeps_of_the_memory_is_no_other_machine(sold: int, seen
 
 def test_what_differs_between_two_machines_is_named() -> None:
     known = facts() | {"cpu": "x", "cores": 8, "memory": 16 * 2**30, "machine": "x86_64", "os": "Linux"}
-    rebooted = known | {"boot_id": "other", "kernel": "9", "hostname": "other", "memory": 16 * 2**30 - 2**28}
-    assert differences(known, rebooted) == []
     assert differences(known, known | {"cpu": "y", "memory": 31 * 2**30 + 4096}) == [
         Differing("cpu", "x", "y"),
         Differing("memory", "16 GiB", "32 GiB"),
@@ -80,21 +85,6 @@ def test_what_differs_between_two_machines_is_named() -> None:
         Differing("system", "Linux", "Darwin"),
     ]
     assert differences({}, known)[2] == Differing("memory", "unknown", "16 GiB")
-
-
-def test_differences_and_fingerprints_agree() -> None:
-    known = facts()
-    for change in (
-        {},
-        {"cpu": "y"},
-        {"cores": 99},
-        {"memory": 2**50},
-        {"machine": "z80"},
-        {"os": "x"},
-        {"kernel": "x"},
-    ):
-        other = known | change
-        assert (differences(known, other) == []) == (fingerprint(known) == fingerprint(other))
 
 
 @pytest.mark.parametrize(
@@ -121,3 +111,87 @@ def test_only_windows_is_refused() -> None:
     refused = unsupported_platform("win32")
     assert refused is not None
     assert "\n" not in refused
+
+
+def test_the_state_of_a_machine(tmp_path: Path) -> None:
+    found = state(machine(tmp_path / "vm", "cloud-vm"))
+    assert found.pop("time").endswith("Z")
+    assert found == {
+        "kernel": "6.18.44-fc-v657",
+        "uptime": 22936.04,
+        "load": 2.95,
+        "processors": 2,
+        "cpu_total": 1892618 + 432213 + 282217 + 1939434 + 11021 + 3999 + 4971,
+        "cpu_idle": 1939434 + 11021,
+        "cpu_steal": 4971,
+        "pressure_cpu": 6643593704,
+        "pressure_memory": 0,
+        "pressure_io": 144666074,
+        "throttled": 0,
+        "throttled_seconds": 0.0,
+        "swap_in": 0,
+        "swap_out": 0,
+        "oom_kills": 0,
+        "memory_available": 23975404 * 1024,
+    }
+    laptop = state(machine(tmp_path / "laptop", "laptop"))
+    assert (laptop["governor"], laptop["turbo"], laptop["thermal_throttles"]) == ("powersave", True, 0)
+    assert "throttled" not in laptop, "its control group has no quota"
+    # what cannot be read is left out
+    assert set(state(Tree(tmp_path / "nowhere"))) == {"time"}
+    here = state()
+    assert json.loads(json.dumps(here)) == here
+
+
+NAME = "db-primary-7.internal.example"
+BOOT = "8f14e45f-ceea-467f-a0e6-1a2b3c4d5e6f"
+
+
+def test_it_is_the_same_on_one_machine_and_another_on_another() -> None:
+    one, other = b"0123456789abcdef0123456789abcdef", b"f123456789abcdef0123456789abcdef"
+    first = pseudonym("host", NAME, one)
+    assert re.fullmatch("[0-9a-f]{12}", first)
+    assert pseudonym("host", NAME, one) == first
+    others = [
+        pseudonym("host", NAME, other),
+        pseudonym("host", "db-primary-8", one),
+        pseudonym("boot", NAME, one),
+    ]
+    assert len({first, *others}) == 4
+
+
+def test_the_key_is_the_first_file_that_holds_one(tmp_path: Path) -> None:
+    for name, text in (("empty", ""), ("first-boot", "uninitialized\n"), ("id", "abc\n"), ("later", "xyz\n")):
+        (tmp_path / name).write_text(text)
+    names = ("missing", "empty", "first-boot", "id", "later")
+    assert machine_key(tuple(str(tmp_path / name) for name in names)) == b"abc"
+    assert machine_key((str(tmp_path / "missing"),)) == machine_key(()) != b""
+
+
+def test_facts_and_states_hold_hashes_that_agree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: NAME)
+    found = facts()
+    assert found["hostname"] == pseudonym("host", NAME)
+    # the same boot by either
+    assert found["boot_id"] == state().get("boot_id", "unknown")
+    boot = tmp_path / "proc/sys/kernel/random/boot_id"
+    boot.parent.mkdir(parents=True)
+    boot.write_text(BOOT + "\n")
+    assert state(Tree(tmp_path))["boot_id"] == pseudonym("boot", BOOT)
+
+
+@pytest.mark.xdist_group("measures")
+def test_nothing_that_a_check_writes_names_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: NAME)
+    project = small_project(tmp_path / "repo")
+    done = project.perfgate("check")
+    assert done.returncode == 0, done.stderr
+    secrets = [NAME, Path("/etc/machine-id").read_text().strip() if Path("/etc/machine-id").exists() else ""]
+    real = Path("/proc/sys/kernel/random/boot_id")
+    secrets += [real.read_text().strip()] if real.exists() else []
+    files = [path for path in (project.top / ".perfgate").rglob("*") if path.is_file()]
+    written = [path.read_text(errors="replace") for path in files] + [done.stdout, done.stderr]
+    assert len(files) >= 4
+    assert not [secret for secret in secrets if secret and any(secret in text for text in written)]
+    host = json.loads((project.top / ".perfgate/report.json").read_text())["run"]["host"]
+    assert host["hostname"] == pseudonym("host", NAME)

@@ -3,7 +3,6 @@
 import json
 import os
 import pwd
-import signal
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LockError
-from harness.host.lock import Claim, NotFreeError, OccupiedError, host_lock, lock_file, queue_file
+from harness.host.lock import Claim, NotFreeError, host_lock, lock_file, queue_file
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
@@ -73,8 +72,12 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+@pytest.mark.parametrize("queue", [True, False])
+def test_the_second_waits_and_is_told_for_whom(tmp_path: Path, queue: bool) -> None:
     path = tmp_path / "lock"
+    if not queue:
+        # without one the lock still serves
+        queue_file(path).mkdir()
     told: list[Claim | None] = []
     with holder(path) as process:
         assert first_line(process) == "holds"
@@ -95,6 +98,11 @@ def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
 
 def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
     told: list[Claim | None] = []
+    # as that of a killed process is
+    with holder(tmp_path / "lock") as process:
+        first_line(process)
+        process.kill()
+        process.wait()
     for _ in range(2):
         with locked(tmp_path / "lock", waiting=told.append):
             held = json.loads((tmp_path / "lock").read_text())
@@ -102,16 +110,6 @@ def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
     assert told == []
     assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666
     assert (tmp_path / "lock").read_text() == ""
-
-
-def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    with holder(tmp_path / "lock") as process:
-        first_line(process)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    told: list[Claim | None] = []
-    with locked(tmp_path / "lock", waiting=told.append):
-        assert told == []
 
 
 def test_children_do_not_keep_the_lock(tmp_path: Path) -> None:
@@ -193,14 +191,15 @@ def test_the_wait_has_a_limit(tmp_path: Path) -> None:
 OTHER_USER = """
 import os, sys
 from pathlib import Path
-from harness.host.lock import Claim, OccupiedError, host_lock
+from harness.errors import LockError
+from harness.host.lock import Claim, host_lock
 claim = Claim.own("", "", Path("/"), Path("/"))
 os.setgid(4322)
 os.setuid(4322)
 try:
     with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
         print("holds")
-except OccupiedError as error:
+except LockError as error:
     print(error)
 """
 
@@ -224,10 +223,10 @@ def test_odd_lock_files(tmp_path: Path) -> None:
     folder.mkdir()
     os.mkfifo(pipe)
     for path in (link, folder, pipe):
-        with pytest.raises(OccupiedError, match=r"(is a link|is not a regular file): remove it, or name"), locked(path):
+        with pytest.raises(LockError, match=r"(is a link|is not a regular file): remove it, or name"), locked(path):
             pass
     assert not (tmp_path / "target").exists()
-    with pytest.raises(LockError, match=r"cannot be made .*: name a file"), locked(tmp_path / "absent/lock"):
+    with pytest.raises(LockError, match=r"cannot be made .*: name another"), locked(tmp_path / "absent/lock"):
         pass
     (tmp_path / "file").touch()
     with pytest.raises(LockError, match=r"cannot be opened .*: name another"), locked(tmp_path / "file/lock"):
@@ -335,24 +334,15 @@ def test_who_came_first_has_it_first(tmp_path: Path) -> None:
     assert queue_file(path).read_bytes() == b""
 
 
-def test_a_killed_process_leaves_the_queue(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with holder(path) as first:
-        first_line(first)
-        with waiters(path, 3) as waiting:
-            for process in waiting[:2]:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-            release(first)
-            until_it_says(waiting[2], "holds")
-            release(waiting[2])
-
-
 def test_the_time_of_a_holder_is_that_of_taking_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with holder(path) as first:
         first_line(first)
-        with waiters(path, 1) as (process,):
+        with waiters(path, 3) as (*killed, process):
+            # they leave the queue
+            for each in killed:
+                each.kill()
+                each.wait()
             # in whole seconds
             asked = datetime.now(UTC).replace(microsecond=0)
             while (freed := datetime.now(UTC).replace(microsecond=0)) == asked:
@@ -361,15 +351,6 @@ def test_the_time_of_a_holder_is_that_of_taking_the_lock(tmp_path: Path) -> None
             until_it_says(process, "holds")
             assert datetime.fromisoformat(json.loads(path.read_text())["since"]) >= freed
             release(process)
-
-
-def test_without_a_queue_the_lock_still_serves(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    queue_file(path).mkdir()
-    with holder(path) as process:
-        assert first_line(process) == "holds"
-        with locked(path, waiting=lambda _: release(process)):
-            assert process.wait(30) == 0
 
 
 def test_the_lock_is_where_the_machine_says() -> None:

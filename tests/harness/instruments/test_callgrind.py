@@ -1,15 +1,14 @@
 import os
-import stat
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from harness.instruments.callgrind import Callgrind, find_callgrind
+from harness.instruments.declaration import Found
 from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
+from tests.harness.instruments.conftest import install
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "", 1.0, "")
@@ -25,29 +24,13 @@ exec "$@"
 """
 
 
-def install(folder: Path, **programs: str) -> dict[str, str]:
-    """Put programs first on a PATH."""
-    folder.mkdir(exist_ok=True)
-    for name, script in programs.items():
-        (folder / name).write_text(script)
-        (folder / name).chmod(stat.S_IRWXU)
-    return {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "100%p of 'x"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=0, iterations=3, scratch=scratch)
-
-
 def benchmark(command: str | list[str], **options: Any) -> Benchmark:
     return Benchmark(name="b", command=command, instrument="callgrind", **options)
 
 
 def test_the_call(context: Context) -> None:
     each = benchmark(["./b", "{seed}"])
-    command = Callgrind("/bin/valgrind", "3", ("/bin/setarch", "x86_64", "-R"), ()).prepare(each, context)
+    command = Callgrind("/bin/valgrind", ("/bin/setarch", "x86_64", "-R")).prepare(each, context)
     assert command.argv[:5] == ("/bin/setarch", "x86_64", "-R", "/bin/valgrind", "--tool=callgrind")
     assert command.argv[-3:] == ("--", "./b", "17")
     # valgrind would put the process id for %p
@@ -56,30 +39,29 @@ def test_the_call(context: Context) -> None:
     assert f"--log-file={out}/valgrind.log.%p" in command.argv
     assert command.environment["PYTHONHASHSEED"] == "0"
     inner = Context(context.directory, {"PYTHONHASHSEED": "5"}, "base", 1, 0, 1, context.scratch)
-    assert Callgrind("/v", "3", (), ()).prepare(each, inner).environment["PYTHONHASHSEED"] == "5"
+    assert Callgrind("/v", ()).prepare(each, inner).environment["PYTHONHASHSEED"] == "5"
 
 
 def test_one_value_of_all_processes(tmp_path: Path, context: Context) -> None:
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
-    assert isinstance(found, Callgrind), found
+    assert isinstance(found, Found), found
     assert found.version == "3.19.0"
     each = benchmark(["sh", "-c", "echo x >> starts"], warmup=2)
-    collected = found.collect(each, context, ProcessExecutor().run(found.prepare(each, context)))
+    collected = found.instrument.collect(each, context, ProcessExecutor().run(found.instrument.prepare(each, context)))
     assert collected == {"instructions": Metric(unit="", better="lower", values=[42.0], dropped=[])}
     assert (tmp_path / "starts").read_text() == "x\n"
 
 
 def test_the_program_failed(tmp_path: Path, context: Context) -> None:
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
-    assert isinstance(found, Callgrind)
+    assert isinstance(found, Found)
     each = benchmark("echo why >&2; exit 3")
-    assert found.collect(each, context, ProcessExecutor().run(found.prepare(each, context))) == Unusable(
-        "exit 3", "why\n"
-    )
+    ran = ProcessExecutor().run(found.instrument.prepare(each, context))
+    assert found.instrument.collect(each, context, ran) == Unusable("exit 3", "why\n")
 
 
 def test_a_program_that_is_not_there(context: Context) -> None:
-    callgrind, each = Callgrind("/v", "3", (), ()), benchmark(["./b"])
+    callgrind, each = Callgrind("/v", ()), benchmark(["./b"])
     said = "valgrind: ./b: No such file or directory\n"
     found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
     assert found == Unusable('cannot start: there is no program "./b"', said, True)
@@ -91,7 +73,7 @@ def test_a_program_that_is_not_there(context: Context) -> None:
 
 
 def test_what_cannot_be_used(context: Context) -> None:
-    callgrind, each = Callgrind("/v", "3", (), ()), benchmark(["./b"])
+    callgrind, each = Callgrind("/v", ()), benchmark(["./b"])
     assert callgrind.collect(each, context, OK) == Unusable("callgrind wrote no profile", "")
     (context.scratch / "callgrind.out.7").write_text("events: Ir\n")
     assert callgrind.collect(each, context, OK) == Unusable("a profile of callgrind is cut off: no totals", "")
@@ -107,12 +89,13 @@ def test_what_cannot_be_used(context: Context) -> None:
 def test_a_host_that_cannot_fix_addresses(tmp_path: Path) -> None:
     refused = install(tmp_path / "bin", valgrind=FAKE, setarch="#!/bin/sh\nexit 1\n")
     found = find_callgrind(refused)
-    assert isinstance(found, Callgrind)
-    assert found.fixed == ()
+    assert isinstance(found, Found)
+    assert found.instrument == Callgrind(str(tmp_path / "bin" / "valgrind"), ())
     assert [limit.split(" (")[0] for limit in found.limits] == ["addresses cannot be fixed here"]
     fixed = find_callgrind(install(tmp_path / "bin", setarch='#!/bin/sh\nshift 2\nexec "$@"\n'))
-    assert isinstance(fixed, Callgrind)
-    assert (fixed.fixed[2], fixed.limits) == ("-R", ())
+    assert isinstance(fixed, Found)
+    assert isinstance(fixed.instrument, Callgrind)
+    assert (fixed.instrument.fixed[2], fixed.limits) == ("-R", ())
 
 
 def test_a_valgrind_that_is_absent_or_fails(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import SpawnInstead
 from gate.units import Duration
-from harness.instruments.declaration import choose
+from harness.instruments.declaration import Found, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
-from harness.instruments.protocol import Context, Unusable
+from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
 from harness.process.execute import Command, Outcome, ProcessExecutor
@@ -25,13 +25,6 @@ DATA = Path(__file__).parents[2] / "data" / "hyperfine"
 VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]
 Measure = Callable[..., dict[str, Metric] | Unusable]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "head", seed=17, padding=5, iterations=3, scratch=scratch)
 
 
 def hyperfine(version: str) -> Hyperfine:
@@ -81,6 +74,10 @@ def test_captured_results(context: Context, version: str) -> None:
     # before 1.21 memory is a running maximum, and before 2.0 user and system are means: not per run, not taken
     assert set(found) == ({"time", "user", "system", "memory"} if version == "2.0.0" else {"time"})
     assert all((len(metric.values), len(metric.dropped)) == (3, 1) for metric in found.values())
+    more = answer(context, version, ".json", warmup=2)
+    assert more == Unusable("hyperfine gave 4 of 5 values: its result is cut off", "")
+    lacking = answer(context, "1.15.0", ".json", warmup=1, metric={"user": MetricRules()})
+    assert lacking == Unusable("no values of 'user' (hyperfine 1.15.0 gives time for each run)", "")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -94,16 +91,6 @@ def test_captured_results(context: Context, version: str) -> None:
 )
 def test_captured_failures(context: Context, version: str, case: str, expected: Unusable) -> None:
     assert answer(context, version, case) == expected
-
-
-def test_a_declared_metric_that_this_version_does_not_give(context: Context) -> None:
-    found = answer(context, "1.15.0", ".json", warmup=1, metric={"user": MetricRules()})
-    assert found == Unusable("no values of 'user' (hyperfine 1.15.0 gives time for each run)", "")
-
-
-def test_another_number_of_values_than_asked_for(context: Context) -> None:
-    found = answer(context, "1.15.0", ".json", warmup=2)
-    assert found == Unusable("hyperfine gave 4 of 5 values: its result is cut off", "")
 
 
 @pytest.mark.parametrize(
@@ -138,16 +125,15 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_one_that_came_with_perfgate_is_first(tmp_path: Path, nowhere: Path) -> None:
     caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
-    assert find_hyperfine(caller) == Hyperfine(str(tmp_path / "bin" / "hyperfine"), (1, 20, 0))
+    found = Found(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
+    assert find_hyperfine(caller) == found
     install(nowhere, "echo hyperfine 2.0.0")
-    assert find_hyperfine(caller) == Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0))
+    assert find_hyperfine(caller) == Found(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
     assert find_hyperfine({"PATH": ""}) == find_hyperfine(caller)
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_looking_for_hyperfine(tmp_path: Path) -> None:
-    caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
-    assert find_hyperfine(caller) == Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0))
+def test_a_hyperfine_that_cannot_be_used(tmp_path: Path) -> None:
     assert find_hyperfine({"PATH": str(tmp_path)}) == "hyperfine is not installed"
     old = find_hyperfine(install(tmp_path / "old", "echo hyperfine 1.13.0"))
     assert old == "hyperfine 1.13.0 is older than 1.14"
@@ -182,13 +168,16 @@ def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path:
 def measured(context: Context) -> Measure:
     """Measure with the hyperfine of this host, or with the one beside HYPERFINE_BESIDE."""
     with patch.object(sys, "executable", os.environ.get("HYPERFINE_BESIDE", sys.executable)):
-        real = find_hyperfine(os.environ)
-    if not isinstance(real, Hyperfine):
-        pytest.skip(f"absent: hyperfine ({real})")
+        found = find_hyperfine(os.environ)
+    if isinstance(found, str):
+        pytest.skip(f"absent: hyperfine ({found})")
+    real = found.instrument
 
     def measure(command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
         each = benchmark(command, **options)
-        return real.collect(each, context, ProcessExecutor().run(real.prepare(each, context)))
+        collected = real.collect(each, context, ProcessExecutor().run(real.prepare(each, context)))
+        assert not isinstance(collected, Collected)
+        return collected
 
     return measure
 

@@ -19,13 +19,6 @@ Way = Callable[[Context, list[str] | str], dict[str, Metric] | Unusable]
 COUNT = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=5, iterations=3, scratch=scratch)
-
-
 def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
     each, spawn = Benchmark(name="b", command=command, instrument="spawn", **options), Spawn()
     # as in a run: each execution has a scratch directory for itself
@@ -76,7 +69,7 @@ def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: C
     assert set(seen) - {"_=/usr/bin/env"} == {
         f"PATH={ENVIRONMENT['PATH']}",
         f"PWD={context.directory}",
-        "PERFGATE_SIDE=base",
+        "PERFGATE_SIDE=head",
         "PERFGATE_SEED=17",
         "PERFGATE_PADDING=xxxxx",
     }

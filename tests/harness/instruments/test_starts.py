@@ -51,13 +51,16 @@ def executor(request: pytest.FixtureRequest) -> Iterator[ProcessExecutor]:
 
 @pytest.fixture
 def made(executor: ProcessExecutor, tmp_path: Path) -> Made:
-    """Make a launch of commands, each a side; starts: numbers of sides, or whole starts."""
+    """Make a launch of sides, or of commands, each a side; starts: numbers of sides, or whole starts."""
 
     def make(
-        *commands: Sequence[str], starts: Sequence[int | LaunchStart] = (0, 0), seconds: float = 0.0, step: int = 1,
+        *each_side: Sequence[str] | LaunchSide, starts: Sequence[int | LaunchStart] = (0, 0), seconds: float = 0.0, step: int = 1,
         timeout: float = 0.0, benchmark: Benchmark = BENCHMARK,
     ) -> Starts:  # fmt: skip
-        sides = tuple(LaunchSide(tuple(each), ENVIRONMENT, tmp_path) for each in commands)
+        sides = tuple(
+            each if isinstance(each, LaunchSide) else LaunchSide(tuple(each), ENVIRONMENT, tmp_path)
+            for each in each_side
+        )
         whole = [LaunchStart(each) if isinstance(each, int) else each for each in starts]
         (tmp_path / RESULT).unlink(missing_ok=True)
         launch = Launch(LAUNCHER, tmp_path / RESULT, sides, whole, seconds, step, timeout)
@@ -173,10 +176,9 @@ def test_sides_take_turns_each_with_its_own_command(made: Made, tmp_path: Path) 
     assert all(len(metric.values) == 1 and not metric.dropped for each in found for metric in each.metrics.values())
 
 
-def test_what_a_drill_adds_is_spent_and_counted_as_the_programs_own(executor: ProcessExecutor, tmp_path: Path) -> None:
-    sides = tuple(LaunchSide(("sleep", "0.1"), ENVIRONMENT, tmp_path, longer=each) for each in (0.0, 0.5))
-    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(side) for side in (0, 1)])
-    as_it_is, longer = good(Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0))))
+def test_what_a_drill_adds_is_spent_and_counted_as_the_programs_own(made: Made, tmp_path: Path) -> None:
+    sides = (LaunchSide(("sleep", "0.1"), ENVIRONMENT, tmp_path, longer=each) for each in (0.0, 0.5))
+    as_it_is, longer = good(made(*sides, starts=[0, 1]))
     assert value(as_it_is, "user") < 0.05 <= value(longer, "user")
     assert value(longer, "time") >= 0.15
     assert value(longer, "active") >= 0.15
@@ -201,7 +203,7 @@ def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> Non
     count = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo second >&2; exit 4; }'
     found = made(["true"], ["sh", "-c", count], starts=[0, 1, 1, 0])
     assert [start.side for start in found.made] == [0, 1]
-    assert (found.failed, found.side, found.timed_out) == (Unusable("exit 4", "second\n"), 1, False)
+    assert (found.failed, found.side) == (Unusable("exit 4", "second\n"), 1)
     killed = made(["true"], ["sh", "-c", "kill -SEGV $$"], starts=[0, 1, 1, 0])
     assert (killed.failed, killed.side, len(killed.made)) == (Unusable("signal SIGSEGV", ""), 1, 1)
 
@@ -210,77 +212,48 @@ def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path)
     slow = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo $$ > pid; exec sleep 60; }'
     found = made(["true"], ["sh", "-c", slow], starts=[0, 1, 0, 1, 0], timeout=1.5)
     assert [start.side for start in found.made] == [0, 1, 0]
-    assert (found.failed, found.side, found.timed_out) == (Unusable("time-out after 1.5s", ""), 1, True)
+    assert (found.failed, found.side) == (Unusable("time-out after 1.5s", ""), 1)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def test_a_command_that_ends_what_started_it(made: Made) -> None:
-    found = made(["true"], ["sh", "-c", "kill -KILL $PPID"], starts=[0, 1, 0])
-    assert (len(found.made), found.side) == (1, 1)
-    assert found.failed == Unusable("spawn: the process that starts the command has ended", "")
-
-
 def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
-    found = made(["true"], ["./missing"], starts=[0, 1])
-    assert (len(found.made), found.side) == (1, 1)
-    assert found.failed == Unusable('cannot start: there is no program "./missing"', "", unstarted=True)
-    own = made(["true"], ["true"], starts=[0, LaunchStart(1, argv=("./other",))])
-    assert own.failed == Unusable('cannot start: there is no program "./other"', "", unstarted=True)
+    gone = LaunchSide(("true",), ENVIRONMENT, tmp_path / "gone")
+    nowhere = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path / "gone": tmp_path / "place"})
+    other = LaunchStart(1, argv=("./other",))
+    no_place = f"cannot start: {tmp_path / 'gone'} cannot stand at {tmp_path / 'place'}: no such file or directory"
+    for head, start, before, status in (
+        (["./missing"], 1, 1, 'cannot start: there is no program "./missing"'),
+        (["true"], other, 1, 'cannot start: there is no program "./other"'),
+        (gone, 1, 0, f"cannot start: the directory {tmp_path / 'gone'} does not exist"),
+        (nowhere, 1, 1, no_place),
+        # a command that ends what started it
+        (["sh", "-c", "kill -KILL $PPID"], 1, 1, "spawn: the process that starts the command has ended"),
+    ):
+        found = made(["true"], head, starts=[0, start])
+        assert (len(found.made), found.side) == (before, 1)
+        assert found.failed is not None
+        assert (found.failed.status, found.failed.unstarted) == (status, status.startswith("cannot"))
 
 
-def test_a_side_whose_directory_is_missing(executor: ProcessExecutor, tmp_path: Path) -> None:
-    sides = (LaunchSide(("true",), ENVIRONMENT, tmp_path), LaunchSide(("true",), ENVIRONMENT, tmp_path / "gone"))
-    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(0), LaunchStart(1)])
-    found = Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0)))
-    assert (found.made, found.side) == ([], 1)
-    assert found.failed == Unusable(
-        f"cannot start: the directory {tmp_path / 'gone'} does not exist", "", unstarted=True
-    )
-
-
-def test_both_sides_stand_at_one_path(executor: ProcessExecutor, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_both_sides_stand_at_one_path_and_are_set_aside(made: Made, tmp_path: Path, fails: bool) -> None:
     place = tmp_path / "tree"
     for name in ("base", "head"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "name").write_text(name)
-    sides = tuple(
-        LaunchSide(("sh", "-c", "pwd > seen; cat name >> all"), ENVIRONMENT, place, None, {tmp_path / name: place})
+    script = "pwd > seen; cat name >> all" + ("; test $(cat name) = base || exit 3" if fails else "")
+    sides = (
+        LaunchSide(("sh", "-c", script), ENVIRONMENT, place, None, {tmp_path / name: place})
         for name in ("base", "head")
     )
-    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(each) for each in (0, 1, 1, 0)])
-    found = good(Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0))))
-    assert all("active" in start.metrics for start in found)
-    assert [(tmp_path / name / "all").read_text() for name in ("base", "head")] == ["basebase", "headhead"]
+    found = made(*sides, starts=[0, 1, 1, 0])
+    assert all("active" in start.metrics for start in found.made)
+    assert (len(found.made), found.failed and found.failed.status) == ((1, "exit 3") if fails else (4, None))
+    times = 1 if fails else 2
+    assert [(tmp_path / name / "all").read_text() for name in ("base", "head")] == ["base" * times, "head" * times]
     assert {(tmp_path / name / "seen").read_text() for name in ("base", "head")} == {f"{place}\n"}
     assert not place.exists()
-
-
-def test_both_are_set_aside_after_a_failure(executor: ProcessExecutor, tmp_path: Path) -> None:
-    place = tmp_path / "tree"
-    for name in ("base", "head"):
-        (tmp_path / name).mkdir()
-    commands = {"base": ("true",), "head": ("sh", "-c", "exit 3")}
-    sides = tuple(
-        LaunchSide(commands[name], ENVIRONMENT, place, None, {tmp_path / name: place}) for name in ("base", "head")
-    )
-    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(each) for each in (0, 1, 1, 0)])
-    found = Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0)))
-    assert (len(found.made), found.side) == (1, 1)
-    assert found.failed is not None
-    assert found.failed.status == "exit 3"
-    assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == ["base", "head"]
-
-
-def test_a_side_that_cannot_stand_at_its_path(executor: ProcessExecutor, tmp_path: Path) -> None:
-    side = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path / "gone": tmp_path / "place"})
-    launch = Launch(LAUNCHER, tmp_path / RESULT, (side,), [LaunchStart()])
-    failed = Spawn().starts([BENCHMARK], launch, executor.run(launched(launch, 30.0))).failed
-    assert failed is not None
-    assert failed.status.startswith(
-        f"cannot start: {tmp_path / 'gone'} cannot stand at {tmp_path / 'place'}: no such file"
-    )
-    assert failed.unstarted
 
 
 # ns, user, system, rss, delay, waited, ran, rest, outlived, side
@@ -355,20 +328,18 @@ def test_without_delays_there_is_no_active_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sides", [1, 2])
-def test_what_stands_before_and_after_each_start(executor: ProcessExecutor, tmp_path: Path, sides: int) -> None:
+def test_what_stands_before_and_after_each_start(made: Made, tmp_path: Path, sides: int) -> None:
     def found(prepare: str, command: str, cleanup: str) -> Starts:
-        (tmp_path / RESULT).unlink(missing_ok=True)
         around = (("sh", "-c", prepare), ("sh", "-c", cleanup))
         side = LaunchSide(("sh", "-c", command), ENVIRONMENT, tmp_path, around=around)
-        launch = Launch(LAUNCHER, tmp_path / RESULT, (side,) * sides, [LaunchStart(n % sides) for n in range(4)])
-        return Spawn().starts([BENCHMARK] * sides, launch, executor.run(launched(launch, 30.0)))
+        return made(*[side] * sides, starts=[n % sides for n in range(4)])
 
     # the input is there once, and what prepares it is no part of the time
-    made = good(
+    four = good(
         found("sleep 0.4; touch food; echo p >> all", "mv food eaten && echo c >> all", "rm eaten; echo e >> all")
     )
-    assert len(made) == 4
-    assert all(value(start, "time") < 0.4 for start in made)
+    assert len(four) == 4
+    assert all(value(start, "time") < 0.4 for start in four)
     assert (tmp_path / "all").read_text().split() == ["p", "c", "e"] * 4
     for prepare, cleanup, status in (
         ("exit 3", "true", "prepare failed: exit 3"), ("true", "exit 4", "cleanup failed: exit 4"),

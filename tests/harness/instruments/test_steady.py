@@ -6,8 +6,7 @@ import numpy.typing as npt
 import pytest
 
 from gate.model import FEWEST_FOR_STEADY
-from harness.instruments.changepoints import BEYOND, segments
-from harness.instruments.steady import MOST_BINS, SAME, steady_from
+from harness.instruments.steady import BEYOND, MOST_BINS, SAME, segments, steady_from
 from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]
@@ -91,72 +90,57 @@ def test_little_is_left_of_a_warm_up_that_decays(n: int) -> None:
 # --- made cases
 
 
-@pytest.mark.parametrize("n", [10, 30, 100])
-@pytest.mark.parametrize("first", [3.0, 1.5, 0.2])
-def test_one_cold_iteration_is_dropped(n: int, first: float) -> None:
-    values = 1 + noise("normal", np.random.default_rng(1), n, 0.01)
-    values[0] = first
-    assert found(values) == 1
+def flat(seed: int, n: int, share: float = 0.01) -> Array:
+    return 1 + noise("normal", np.random.default_rng(seed), n, share)
 
 
-def test_outliers_after_it_stay() -> None:
-    for at in ([12], [5, 6], [3, 14, 29], [29], [27, 29]):
-        values = 1 + noise("normal", np.random.default_rng(2), 30, 0.01)
-        values[at] = 4.0
-        assert found(values) == 0, at
+def put(values: Array, at: list[int], value: float) -> Array:
+    values[at] = value
+    return values
 
 
-def test_a_collector_every_twenty_iterations_is_steady() -> None:
-    for n in (60, 400, 5000):
-        values = 1 + noise("normal", np.random.default_rng(3), n, 0.01)
-        values[7::20] += 2
-        assert found(values) == 0
+def place(n: int) -> Array:
+    return np.arange(n, dtype=np.float64)
 
 
-@pytest.mark.parametrize("n", [30, 100, 1000, 20_000])
-def test_a_trend_has_no_steady_state(n: int) -> None:
-    rng = np.random.default_rng([4, n])
-    for slope in (0.3, -0.3):
-        values = 1 + slope * np.linspace(0, 1, n)
-        assert found(values) is None
-        assert found(values + noise("normal", rng, n, 0.01)) is None
-
-
-def test_a_change_in_the_second_half_is_no_steady_state() -> None:
-    values = 1 + noise("normal", np.random.default_rng(5), 100, 0.01)
-    for begin in (55, 70, 95):
-        late = values.copy()
-        late[begin:] *= 1.2
-        assert found(late) is None
-
-
-def test_half_of_the_values_are_enough() -> None:
-    values = 1 + noise("normal", np.random.default_rng(6), 40, 0.001)
-    for warm, start in ((19, 19), (20, 20), (21, None), (25, None)):
-        stepped = values.copy()
-        stepped[:warm] += 1
-        assert found(stepped) == start
-
-
-def test_a_long_cycle_has_no_steady_state_and_a_short_one_does() -> None:
-    values = 1 + noise("normal", np.random.default_rng(7), 1000, 0.01)
-    place = np.arange(1000)
-    assert found(values + 0.2 * (place // 100 % 2)) is None
-    assert found(values + 0.2 * (place // 5 % 2)) == 0
-
-
-def test_levels_less_than_half_a_percent_apart_are_one() -> None:
-    values = 1 + noise("normal", np.random.default_rng(8), 100, 1e-5)
-    for step, start in ((0.8 * SAME, 0), (1.5 * SAME, 30)):
-        stepped = values.copy()
-        stepped[:30] *= 1 + step
-        assert found(stepped) == start
-
-
-def test_each_level_is_compared_with_the_last() -> None:
+MADE: dict[str, list[tuple[Array, int | None]]] = {
+    "one cold iteration is dropped": [
+        (put(flat(1, n), [0], first), 1) for n in (10, 30, 100) for first in (3.0, 1.5, 0.2)
+    ],
+    "outliers after it stay": [
+        (put(flat(2, 30), at, 4.0), 0) for at in ([12], [5, 6], [3, 14, 29], [29], [27, 29])
+    ],
+    "a collector every twenty iterations is steady": [(flat(3, n) + 2 * (place(n) % 20 == 7), 0) for n in (60, 400, 5000)],
+    "a trend has no steady state": [
+        (own + slope * np.linspace(0, 1, n), None)
+        for n in (30, 100, 1000, 20_000) for slope in (0.3, -0.3) for own in (np.ones(n), flat(4, n))
+    ],
+    "nor has a change in the second half": [(flat(5, 100) * (1 + 0.2 * (place(100) >= at)), None) for at in (55, 70, 95)],
+    "half of the values are enough": [
+        (flat(6, 40, 0.001) + (place(40) < warm), start) for warm, start in ((19, 19), (20, 20), (21, None), (25, None))
+    ],
+    "a short cycle is steady, a long one is not": [
+        (flat(7, 1000) + 0.2 * (place(1000) // 100 % 2), None), (flat(7, 1000) + 0.2 * (place(1000) // 5 % 2), 0),
+    ],
+    "levels less than half a percent apart are one": [
+        (flat(8, 100, 1e-5) * (1 + step * (place(100) < 30)), start) for step, start in ((0.8 * SAME, 0), (1.5 * SAME, 30))
+    ],
     # each step is below half a percent, three of them are not
-    values = 1.012 - 0.004 * np.repeat([0.0, 1.0, 2.0, 3.0], 20)
-    assert found(values) == 40
+    "each level is compared with the last": [(1.012 - 0.004 * np.repeat([0.0, 1.0, 2.0, 3.0], 20), 40)],
+    "equal values are steady": [
+        (np.full(n, value), 0)
+        for n in (FEWEST_FOR_STEADY, 40, 1000) for value in (0.0, 1.0, 0.1, -3.0, 1e308, 5e-324)
+    ],
+    # most values are equal, so the median distance between them is 0
+    "a coarse timer is steady": [
+        (np.array([2.0, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1]), 0), (np.array([1.0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]), 0),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cases", MADE.values(), ids=MADE)
+def test_made_cases(cases: list[tuple[Array, int | None]]) -> None:
+    assert [found(values) for values, _ in cases] == [start for _, start in cases]
 
 
 def test_what_fades_is_dropped_too() -> None:
@@ -176,18 +160,6 @@ def test_the_scale_does_not_matter() -> None:
         assert start
         for scale in (2.0**-900, 2.0**-20, 2.0**20, 2.0**900, -1.0):
             assert found(scale * values) == start
-
-
-@pytest.mark.parametrize("n", [FEWEST_FOR_STEADY, 40, 1000])
-@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -3.0, 1e308, 5e-324])
-def test_equal_values_are_steady(value: float, n: int) -> None:
-    assert steady_from([value] * n) == 0
-
-
-def test_a_coarse_timer_is_steady() -> None:
-    # most values are equal, so the median distance between them is 0
-    assert steady_from([2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]) == 0
-    assert steady_from([1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]) == 0
 
 
 def test_a_million_values_are_taken_in_bins() -> None:

@@ -1,17 +1,178 @@
-"""What every suite shares, with a tool that names what a test wants."""
+"""What suites add to a user's command, what they take, what they say of failures, and what they read when nothing was written."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gate.config.types import Benchmark
-from gate.formats.parts.output import Series, Suite
+from gate.formats.parts.output import OutputError, Series, Suite
+from harness.instruments.asv import Asv
+from harness.instruments.criterion import Criterion
+from harness.instruments.go import Go
+from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.jmh import Jmh
 from harness.instruments.protocol import Collected, Context, Unusable
+from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
+
+
+def call(command: str, values: int = 12, scratch: Path = Path("/s")) -> Call:
+    return Call(tuple(shlex.split(command)), values, scratch / "output", scratch / "stdout", 1000.0)
+
+
+ROUNDS = (
+    "--benchmark-json=/s/output --benchmark-only --benchmark-enable --benchmark-min-rounds=7 --benchmark-max-time=0 "
+    "--benchmark-warmup=off --benchmark-storage=file:///s/storage"
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "values", "added"),
+    [
+        (Go(), "go test ./...", 12, "-bench=. -run=^$ -count=12 -v"),
+        (Go(), "GOGC=off /usr/local/go/bin/go1.26 -C dir test", 12, "-bench=. -run=^$ -count=12 -v"),
+        (Go(), "go test -bench Sum --run=Test -count=3 -v", 12, ""),
+        (Go(), "go test -test.bench=. -benchtime=1x -benchmem", 12, "-run=^$ -count=12 -v"),
+        (Go(), "go test -bench=. -args -own", 12, "-test.run=^$ -test.count=12 -test.v"),
+        (Go(), "./a.test -test.bench=.", 12, "-test.run=^$ -test.count=12 -test.v"),
+        (Criterion(), "cargo bench", 12, "-- --noplot --sample-size=12 --nresamples=1001"),
+        (Criterion(), "cargo bench", 1, "-- --noplot --sample-size=10 --nresamples=1001"),
+        (Criterion(), "cargo +nightly bench --bench x -- parse", 12, "--noplot --sample-size=12 --nresamples=1001"),
+        (Criterion(), "cargo bench --bench x -- -n --sample-size 50", 12, "--nresamples=1001"),
+        (Criterion(), "cargo bench -- --noplot --quick", 12, ""),
+        (Criterion(), "target/release/deps/x-1", 12, "--bench --noplot --sample-size=12 --nresamples=1001"),
+        (Criterion(), "target/release/deps/x-1 --bench", 12, "--noplot --sample-size=12 --nresamples=1001"),
+        (Jmh(), "java -jar x.jar", 12, "-rf json -rff /s/output -f 1 -i 12 -foe true"),
+        (Jmh(), "java -jar x.jar -wi 5 -prof gc -foo", 12, "-rf json -rff /s/output -f 1 -i 12 -foe true"),
+        (Jmh(), "java -jar x.jar -f 3 -i5 --foe=false", 12, "-rf json -rff /s/output"),
+        (Jmh(), "java -jar x.jar -rf json -rff own.json", 12, "-f 1 -i 12 -foe true"),
+        (PytestBenchmark(), "pytest bench", 7, f"{ROUNDS} --benchmark-min-time=0.01"),
+        (PytestBenchmark(), "pytest --benchmark-min-time=1", 7, ROUNDS),
+        (PytestBenchmark(), "pytest --benchmark-min-time 1", 7, ROUNDS),
+        # one worker with the environment
+        (Pyperf(), "python bench.py", 7, "--processes=1 --values=7 --warmups=0 --copy-env --output=/s/output"),
+        # every repetition
+        (GoogleBenchmark(), "./bench", 7, ("--benchmark_out=/s/output --benchmark_out_format=json "
+         "--benchmark_repetitions=7 --benchmark_report_aggregates_only=false")),
+    ],
+)  # fmt: skip
+def test_what_is_added_to_a_users_command(tool: SuiteInstrument, command: str, values: int, added: str) -> None:
+    assert tool.options(call(command, values)) == tuple(added.split())
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "globs", "added"),
+    [
+        (GoogleBenchmark(), "./b", ["BM_x/1", "BM_y*"], ["--benchmark_filter=^(BM_x/1|BM_y.*)($|/)"]),
+        (GoogleBenchmark(), "./b --benchmark_filter=x", ["BM_x/1"], []),
+        (Criterion(), "cd x && ./b --bench", ["a/b c"], ["^(a/b c)($|/)"]),
+        (Criterion(), "./b --bench own", ["a"], []),
+        (Criterion(), "cargo bench", ["a"], []),
+        (Go(), "./a.test -test.bench=.", ["BenchmarkX/n=1", "BenchmarkY"], ["-test.bench=^(BenchmarkX)$/^(n=1)$|^(BenchmarkY)$"]),
+        (Go(), "./a.test", ["BenchmarkX/n=*", "BenchmarkY/*/b", "BenchmarkZ[12]"], ["-test.bench=^(BenchmarkX)$/^(n=)|^(BenchmarkY)$/^()|^(BenchmarkZ)"]),
+        (Go(), "go test ./...", ["BenchmarkX"], ["-bench=^(BenchmarkX)$"]),
+        (Go(), "go test ./...", ["a.b/c.BenchmarkX"], []),
+        (Go(), "go test -bench=Sum", ["BenchmarkX"], []),
+        (Go(), "./a.test", ["*X"], []),
+        (Jmh(), "java -jar b.jar x", ["o.A.m:{n=1}:avgt", "o.B.*"], ["-e", r"^(?!(o\.A\.m|o\.B\..*)$)"]),
+        (Jmh(), "java -jar b.jar", ["*m*"], []),
+        (PytestBenchmark(), "pytest t", ["t/a.py::test_x[1-2]", "t/a.py::T::test_y"], ["-k", "test_x or test_y"]),
+        (PytestBenchmark(), "pytest t -k z", ["t/a.py::test_x"], []),
+        (PytestBenchmark(), "pytest t", ["*x*"], []),
+    ],
+)  # fmt: skip
+def test_what_is_chosen_is_the_suites_own_filter(tool: Any, command: str, globs: list[str], added: list[str]) -> None:
+    assert list(tool.only(call(command), globs)) == added
+
+
+USAGE = "usage: x.py [-h]\nx.py: error: unrecognized arguments: --processes=1 --values=3"
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "said", "words"),
+    [
+        (PytestBenchmark(), 1, "FAILED a - 3 failed things\n=== 2 failed, 1 error in 2.57s ===", "exit 1: 2 failed and 1 error"),
+        (PytestBenchmark(), 1, "2 failed, 7 passed, 2 skipped in 2.88s", "exit 1: 2 failed"),
+        (PytestBenchmark(), 1, "No module named pytest", "exit 1"),
+        (PytestBenchmark(), 2, "!!! Interrupted: 1 error during collection !!!\n1 error in 0.18s", "exit 2: 1 error"),
+        (PytestBenchmark(), 4, "ERROR: file or directory not found: nowhere.py", "exit 4"),
+        (PytestBenchmark(), 4, "python -m pytest: error: unrecognized arguments: --benchmark-json=o.json --benchmark-only",
+         "exit 4: pytest does not know --benchmark-json; pytest-benchmark is not installed beside it"),
+        (PytestBenchmark(), 4, "ERROR: Can't have both --benchmark-only and --benchmark-disable options. Note that",
+         "exit 4: pytest-xdist, which switches benchmarks off, is on: add -n 0 to the command"),
+        (PytestBenchmark(), 5, "9 deselected in 0.01s", "exit 5: pytest collected no tests"),
+        (PytestBenchmark(), None, "1 failed", "signal SIGSEGV"),
+        (Pyperf(), 2, USAGE, "exit 2: the program does not take pyperf's options, as one with a pyperf.Runner does"),
+        (Pyperf(), 1, "Exception: Command failed with exit code 2", ("exit 1: the benchmarked command failed; after `pyperf "
+         "command` options belong before the program: write them there, with --output {output}")),
+        (Pyperf(), 1, "ZeroDivisionError", "exit 1"),
+        (GoogleBenchmark(), 1, "x", "exit 1"),
+        (Asv(), 1, "No module named 'asv_runner'", "exit 1: asv_runner is not installed beside it"),
+    ],
+)  # fmt: skip
+def test_the_words_of_a_tool_that_failed(tool: SuiteInstrument, code: int | None, said: str, words: str) -> None:
+    outcome = Outcome("signal SIGSEGV" if code is None else f"exit {code}", "", 1.0, "", code)
+    assert tool.explain(outcome, said) == words
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "empty", "why"),
+    [
+        (PytestBenchmark(), "pytest", False, "pytest-benchmark wrote nothing: no test that ran uses its fixture"),
+        # 3.x opens its file before it runs
+        (PytestBenchmark(), "pytest", True, "pytest-benchmark wrote nothing: no test that ran uses its fixture"),
+        (Pyperf(), "python b.py", False, "pyperf wrote nothing: the program runs no benchmark"),
+        (Pyperf(), "python -m pyperf command x", False, "pyperf wrote nothing: after `pyperf command`"),
+        (Asv(), "python", False, "perfgate_asv wrote nothing: the folder has no time_"),
+        (Jmh(), "java -jar x.jar", False, "JMH wrote nothing"),
+        (GoogleBenchmark(), "./b", False, "Google Benchmark wrote nothing: main"),
+        (GoogleBenchmark(), "./b", True, "Google Benchmark ran nothing: --benchmark_filter matches no benchmark"),
+    ],
+)
+def test_nothing_was_written(tool: SuiteInstrument, command: str, empty: bool, why: str, tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    if empty:
+        output.touch()
+    with pytest.raises(OutputError, match=why):
+        tool.read(call(command, scratch=tmp_path))
+    modules = {PytestBenchmark: ["sitecustomize"], Asv: ["sitecustomize", "perfgate_asv"]}.get(type(tool), [])
+    path = ":".join(str(tmp_path / f"perfgate-{name}") for name in modules)
+    assert tool.environment(call(command, scratch=tmp_path)) == ({"PYTHONPATH": path} if path else {})
+
+
+def test_results_of_an_older_run_are_never_read(tmp_path: Path) -> None:
+    old = tmp_path / "target" / "x" / "new"
+    old.mkdir(parents=True)
+    (old / "benchmark.json").write_text('{"full_id": "x"}')
+    (old / "sample.json").write_text('{"iters": [1], "times": [5]}')
+    (tmp_path / "output").symlink_to(tmp_path / "target")
+    with pytest.raises(OutputError, match="a link or a file"):
+        Criterion().read(call("cargo bench", scratch=tmp_path))
+    (tmp_path / "output").unlink()
+    assert Go().read(call("go test", scratch=tmp_path)).benchmarks == {}
+    assert Criterion().environment(call("cargo bench")) == {"CRITERION_HOME": "/s/output"}
+    (tmp_path / "output" / "x").mkdir(parents=True)
+    (tmp_path / "output" / "x" / "new").symlink_to(old)
+    with pytest.raises(OutputError, match="no results"):
+        Criterion().read(call("cargo bench", scratch=tmp_path))
+
+
+def test_criterion_files_beyond_the_limit(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        new = tmp_path / "output" / name / "new"
+        new.mkdir(parents=True)
+        (new / "benchmark.json").write_text(f'{{"full_id": "{name}"}}')
+        (new / "sample.json").write_text('{"iters": [1], "times": [5]}' + " " * 500)
+    with pytest.raises(OutputError, match="max_output"):
+        Criterion().read(call("cargo bench", scratch=tmp_path))
+
+
+# --- what every suite shares, with a tool that names what a test wants
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,6 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    scratch = tmp_path / "scratch ' 🐢"
-    scratch.mkdir()
-    return Context(tmp_path, ENVIRONMENT, "head", seed=17, padding=5, iterations=3, scratch=scratch)
-
-
 def benchmark(command: str | list[str], **options: Any) -> Benchmark:
     return Benchmark(name="b", command=command, instrument="values", **options)
 
@@ -62,6 +55,7 @@ def test_only_given_names_are_replaced_literally() -> None:
 
 
 def test_a_command_by_hand_is_what_one_types() -> None:
+    assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n)"
     assert by_hand(["./a b", "it's", "{seed}"], {"seed": "1"}) == "'./a b' 'it'\"'\"'s' 1"
     assert by_hand("make && ./x {seed}", {"seed": "1"}) == "make && ./x 1"
     assert mentions(["a", "--o={output}"], "output")
@@ -134,57 +128,44 @@ def test_the_only_declared_metric_takes_plain_numbers(context: Context) -> None:
     }
 
 
+LIMIT = {"max_output": Quantity.parse("1kB")}
+IRREGULAR = "the output is not a regular file"
+
+
 @pytest.mark.parametrize(
-    ("printed", "expected"),
+    ("command", "options", "why"),
     [
-        ("", "no values"),
-        ("\\n\\n", "no values"),
-        ("nan", "line 1 of the output: 'nan' is not a finite number"),
-        ("1\\ninf", "line 2 of the output: 'inf' is not a finite number"),
-        ("1\\n2\\nabc", "line 3 of the output: 'abc' is not a number"),
-        ("-1", "line 1 of the output: '-1' is below 0"),
-        ("1\\n\\0377", "line 2 of the output: '\ufffd' is not a number"),
+        ("printf '\\n\\n'", {}, "no values"),
+        ("printf '1\\ninf'", {}, "line 2 of the output: 'inf' is not a finite number"),
+        ("printf '%b' '1\\n\\0377'", {}, "line 2 of the output: '\ufffd' is not a number"),
+        ("echo -1", {}, "line 1 of the output: '-1' is below 0"),
+        ("printf '1\\n2\\n'", {"warmup": 2}, "2 values of 'time', and warmup takes 2"),
+        ("echo 1", {"metric": {"latency": MetricRules(), "size": MetricRules()}}, "no values of 'latency', 'size'"),
+        ("echo 1; : {output}", {}, "no values: the program did not write {output}"),
+        ("echo 1; touch {output}", {}, "no values"),
+        ("echo 1 > real; ln -s $PWD/real {output}", {}, "the output is a link, not a file"),
+        ("mkfifo {output}", {}, IRREGULAR),
+        ("mkdir {output}", {}, IRREGULAR),
+        ("head -c 1001 /dev/zero > {output}", LIMIT, "the output is longer than max_output (1000 bytes)"),
+        ("head -c 1001 /dev/zero", LIMIT, "the output is longer than max_output (1000 bytes)"),
+        ("yes 1", LIMIT, "more than 1000 bytes on standard output"),
+        ("truncate -s 1T {output}", {}, "the output is longer than max_output (256000000 bytes)"),
+        ("echo a,b > {output}", {"column": "nope"}, "the CSV has no column 'nope': there are 'a, b'"),
+        ("echo 1.5 > {output}", {"format": "hlog"}, "line 1 of the HdrHistogram log: '1.5' is not an interval"),
+        (["./missing"], {}, 'cannot start: there is no program "./missing"'),
+        ("sleep 9", {"timeout": Duration(0.2)}, "time-out after 0.2s"),
     ],
 )
-def test_output_that_cannot_be_used(context: Context, printed: str, expected: str) -> None:
-    assert status(context, f"printf '%b' '{printed}'") == expected
+def test_what_cannot_be_used(context: Context, command: str | list[str], options: dict[str, Any], why: str) -> None:
+    assert status(context, command, **options) == why
 
 
-def test_the_program_failed(context: Context) -> None:
-    found = measured(context, "echo 1; echo oh >&2; exit 3")
-    assert found == Unusable("exit 3", "oh\n")
-    assert status(context, ["./missing"]) == 'cannot start: there is no program "./missing"'
-    assert status(context, "sleep 9", timeout=Duration(0.2)) == "time-out after 0.2s"
-
-
-def test_too_few_values_and_metrics_that_never_came(context: Context) -> None:
-    assert status(context, "printf '1\\n2\\n'", warmup=2) == "2 values of 'time', and warmup takes 2"
-    rules = {"latency": MetricRules(), "size": MetricRules()}
-    assert status(context, "echo 1", metric=rules) == "no values of 'latency', 'size'"
-
-
-def test_a_command_that_names_the_output_must_write_it(context: Context) -> None:
-    assert status(context, "echo 1; : {output}") == "no values: the program did not write {output}"
-    assert status(context, "echo 1; touch {output}") == "no values"
-
-
-def test_an_output_that_is_no_regular_file(context: Context) -> None:
-    real = context.directory / "real"
-    real.write_text("1\n")
-    assert status(context, f"ln -s {real} {{output}}") == "the output is a link, not a file"
-    (context.scratch / "output").unlink()
-    assert status(context, "mkfifo {output}") == "the output is not a regular file"
-    (context.scratch / "output").unlink()
-    assert status(context, "mkdir {output}") == "the output is not a regular file"
-
-
-def test_an_output_beyond_its_limit(context: Context) -> None:
-    limit = Quantity.parse("1kB")
-    expected = "the output is longer than max_output (1000 bytes)"
-    assert status(context, "head -c 1001 /dev/zero > {output}", max_output=limit) == expected
-    assert status(context, "head -c 1001 /dev/zero", max_output=limit) == expected
-    assert status(context, "yes 1", max_output=limit) == "more than 1000 bytes on standard output"
-    assert status(context, "truncate -s 1T {output}") == "the output is longer than max_output (256000000 bytes)"
+def test_a_failure_tells_what_the_program_said(context: Context) -> None:
+    assert measured(context, "echo 1; echo oh >&2; exit 3") == Unusable("exit 3", "oh\n")
+    found = measured(context, "echo 'why it failed'; echo noise >&2; exit 3; : {output}")
+    assert found == Unusable("exit 3", "--- standard output ---\nwhy it failed\n--- standard error ---\nnoise\n")
+    silent = measured(context, "echo 1; echo connecting; sleep 60", timeout=Duration(0.3))
+    assert silent == Unusable("time-out after 0.3s", "1\nconnecting")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
@@ -192,65 +173,28 @@ def test_an_output_that_cannot_be_read(context: Context) -> None:
     assert status(context, "touch {output}; chmod 0 {output}") == "the output cannot be read: permission denied"
 
 
-def test_a_reason_on_standard_output_is_kept(context: Context) -> None:
-    found = measured(context, "echo 'why it failed'; echo noise >&2; exit 3; : {output}")
-    assert found == Unusable("exit 3", "--- standard output ---\nwhy it failed\n--- standard error ---\nnoise\n")
-
-
-def test_what_a_program_wrote_last_is_told_when_it_says_nothing_else(context: Context) -> None:
-    assert measured(context, "echo 1; echo connecting; sleep 60", timeout=Duration(0.3)) == Unusable(
-        "time-out after 0.3s", "1\nconnecting"
-    )
-
-
-def test_a_script_is_repeated_in_brackets() -> None:
-    assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n)"
-    assert by_hand(["a b", "c"], {}) == "'a b' c"
-
-
-def test_a_column_of_a_csv_file(context: Context) -> None:
+def test_other_formats_go_through_their_readers(context: Context) -> None:
     program = "printf 'id,latency_ms\\n1,8\\n2,2.5\\n' > {output}"
     assert measured(context, program, column="latency_ms", warmup=1) == {
         "latency": Metric(unit="s", better="lower", values=[0.0025], dropped=[0.008], step=0.0001)
     }
-    assert status(context, program, column="nope") == "the CSV has no column 'nope': there are 'id, latency_ms'"
-    assert (
-        status(context, "printf 'a,b\\n1,x\\n' > {output}", column="b")
-        == "line 2 of the CSV, column 'b': 'x' is not a number"
-    )
-    assert status(context, "echo a,b > {output}", column="b") == "no values"
-
-
-def test_a_format_is_read_whatever_the_output_looks_like(context: Context) -> None:
     assert measured(context, "echo 1.5 > {output}", format="values") == time_metric(1.5)
-    assert (
-        status(context, "echo 1.5 > {output}", format="hlog")
-        == "line 1 of the HdrHistogram log: '1.5' is not an interval"
-    )
-
-
-def test_an_hdr_histogram_log(context: Context) -> None:
-    log = Path(__file__).parents[2] / "data" / "hdr" / "python.hlog"
-    command = ["cp", str(log), "{output}"]
-    found = measured(context, command, metric={"latency": MetricRules(unit="us", statistics=["p99"])})
-    assert not isinstance(found, Unusable)
-    assert found["latency"].unit == "s"
-    assert len(found["latency"].values) == 4 * 251
-    assert max(found["latency"].values) == pytest.approx(2**62 * 1e-6, rel=1e-5)
     (context.scratch / "output").unlink()
-    assert status(context, command).startswith("line 3 of the HdrHistogram log: its integers have no unit")
-
-
-def test_the_share_of_requests_that_succeed_has_no_warm_up(context: Context) -> None:
+    # a share of all requests has no warm-up
     rows = "latency_ms,success\\n8,true\\n5,true\\n7,false\\n6,true\\n"
     assert measured(context, ["printf", rows], column="latency_ms", warmup=1) == {
         "latency": Metric(unit="s", better="lower", values=[0.005, 0.006], dropped=[0.008]),
         "success": Metric(unit="", better="higher", values=[0.75]),
     }
     everything = measured(context, ["printf", rows], column=Columns(value="latency_ms", success=""))
-    assert not isinstance(everything, Unusable)
-    assert everything.keys() == {"latency"}
-    assert len(everything["latency"].values) == 4
+    assert isinstance(everything, dict) and {name: len(each.values) for name, each in everything.items()} == {
+        "latency": 4
+    }
+    log = Path(__file__).parents[2] / "data" / "hdr" / "python.hlog"
+    rules = {"latency": MetricRules(unit="us", statistics=["p99"])}
+    found = measured(context, ["cp", str(log), "{output}"], metric=rules)
+    assert isinstance(found, dict)
+    assert (found["latency"].unit, len(found["latency"].values)) == ("s", 4 * 251)
 
 
 def test_of_a_format_only_what_is_named_is_run_and_read(context: Context) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.config.study import Setting
+from gate.config.study import Setting, Study
+from gate.config.treatments import Planned
 from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Plan, Service
 from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
+from gate.model.case import canonical
 from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.go import Go
@@ -39,17 +41,21 @@ REAL: Mapping[Side, Mapping[str, str]] = {side: {"PATH": os.environ["PATH"]} for
 
 @dataclass
 class FakeBuilder(NoTrees):
-    """Keeps what was built; broken: (side, build) that fail. Each build has a directory of its own.
+    """Keeps what was built; broken: (side, settings ..., build) that fail. Each build has a directory of its own.
 
-    seconds: of the clock that a build takes.
+    seconds: of the clock that a build takes. failing: that one takes which fails, if they are recorded. free: builds
+    that take no time, where a test compares what is measured with what an uninterrupted run measures.
     """
 
-    broken: set[tuple[Side, int]] = field(default_factory=set)
+    broken: set[tuple[object, ...]] = field(default_factory=set)
     seconds: float = 1.0
+    failing: float | None = None
+    free: set[tuple[object, ...]] = field(default_factory=set)
     clock: Clock = field(default_factory=Clock)
     budget: Budget = field(default_factory=Budget)
-    calls: list[tuple[Side, int, int]] = field(default_factory=list)
-    latest: dict[Side, int] = field(default_factory=dict)
+    calls: list[Any] = field(default_factory=list)
+    """Side, settings where there are any, build and seed of each."""
+    latest: dict[tuple[object, ...], int] = field(default_factory=dict)
     asked: list[tuple[int, bool]] = field(default_factory=list)
     changes: dict[tuple[int, bool], list[Side]] = field(default_factory=dict)
     """Trees that are found to be changed, by the question."""
@@ -60,18 +66,23 @@ class FakeBuilder(NoTrees):
         return [Failure(kind="tree", side=side, build=build, status="a") for side in sides]
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
-        assert factors == {}
-        self.calls.append((side, build, seed))
-        self.latest[side] = build
+        named = (side, canonical(factors), build) if factors else (side, build)
+        self.calls.append((*named, seed))
+        self.latest[(side, *factors.values())] = build
+        broken = (side, *factors.values(), build) in self.broken
+        took = self.failing if broken and self.failing is not None else self.seconds
         with self.budget.phase("build"):
-            self.clock.pass_within(self.budget, self.seconds)
-        if (side, build) in self.broken:
-            return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
-        return Build(side=side, build=build, seed=seed, seconds=self.seconds)
+            self.clock.pass_within(self.budget, 0.0 if named in self.free else took)
+        if broken:
+            return Failure(
+                kind="build", side=side, build=build, factors=dict(factors), status="exit 2", stderr="no",
+                command="make", seconds=self.failing,
+            )  # fmt: skip
+        return Build(side=side, build=build, seed=seed, seconds=self.seconds, factors=dict(factors))
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
-        assert factors == {}
-        return Path(f"/trees/{side}/{self.latest[side]}")
+        place = (side, *factors.values())
+        return Path("/trees", *map(str, place), str(self.latest[place]))
 
 
 @dataclass
@@ -80,9 +91,11 @@ class FakeInstrument:
 
     fails: Callable[[Benchmark, Context], str] = lambda benchmark, context: ""
     contexts: list[Context] = field(default_factory=list)
+    commands: list[str | list[str]] = field(default_factory=list)
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         self.contexts.append(context)
+        self.commands.append(benchmark.command)
         environment = {**context.environment, "PERFGATE_OUTPUT": "/scratch/output", "PERFGATE_PADDING": "x"}
         return Command((benchmark.name,), context.directory, environment, 1e6)
 
@@ -110,6 +123,11 @@ class Bench:
     perturb: list[Perturbation] = field(default_factory=lambda: ["environment"])
     kind: str = "hyperfine"
     clock: Clock = field(default_factory=Clock)
+    study: Study | None = None
+
+    @property
+    def planned(self) -> Sequence[Planned]:
+        return ()
 
     @property
     def rounds(self) -> Sequence[Round]:
@@ -148,12 +166,14 @@ class Bench:
             {"TOKEN": "hidden", "S": "caller"},
             scratch or self.tmp_path,
             self.tmp_path / "shims",
+            study=self.study,
             budget=budget,
         )
         self.builder.clock, self.builder.budget = self.clock, budget
         instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
         hint = lambda failure, unstarted: f"hint {failure.kind} {unstarted}"  # noqa: E731
-        made, own = Executions(conditions, instruments, 3, hint=hint), dict.fromkeys(SIDES, table or self.table)
+        made = Executions(conditions, instruments, 3, self.planned, hint=hint)
+        own = dict.fromkeys(SIDES, table or self.table)
         turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, (), Plan(), self.counted)
         return Loop(self.rounds, own, self.builder, made, append, turns=turns, lengths=lengths, **options).run()
 
@@ -273,17 +293,12 @@ def test_reading_the_output_has_the_time_limit_of_the_execution(bench: Bench, mo
     assert signal.getsignal(signal.SIGALRM) is before
 
 
-def test_when_every_benchmark_failed_nothing_more_is_built(bench: Bench) -> None:
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_when_every_benchmark_failed_nothing_more_is_built(tmp_path: Path, rounds: int) -> None:
+    bench = Bench(tmp_path, builds=rounds)
     bench.instrument.fails = lambda benchmark, context: "no values"
-    assert bench.run() == Measured(1, 3, "failed")
-    assert len(failures(bench.appended)) == 3
-    assert len(builds(bench.appended)) == 2
-
-
-def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, builds=1)
-    bench.instrument.fails = lambda benchmark, context: "no values"
-    assert bench.run() == Measured(1, 1, "failed")
+    assert bench.run() == Measured(1, rounds, "failed")
+    assert (len(failures(bench.appended)), len(builds(bench.appended))) == (3, 2)
 
 
 @pytest.mark.parametrize("side", ["base", "head"])
@@ -525,7 +540,14 @@ def counted_alone(tmp_path: Path) -> Bench:
     return CountedBench(tmp_path, names=("a",))
 
 
-@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone])
+class LookedAt(Bench):
+    """Settles a, then b; a run that goes on replays its looks."""
+
+    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
+        return super().run(records, after_round=settle({"a"}, {"b"}), **options)
+
+
+@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone, LookedAt])
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
     whole = make(tmp_path)
     finished = whole.run()
@@ -552,14 +574,11 @@ def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) ->
     assert [type(record) for record in again.appended] == [Failure]
 
 
-def test_records_of_another_session_do_not_count(bench: Bench) -> None:
+def test_records_of_another_session_and_missing_benchmarks_do_not_count(bench: Bench) -> None:
     other = Execution(benchmark="a", side="base", session=1, build=0, execution=0, metrics={})
-    bench.run([other, Build(side="base", session=1, build=0), Failure(kind="execution", benchmark="b", session=1)])
-    assert keys(bench.appended) == planned(bench)
-
-
-def test_missing_benchmarks_of_the_gate_are_no_failed_ones(bench: Bench) -> None:
-    bench.run([Failure(kind="missing", benchmark="a")])
+    missing = Failure(kind="missing", benchmark="a")
+    failed = Failure(kind="execution", benchmark="b", session=1)
+    bench.run([other, Build(side="base", session=1, build=0), failed, missing])
     assert keys(bench.appended) == planned(bench)
 
 
@@ -580,19 +599,8 @@ def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < out[key[0]]]
     looks = [record for record in bench.appended if isinstance(record, Look)]
     assert looks == [Look(look=n, settled=own, seconds=0.0) for n, own in enumerate((["a"], ["b"], []), 1)]
-
-
-def test_when_all_are_settled_measuring_ends(bench: Bench) -> None:
-    assert bench.run(after_round=settle({"a", "c"}, {"b"})) == Measured(2, 3, "settled")
-
-
-def test_a_resumed_run_replays_its_looks(tmp_path: Path) -> None:
-    whole = Bench(tmp_path)
-    finished = whole.run(after_round=settle({"a"}, {"b"}))
-    for cut in range(len(whole.appended) + 1):
-        rest = Bench(tmp_path)
-        assert rest.run(whole.appended[:cut], after_round=settle({"a"}, {"b"})) == finished
-        assert whole.appended[:cut] + rest.appended == whole.appended
+    # when all are, measuring ends
+    assert Bench(bench.tmp_path).run(after_round=settle({"a", "c"}, {"b"})) == Measured(2, 3, "settled")
 
 
 # --- suites -----------------------------------------------------------------------------------------------------------
@@ -648,17 +656,15 @@ def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None
     assert {e.lines for e in after} == {2}
 
 
-def test_a_suite_all_of_whose_benchmarks_failed_is_over(suites: Bench) -> None:
+def test_a_suite_that_failed_as_a_whole_or_each_of_whose_benchmarks_did_is_over(suites: Bench) -> None:
+    one = Bench(suites.tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=FakeSuite())
+    one.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
+    assert one.run() == Measured(3, 3, "finished")
+    assert [(f.benchmark, f.status) for f in failures(one.appended)] == [("s", "exit 2")]
+    assert {e.suite for e in executions(one.appended)} == {"t"}
     suites.instrument = FakeSuite(broken=lambda side, count: set("xyz") if side == "head" else set())
     assert suites.run() == Measured(1, 3, "failed")
     assert {f.benchmark for f in failures(suites.appended)} == {f"{s}/{n}" for s in "st" for n in "xyz"}
-
-
-def test_a_suite_that_fails_as_a_whole_is_over(suites: Bench) -> None:
-    suites.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
-    assert suites.run() == Measured(3, 3, "finished")
-    assert [(f.benchmark, f.status) for f in failures(suites.appended)] == [("s", "exit 2")]
-    assert {e.suite for e in executions(suites.appended)} == {"t"}
 
 
 def test_a_suite_of_which_nothing_is_wanted_is_run_once_on_each_side(suites: Bench) -> None:

@@ -1,31 +1,27 @@
 """The measuring loop with treatments: what they get, what a failure takes out, the budget, and resuming."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from gate.commands.study.experiment import begun_in
-from gate.config.study import Setting, SettingTable, Study
+from gate.config.study import SettingTable, Study
 from gate.config.treatments import Planned, extended, spread, treatments
-from gate.config.types import Benchmark, BuildTable, Plan
+from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
-from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.events import RoundStarted, StepFinished, StepStarted
-from harness.loop.execution import Executions
-from harness.loop.lengths import Lengths
-from harness.loop.measure import Loop, Measured
+from harness.loop.measure import Measured
 from harness.loop.schedule import Round, design_schedule
-from harness.loop.turns import Turns
-from harness.process.budget import BoundedExecutor, Budget
-from harness.process.execute import Command, Outcome
-from tests.harness.loop.test_measure import executions, failures
-from tests.support.fakes import NO_FACTORS, Clock, NoTrees, taking
+from harness.process.execute import Outcome
+from tests.harness.loop.test_measure import Bench as BenchOfGate
+from tests.harness.loop.test_measure import FakeBuilder, FakeInstrument, executions, failures
 
 STUDY = Study(
     factor={
@@ -36,53 +32,6 @@ STUDY = Study(
 )
 OF_HEAD = Study(factor={name: table for name, table in STUDY.factor.items() if name != "side"})
 Place_ = tuple[str, Side, str, int, int]
-
-
-@dataclass
-class FakeBuilder(NoTrees):
-    """Keeps what was built; broken: (side, opt, build) that fail. Each build has a directory of its own.
-
-    free: builds that take no time, where a test compares what is measured with what an uninterrupted run measures.
-    """
-
-    broken: set[tuple[Side, Setting, int]] = field(default_factory=set)
-    calls: list[tuple[Side, str, int, int]] = field(default_factory=list)
-    latest: dict[tuple[Side, str], int] = field(default_factory=dict)
-    free: set[tuple[Side, str, int]] = field(default_factory=set)
-    clock: Clock = field(default_factory=Clock)
-    budget: Budget = field(default_factory=Budget)
-
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
-        self.calls.append((side, canonical(factors), build, seed))
-        self.latest[side, canonical(factors)] = build
-        broken = (side, factors["opt"], build) in self.broken
-        with self.budget.phase("build"):
-            free = (side, canonical(factors), build) in self.free
-            self.clock.pass_within(self.budget, 0.0 if free else 3.0 if broken else 1.0)
-        if broken:
-            return Failure(kind="build", side=side, build=build, factors=dict(factors), status="exit 2", seconds=3.0)
-        return Build(side=side, build=build, seed=seed, seconds=1.0, factors=dict(factors))
-
-    def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
-        return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")
-
-
-@dataclass
-class FakeInstrument:
-    """Gives the execution's seed as its value; fails where it is told."""
-
-    fails: Callable[[Benchmark, Context], str] = lambda benchmark, context: ""
-    seen: list[tuple[Benchmark, Context]] = field(default_factory=list)
-
-    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
-        self.seen.append((benchmark, context))
-        return Command((benchmark.name,), context.directory, dict(context.environment), 1e6)
-
-    def collect(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
-    ) -> dict[str, Metric] | Collected | Unusable:
-        status = self.fails(benchmark, context)
-        return Unusable(status, outcome.stderr) if status else {"time": Metric(unit="s", values=[float(context.seed)])}
 
 
 class FakeSuite(FakeInstrument):
@@ -97,19 +46,14 @@ class FakeSuite(FakeInstrument):
 
 
 @dataclass
-class Bench:
+class Bench(BenchOfGate):
     """A study of fakes: benchmarks a and b at 8 treatments, 5 replicates in 2 rounds, a second each execution."""
 
-    tmp_path: Path
+    names: Sequence[str] = ("a", "b")
+    builder: FakeBuilder = field(default_factory=lambda: FakeBuilder(failing=3.0))
     study: Study = STUDY
-    budget: float = 1e9
-    instrument: FakeInstrument = field(default_factory=FakeInstrument)
-    builder: FakeBuilder = field(default_factory=FakeBuilder)
-    kind: str = "hyperfine"
     replicates: int = 5
     shares: Sequence[int] = ()
-    appended: list[Record] = field(default_factory=list)
-    events: list[object] = field(default_factory=list)
 
     @property
     def planned(self) -> tuple[Planned, ...]:
@@ -117,34 +61,17 @@ class Bench:
 
     @property
     def rounds(self) -> tuple[Round, ...]:
-        return design_schedule(["a", "b"], self.planned, self.shares or spread(self.replicates, 2), seed=4)
+        return design_schedule(self.names, self.planned, self.shares or spread(self.replicates, 2), seed=4)
 
-    def run(self, records: Sequence[Record] = ()) -> Measured:
-        table = {
-            name: Benchmark(name=name, command=["run", "{load}", "{seed}"], instrument=self.kind) for name in ("a", "b")
+    @property
+    def table(self) -> dict[str, Benchmark]:
+        return {
+            name: Benchmark(name=name, command=["run", "{load}", "{seed}"], instrument=self.kind) for name in self.names
         }
-        build = BuildTable(perturb=["environment"])
-        clock = Clock()
-        budget = Budget(self.budget, clock)
-        self.builder.clock, self.builder.budget = clock, budget
-        conditions = Conditions(
-            BoundedExecutor(taking(1.0, clock), budget),
-            {side: Recipe(build, {"S": side, "THREADS": "1"}) for side in SIDES},
-            {"S": "caller"},
-            self.tmp_path,
-            self.tmp_path / "shims",
-            study=self.study,
-            budget=budget,
-        )
-        executions = Executions(conditions, {self.kind: self.instrument}, 3, self.planned)
-        benchmarks = dict.fromkeys(SIDES, table)
-        loop = Loop(
-            self.rounds, benchmarks, self.builder, executions, lambda *more: self.appended.extend(more),
-            turns=Turns(executions, self.builder, ()),
-            lengths=Lengths(executions, benchmarks, (), Plan(), lambda _: self.rounds), records=records,
-            progress=self.events.append,
-        )  # fmt: skip
-        return loop.run()
+
+    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
+        own = {side: {"S": side, "THREADS": "1"} for side in SIDES}
+        return super().run(records, environments=own, **options)
 
 
 @pytest.fixture
@@ -200,10 +127,9 @@ def test_a_study_follows_its_schedule(bench: Bench) -> None:
 def test_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
     bench.run()
     steps = [step for each in bench.rounds for step in each.executions]
-    assert len(bench.instrument.seen) == len(steps)
-    for step, (benchmark, context) in zip(steps, bench.instrument.seen, strict=True):
+    for step, command, context in zip(steps, bench.instrument.commands, bench.instrument.contexts, strict=True):
         load, opt = step.factors["load"], step.factors["opt"]
-        assert benchmark.command == ["run", str(load), "{seed}"]
+        assert command == ["run", str(load), "{seed}"]
         assert context.environment == {
             "S": step.side,
             "THREADS": "4" if opt == "O3" else "1",
@@ -244,14 +170,11 @@ def test_a_failed_build_takes_out_the_treatments_that_need_it(bench: Bench) -> N
     ]
 
 
-def test_a_build_that_failed_is_not_tried_again(bench: Bench) -> None:
-    bench.builder.broken = {("base", "O2", 0), ("base", "O2", 1)}
-    bench.run()
-    assert len(failures(bench.appended)) == 1
-    assert Counter(call[:2] for call in bench.builder.calls)["base", canonical({"opt": "O2"})] == 1
-
-
-def test_what_nothing_needs_any_more_is_not_built(bench: Bench) -> None:
+def test_what_failed_or_nothing_needs_any_more_is_not_built(bench: Bench) -> None:
+    failing = Bench(bench.tmp_path, builder=FakeBuilder(failing=3.0, broken={("base", "O2", 0), ("base", "O2", 1)}))
+    failing.run()
+    assert len(failures(failing.appended)) == 1
+    assert [call[2] for call in failing.builder.calls if call[:2] == ("base", canonical({"opt": "O2"}))] == [0]
     bench.instrument.fails = lambda benchmark, context: (
         "no" if context.side == "head" and context.environment["PERFGATE_FACTOR_OPT"] == "O3" else ""
     )
@@ -303,7 +226,7 @@ def test_the_budget_ends_between_replicates(tmp_path: Path, budget: float, round
 def test_the_time_of_failures_counts(tmp_path: Path) -> None:
     # 3 builds, 12 executions, and 3 s of the failed build: 18 s, and the next replicate takes 12
     for budget, replicates in ((29.9, 1), (30, 2)):
-        bench = Bench(tmp_path, budget=budget, builder=FakeBuilder(broken={("base", "O2", 0)}))
+        bench = Bench(tmp_path, budget=budget, builder=FakeBuilder(failing=3.0, broken={("base", "O2", 0)}))
         assert bench.run().replicates == replicates
 
 
@@ -391,7 +314,7 @@ def with_failing_from_the_start(tmp_path: Path) -> Bench:
 
 
 def with_failing_builds(tmp_path: Path) -> Bench:
-    return small(tmp_path, builder=FakeBuilder(broken={("head", "O3", 0), ("base", "O2", 1)}))
+    return small(tmp_path, builder=FakeBuilder(failing=3.0, broken={("head", "O3", 0), ("base", "O2", 1)}))
 
 
 @pytest.mark.parametrize(
@@ -441,7 +364,7 @@ def test_settings_that_were_read_from_a_file_are_the_same(bench: Bench) -> None:
 
 def test_a_build_that_fails_only_when_made_again_takes_out_its_treatments(bench: Bench) -> None:
     bench.run()
-    again = Bench(bench.tmp_path, builder=FakeBuilder(broken={("head", "O3", 0)}))
+    again = Bench(bench.tmp_path, builder=FakeBuilder(failing=3.0, broken={("head", "O3", 0)}))
     assert again.run(bench.appended[:6]) == Measured(2, 2, "finished", 5, 5)
     assert [f.factors for f in failures(again.appended)] == [{"opt": "O3"}]
     assert not [p for p in places(again.appended) if p[1] == "head" and p[2] in (at(1, "O3"), at(8, "O3"))]

@@ -99,6 +99,11 @@ OVERWRITTEN = {
         files={"use.sh": "#!/bin/sh\ncat $OUT/lib\n"}, of_head={"use.sh": "#!/bin/sh\n# more\ncat $OUT/lib\n"},
     ),
     "image": Shape("command = './docker build -t image'", "./docker run image", "images/image", files={"docker": DOCKER}),
+    # no cache: both sides have one name and version, and `mvn install` overwrites what the other side has put there
+    "mvn-install": Shape(
+        "command = 'mkdir -p $HOME/.m2/repository/x/1; cp app $HOME/.m2/repository/x/1/x.jar'",
+        "cat $HOME/.m2/repository/x/1/x.jar", "../../home/.m2/repository/x/1/x.jar",
+    ),
 }  # fmt: skip
 OTHERWISE = {
     "pip-install": Shape("setup = 'rm -rf $OUT/site && mkdir $OUT/site && cp app $OUT/site/app'", "cat $OUT/site/app", "site/app"),
@@ -128,7 +133,8 @@ def together(shapes: dict[str, Shape]) -> tuple[Shape, str]:
 @traces
 def test_what_the_other_side_overwrote_is_an_error(tmp_path: Path) -> None:
     shape, benchmarks = together(OVERWRITTEN)
-    project, code, said = checked(tmp_path, shape, benchmarks=benchmarks)
+    (tmp_path / "home").mkdir()
+    project, code, said = checked(tmp_path, shape, benchmarks=benchmarks, HOME=str(tmp_path / "home"))
     failures = {failure.benchmark: failure for failure in found(project)}
     assert (code, set(failures)) == (4, set(OVERWRITTEN)), said
     for name, each in OVERWRITTEN.items():
@@ -190,17 +196,11 @@ def test_an_image_that_both_sides_tag_alike_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not examined("auto").on, reason="absent: a sandbox on this host")
 @traces
-def test_a_folder_that_the_sandbox_lets_builds_write_is_no_way_around(tmp_path: Path) -> None:
-    shape = Shape("command = 'cp app $OUT/app'", "cat $OUT/app", table='write = ["$OUT"]\n')
-    project, code, said = checked(tmp_path, shape, sandbox="auto")
-    assert (code, [failure.kind for failure in found(project)]) == (4, ["outside"]), said
-
-
-@pytest.mark.skipif(not examined("auto").on, reason="absent: a sandbox on this host")
-@traces
-def test_nor_is_the_memory_that_programs_share(tmp_path: Path) -> None:
-    place = Path("/dev/shm") / f"perfgate-{tmp_path.name}-{os.getpid()}"
-    shape = Shape(f"command = 'cp -f app {place}'", f"cat {place}")
+@pytest.mark.parametrize("shared", [False, True], ids=["a folder that builds may write", "shared memory"])
+def test_what_the_sandbox_lets_builds_write_is_no_way_around(tmp_path: Path, shared: bool) -> None:
+    place = Path("/dev/shm") / f"perfgate-{tmp_path.name}-{os.getpid()}" if shared else Path("$OUT/app")
+    table = "" if shared else 'write = ["$OUT"]\n'
+    shape = Shape(f"command = 'cp -f app {place}'", f"cat {place}", table=table)
     try:
         project, code, said = checked(tmp_path, shape, sandbox="auto")
     finally:
@@ -248,19 +248,6 @@ def test_what_is_each_sides_own_is_measured(tmp_path: Path) -> None:
     assert (code, found(project)) == (0, []), said
     executed = Counter(record.benchmark for record in records_of(project) if isinstance(record, Execution))
     assert executed == dict.fromkeys(FINE, 4)
-
-
-@traces
-def test_a_repository_of_packages_is_no_cache(tmp_path: Path) -> None:
-    """Both sides have one name and version: `mvn install` overwrites what the other side has put there."""
-    home = tmp_path / "home"
-    home.mkdir()
-    shape = Shape(
-        "command = 'mkdir -p $HOME/.m2/repository/x/1; cp app $HOME/.m2/repository/x/1/x.jar'",
-        "cat $HOME/.m2/repository/x/1/x.jar",
-    )
-    project, code, said = checked(tmp_path, shape, HOME=str(home))
-    assert (code, [failure.kind for failure in found(project)]) == (4, ["outside"]), said
 
 
 @traces

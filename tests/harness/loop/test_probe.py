@@ -293,16 +293,41 @@ def test_what_may_differ_is_measured(changes: dict[str, Change], build: str, tmp
     assert not any(isinstance(record, Same) for record in records)
 
 
-def test_another_environment_is_measured(tmp_path: Path) -> None:
-    head = {"perfgate.toml": RUN["perfgate.toml"] + "[env]\nset = { A = '1' }\n"}
-    assert checked(tmp_path, RUN, head) == (set(), {"work": "environment"})
+UP_FOR_A_BUILD = {"command": "echo up; sleep 30", "ready": "log:up", "per": "build"}
+README = {"README.md": "more\n"}
 
 
-@needs_gcc
-def test_a_program_that_differs_needs_no_execution_to_be_seen(tmp_path: Path) -> None:
-    base = {"perfgate.toml": BUILT, "main.c": MAIN, "one.h": "#define ONE 1\n"}
-    head = {"main.c": "int main(int count, char **words) { return count == 7; }\n"}
-    assert checked(tmp_path, base, head) == (set(), {"work": "changed app"})
+def run_with(text: str, **files: str) -> dict[str, str]:
+    return {**RUN, "perfgate.toml": PLAN + text, **{name.replace("_", "."): each for name, each in files.items()}}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "options", "why"),
+    [
+        (RUN, run_with(benchmark() + "[env]\nset = { A = '1' }\n"), (), {"work": "environment"}),
+        # a program that differs needs no execution to be seen
+        pytest.param(
+            {"perfgate.toml": BUILT, "main.c": MAIN, "one.h": "#define ONE 1\n"},
+            {"main.c": "int main(int count, char **words) { return count == 7; }\n"}, (), {"work": "changed app"},
+            marks=needs_gcc,
+        ),
+        (run_with(benchmark("true", service=UP_FOR_A_BUILD)), README, (), {"work": "not-at-one-path"}),
+        # it can be switched off
+        (RUN, README, ("--set", "gate.sameness=off"), {}),
+        # one commit on both sides
+        (RUN, README, ("--base", "HEAD"), {}),
+        # what fails only when it is traced
+        (
+            run_with(benchmark(same_output=True), run_sh="grep NoNewPrivs:.0 /proc/self/status\n"), README, (),
+            {"work": "failed"},
+        ),
+    ],
+    ids=["environment", "program", "service", "off", "one commit", "traced"],
+)  # fmt: skip
+def test_what_is_measured_whatever_is_read(
+    tmp_path: Path, base: dict[str, str], head: dict[str, str], options: tuple[str, ...], why: dict[str, str]
+) -> None:
+    assert checked(tmp_path, base, head, *options) == (set(), why)
 
 
 def test_what_a_build_leaves_outside_its_tree_may_differ(tmp_path: Path) -> None:
@@ -371,34 +396,11 @@ def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
         assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": f"connection port {port}"})
 
 
-def test_a_service_for_a_whole_build_needs_two_paths(tmp_path: Path) -> None:
-    service = {"command": "echo up; sleep 30", "ready": "log:up", "per": "build"}
-    base = {**RUN, "perfgate.toml": PLAN + benchmark("true", service=service)}
-    assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "not-at-one-path"})
-
-
-def test_it_can_be_switched_off(tmp_path: Path) -> None:
-    assert checked(tmp_path, RUN, {"README.md": "more\n"}, "--set", "gate.sameness=off") == (set(), {})
-
-
-def test_one_commit_on_both_sides_is_measured(tmp_path: Path) -> None:
-    assert checked(tmp_path, RUN, {"README.md": "more\n"}, "--base", "HEAD") == (set(), {})
-
-
 def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
     count = tmp_path / "count"
     # base alone is started once before
     once = f"echo >> {count}; [ $(wc -l < {count}) = 1 ] || exit 3\n"
     base = {**RUN, "perfgate.toml": PLAN + benchmark(), "run.sh": once}
-    assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
-
-
-def test_what_fails_only_when_it_is_traced_is_measured(tmp_path: Path) -> None:
-    base = {
-        **RUN,
-        "perfgate.toml": PLAN + benchmark(same_output=True),
-        "run.sh": "grep NoNewPrivs:.0 /proc/self/status\n",
-    }
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
 
 

@@ -79,7 +79,7 @@ class Standing(FakeBuilder):
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Any:
         if not self.is_ahead(side, build, seed, factors):
             return super().build(side, build, seed, factors)
-        self.latest[side] = build
+        self.latest[side,] = build
         return Build(side=side, build=build, seed=seed, seconds=self.seconds)
 
 
@@ -104,33 +104,36 @@ def run(bench: Bench, executor: FakeExecutor, overtime: float = 0.0) -> Measured
     return bench.measure(executor, adding(bench.appended), environments=REAL, unproved=None, overtime=overtime)
 
 
-def test_a_suite_of_80_s_is_proved_within_half_of_a_budget(tmp_path: Path) -> None:
-    bench, executor = bench_of(tmp_path, {"suite": 80.0}, 330.0)
-    measured = run(bench, executor)
-    assert (proofs(bench), executions(bench.appended), measured.stop) == (["suite"], [], "finished")
-    # base leaves head all that it did not need
-    assert bench.clock.now == 2 * 1.0 + 80.0 + 81.0
+LONG = {"long": 40.0} | {f"quick{n}": 1.0 for n in range(10)}
 
 
-def test_a_start_that_half_of_the_budget_does_not_hold_is_said_with_its_limit(tmp_path: Path) -> None:
-    bench, executor = bench_of(tmp_path, {"suite": 80.0}, 300.0)
-    measured = run(bench, executor)
-    assert measured.unproved == {"suite": Unproved(kind="too-long", seconds=75.0)}
-    assert len(executions(bench.appended)) == 2
-
-
-def test_no_benchmark_has_less_than_it_needs_for_being_one_of_many(tmp_path: Path) -> None:
-    """Of 200 s 11 benchmarks have each 9 a side, by equal shares; the long one needs 40."""
-    takes = {"long": 40.0} | {f"quick{n}": 1.0 for n in range(10)}
-    bench, executor = bench_of(tmp_path, takes, 400.0)
-    run(bench, executor)
-    assert proofs(bench) == sorted(takes)
-
-
-def test_what_is_left_of_the_budget_after_the_builds_bounds_the_proofs(tmp_path: Path) -> None:
-    bench, executor = bench_of(tmp_path, {"suite": 8.0}, 60.0, seconds=25.0)
-    # 10 s are left: 5 for base
-    assert run(bench, executor).unproved == {"suite": Unproved(kind="too-long", seconds=5.0)}
+@pytest.mark.parametrize(
+    ("takes", "budget", "build", "overtime", "unproved", "ends"),
+    [
+        # half of the budget holds both starts: base leaves head all that it does not need
+        ({"suite": 80.0}, 330.0, 1.0, 0.0, None, 2 * 1.0 + 80.0 + 81.0),
+        ({"suite": 80.0}, 300.0, 1.0, 0.0, 75.0, None),
+        # by equal shares of 200 s each of 11 has 9 a side; the long one needs 40
+        (LONG, 400.0, 1.0, 0.0, None, None),
+        # 10 s are left after the builds: 5 for base
+        ({"suite": 8.0}, 60.0, 25.0, 0.0, 5.0, None),
+        # first builds and proofs go on beyond the budget, of which they have what is left of twice of it
+        ({"suite": 2.0}, 30.0, 20.0, 30.0, None, 2 * 20.0 + 2.0 + 3.0),
+        ({"suite": 5.0}, 30.0, 24.0, 24.0, None, 2 * 24.0 + 5.0 + 6.0),
+    ],
+)
+def test_what_time_proofs_have(
+    tmp_path: Path, takes: dict[str, float], budget: float, build: float, overtime: float,
+    unproved: float | None, ends: float | None,
+) -> None:  # fmt: skip
+    bench, executor = bench_of(tmp_path, takes, budget, seconds=build)
+    measured = run(bench, executor, overtime)
+    if unproved is None:
+        assert (proofs(bench), executions(bench.appended), measured.stop) == (sorted(takes), [], "finished")
+        assert measured.unproved == {}
+    else:
+        assert measured.unproved == {"suite": Unproved(kind="too-long", seconds=unproved)}
+    assert ends in (None, bench.clock.now)
 
 
 def test_the_changed_sources_are_named_and_what_was_built_is_counted(tmp_path: Path) -> None:
@@ -138,22 +141,6 @@ def test_the_changed_sources_are_named_and_what_was_built_is_counted(tmp_path: P
     run(bench, executor)
     (proof,) = (record for record in bench.appended if isinstance(record, Same))
     assert (proof.differ, proof.differ_count, proof.made_count) == (["README.md"], 3, 2)
-
-
-def test_first_builds_and_proofs_go_on_beyond_the_budget(tmp_path: Path) -> None:
-    """Two builds of 20 s in a budget of 30 s."""
-    bench, executor = bench_of(tmp_path, {"suite": 2.0}, 30.0, seconds=20.0)
-    measured = run(bench, executor, overtime=30.0)
-    assert (proofs(bench), measured.stop, measured.cut) == (["suite"], "finished", None)
-    assert bench.clock.now == 2 * 20.0 + 2.0 + 3.0
-
-
-def test_proofs_have_what_is_left_of_twice_the_budget(tmp_path: Path) -> None:
-    """What head's build may take beyond the budget is as much as base's took."""
-    bench, executor = bench_of(tmp_path, {"suite": 5.0}, 30.0, seconds=24.0)
-    assert run(bench, executor, overtime=24.0).unproved == {}
-    # half of 60 - 48 for base
-    assert (proofs(bench), bench.clock.now) == (["suite"], 2 * 24.0 + 5.0 + 6.0)
 
 
 def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:

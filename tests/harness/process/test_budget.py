@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_a_process_ends_with_all_that_it_started(tmp_path: Path) -> None:
 def test_git_keeps_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.source.git._GRACE", 0.1)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    git = git_of(tmp_path).within(Budget(0.3))
+    git = replace(git_of(tmp_path), budget=Budget(0.3))
     with pytest.raises(BudgetEndedError):
         git.attempt("-c", "alias.wait=!sleep 1234", "wait")
-    assert git.within(Budget(1e9)).attempt("status").status == 0
+    assert replace(git, budget=Budget(1e9)).attempt("status").status == 0

@@ -76,31 +76,27 @@ def test_success(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "status", "code", "unstarted"),
+    ("script", "status", "code", "fault"),
     [
-        ("exit 0", "", None, False),
-        ("exit 1", "exit 1", 1, False),
-        ("exit 255", "exit 255", 255, False),
-        ("./missing", "exit 127", 127, True),
-        ("./", "exit 126", 126, True),
-        ("kill -SEGV $$", "signal SIGSEGV", None, False),
-        ("kill -TERM $$", "signal SIGTERM", None, False),
-        ("kill -40 $$", "signal 40", None, False),
+        ("exit 0", "", None, None),
+        ("exit 3", "exit 3", 3, 3),
+        # as of a signal that ended what a shell had started
+        ("exit 137", "exit 137 (SIGKILL)", 137, None),
+        ("exit 255", "exit 255", 255, None),
+        ("./missing", "exit 127", 127, 127),
+        ("./", "exit 126", 126, 126),
+        ("kill -SEGV $$", "signal SIGSEGV", None, None),
+        ("kill -TERM $$", "signal SIGTERM", None, None),
+        ("kill -40 $$", "signal 40", None, None),
+        ("exec sleep 30", "time-out after 1s", None, None),
     ],
 )
-def test_exit_status_in_words_and_as_a_code(
-    tmp_path: Path, script: str, status: str, code: int | None, unstarted: bool
+def test_how_a_program_ended_in_words_and_as_a_code(
+    tmp_path: Path, script: str, status: str, code: int | None, fault: int | None
 ) -> None:
-    outcome = shell(tmp_path, script)
-    assert (outcome.status, outcome.code, outcome.unstarted) == (status, code, unstarted)
-
-
-@pytest.mark.parametrize(
-    ("script", "fault"),
-    [("exit 3", 3), ("exit 127", 127), ("kill -9 $$", None), ("exit 137", None), ("exec sleep 30", None), ("", None)],
-)
-def test_what_a_program_ended_with_by_itself(tmp_path: Path, script: str, fault: int | None) -> None:
-    assert shell(tmp_path, script, timeout=1 if "sleep" in script else 60).fault == fault
+    outcome = shell(tmp_path, script, timeout=1 if "sleep" in script else 60)
+    assert (outcome.status, outcome.code, outcome.fault) == (status, code, fault)
+    assert outcome.unstarted == (code in (126, 127))
 
 
 def test_a_program_that_is_not_there_is_a_fault_of_the_command(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.leftovers import end_leftovers, marks, note
-from harness.process.process_groups import start_time
+from harness.process.process_groups import end_leftovers, marks, note, start_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -52,16 +51,13 @@ def test_every_group_that_is_named_is_ended(tmp_path: Path, start: Start) -> Non
 def test_an_id_that_is_used_again_and_broken_lines_end_nobody(tmp_path: Path, start: Start) -> None:
     one, two = start(), start()
     lines = [f"{one.pid} some boot:12", f"{one.pid} None", f"{one.pid}", "", "-1 None", "x y", "0 None", "\xff\x00 1"]
+    end_leftovers(tmp_path / "running")  # there is none yet
+    note(tmp_path / "no" / "directory", one.pid)
     torn = f"{two.pid} {start_time(two.pid)}\n{one.pid} {start_time(one.pid)}"[:-1]
     (tmp_path / "running").write_bytes(("\n".join(lines) + "\n" + torn).encode("latin-1"))
     end_leftovers(tmp_path / "running")
     assert ended(two)
     assert spared(one)
-
-
-def test_no_file_ends_nobody(tmp_path: Path) -> None:
-    end_leftovers(tmp_path / "running")
-    note(tmp_path / "no" / "directory", os.getpid())
 
 
 def test_what_is_ended_may_remove_what_is_its_own(tmp_path: Path, start: Start) -> None:

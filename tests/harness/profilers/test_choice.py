@@ -9,8 +9,9 @@ import pytest
 
 from gate.config.types import Benchmark
 from gate.run.profiling import profilers
+from harness.host.facts import install
 from harness.profilers.callgrind import PROFILER as CALLGRIND
-from harness.profilers.native import Places, install, is_go
+from harness.profilers.native import Places, is_go
 from harness.profilers.perf import PROFILER as PERF
 from harness.profilers.pprof import PROFILER as PPROF
 from harness.profilers.pprof import operations

@@ -57,41 +57,24 @@ def test_a_cache_is_linked_and_its_neighbours_are_the_users(real: Path) -> None:
     assert (home.path / ".cargo/bin/cargo").is_file() and not (home.path / ".cargo").is_symlink()
     (home.path / ".cargo/.package-cache").touch()
     assert not (real / ".cargo/.package-cache").exists()
-    assert home.written == (registry,)
 
 
 def test_a_proposals_cache_is_a_copy(real: Path) -> None:
-    home = made(real, {real / ".cargo/registry": Copied(real / ".cargo/registry")})
+    home = made(real, {each: Copied(each) for each in (real / ".cargo/registry", real / ".m2/repository")})
+    assert (home.path / ".m2/repository").is_dir() and not (real / ".m2").exists(), "it is not there yet"
     (home.path / ".cargo/registry/index").write_text("poison")
     assert (real / ".cargo/registry/index").read_text() == ".cargo/registry/index"
-    assert home.written == ()
 
 
-def test_a_large_cache_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGEST", 10)
-    assert (
-        list(
-            (
-                made(real, {real / ".cargo/registry": Copied(real / ".cargo/registry")}).path / ".cargo/registry"
-            ).iterdir()
-        )
-        == []
-    )
-
-
-def test_a_cache_that_would_fill_the_disk_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    large = real / ".cargo/registry/large"
-    large.write_bytes(b"x" * 100_000)
-    for free, expected in ((300_000, []), (10**9, ["index", "large"])):
+def test_a_cache_that_is_large_or_would_fill_the_disk_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (real / ".cargo/registry/large").write_bytes(b"x" * 100_000)
+    most = module.LARGEST
+    for largest, free, expected in ((most, 300_000, []), (10, 10**9, []), (most, 10**9, ["index", "large"])):
+        monkeypatch.setattr(module, "LARGEST", largest)
         monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: SimpleNamespace(free=free))
-        to = real.parent / f"copy-{free}"
+        to = real.parent / f"copy-{largest}-{free}"
         module.copy(real / ".cargo/registry", to)
         assert sorted(each.name for each in to.iterdir()) == expected
-
-
-def test_a_cache_that_is_not_there_yet(real: Path) -> None:
-    home = made(real, {real / ".m2/repository": Copied(real / ".m2/repository")})
-    assert (home.path / ".m2/repository").is_dir() and not (real / ".m2").exists()
 
 
 def test_nothing_is_written_through_a_link_to_where_caches_are(real: Path, tmp_path: Path) -> None:

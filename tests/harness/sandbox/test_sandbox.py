@@ -36,6 +36,14 @@ def ground(tmp_path: Path) -> Ground:
     )  # fmt: skip
 
 
+def another(ground: Ground, name: str, **changes: object) -> Ground:
+    """The ground of another run, in a work directory of its own."""
+    work = ground.work.parent / name
+    for each in ("outputs", *SIDES):
+        (work / each).mkdir(parents=True)
+    return replace(ground, work=work, outputs=work / "outputs", **changes)  # type: ignore[arg-type]
+
+
 @contextmanager
 def opened(ground: Ground) -> Iterator[Landlocked]:
     with closing(Landlocked(ground)) as made:
@@ -90,14 +98,14 @@ def test_what_is_left_in_tmpdir_is_removed(ground: Ground) -> None:
         assert ran(ground, sandbox, "base", 'ls -A "$TMPDIR"') == ""
 
 
-def test_a_cache_is_warm_for_the_next_run(ground: Ground) -> None:
+def test_a_cache_is_warm_for_the_next_run_and_a_proposal_has_a_copy(ground: Ground) -> None:
     with opened(ground) as sandbox:
-        assert ran(ground, sandbox, "base", "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/new") == "user"
-    again = replace(ground, work=ground.work.parent / "again", outputs=ground.work.parent / "again/outputs")
-    for each in (again.outputs, again.work / "base", again.work / "head"):
-        each.mkdir(parents=True)
-    with opened(again) as sandbox:
-        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/new") == "1"
+        fetch = "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/new; mkdir -p ~/.cargo/git; echo 2 > ~/.cargo/git/db"
+        assert ran(ground, sandbox, "base", fetch) == "user"
+    for copied in (False, True):
+        again = another(ground, f"again-{copied}", copied=copied)
+        with opened(again) as sandbox:
+            assert ran(again, sandbox, "head", "cat ~/.cargo/registry/new ~/.cargo/git/db") == "1\n2"
 
 
 def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) -> None:
@@ -107,21 +115,6 @@ def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) 
         assert ran(proposed, sandbox, "base", "cat ~/.cargo/registry/index") == "user"
     assert (Path(ground.environments["head"]["HOME"]) / ".cargo/registry/index").read_text() == "user"
     assert not (ground.work.parent / "kept").exists()
-
-
-def test_a_proposal_copies_what_trusted_runs_have_fetched(ground: Ground) -> None:
-    with opened(ground) as sandbox:
-        ran(
-            ground,
-            sandbox,
-            "head",
-            "echo 1 > ~/.cargo/registry/fetched; mkdir -p ~/.cargo/git && echo 2 > ~/.cargo/git/db",
-        )
-    again = replace(ground, work=ground.work.parent / "w", outputs=ground.work.parent / "w/outputs", copied=True)
-    for each in (again.outputs, again.work / "base", again.work / "head"):
-        each.mkdir(parents=True)
-    with opened(again) as sandbox:
-        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/fetched ~/.cargo/git/db") == "1\n2"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root's are elsewhere")
@@ -159,14 +152,7 @@ def test_a_java_virtual_machine_is_told_where_home_is(ground: Ground) -> None:
     with opened(ground) as sandbox:
         assert "JAVA_TOOL_OPTIONS" not in sandbox.environment("base")
     given = {side: {**ground.environments[side], "JAVA_TOOL_OPTIONS": "-Xmx1g"} for side in SIDES}
-    java = replace(
-        ground,
-        work=ground.work / "java",
-        outputs=ground.work / "java",
-        names=frozenset({"pom.xml"}),
-        environments=given,
-    )
-    java.work.mkdir()
+    java = another(ground, "java", names=frozenset({"pom.xml"}), environments=given)
     with closing(Landlocked(java)) as sandbox:
         told = sandbox.environment("base")["JAVA_TOOL_OPTIONS"].split()
     assert told == ["-Xmx1g", f"-Duser.home={java.work}/home", f"-Djava.io.tmpdir={java.work}/home/.tmp"]
@@ -223,12 +209,7 @@ def test_what_commands_are_told_of_stays_in_sight(ground: Ground, tmp_path: Path
             subprocess.run(["sh", "-c", made], cwd=place, check=True)
             told = {**ground.environments["base"], "PATH": f"{place}/bin:{os.defpath}", "LIBRARIES": f"x:{place}/lib"}
             script = use.replace("$LIBRARIES", f"{place}/lib").replace("$T", str(place)).replace("$A", str(away))
-            work = ground.work / str(number)
-            for each in ("outputs", *SIDES):
-                (work / each).mkdir(parents=True)
-            named = replace(
-                ground, environments=dict.fromkeys(SIDES, told), work=work, outputs=work / "outputs", texts=[script]
-            )
+            named = another(ground, str(number), environments=dict.fromkeys(SIDES, told), texts=[script])
             with opened(named) as sandbox:
                 assert ran(named, sandbox, "base", script) == "it runs", make
         finally:

@@ -127,6 +127,12 @@ def test_a_service_lives_as_long_as_the_execution(companions: Companions, contex
     assert not connects(context.port)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+    # whatever happens
+    entering = companions.around(bench(server()), context)
+    entering.__enter__()
+    assert connects(context.port)
+    assert not entering.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert not connects(context.port)
 
 
 @pytest.mark.parametrize(
@@ -161,35 +167,29 @@ def test_the_grace_ends_soon_after_the_budget(
     assert fake.background[0].graces == [grace]
 
 
-def test_a_service_that_is_never_ready(companions: Companions, context: Context) -> None:
-    service = Service(command="echo up but deaf; sleep 60 {port}", timeout=Duration(0.2))
-    with companions.around(bench(service), context) as entered:
-        found = unusable(entered)
-    assert found.status == f"service not ready after 0.2s (tcp:{context.port}): connection refused"
-    assert found.stderr == "--- service ---\nup but deaf\n"
-
-
-def test_a_service_that_ends_before_it_is_ready(companions: Companions, context: Context) -> None:
-    with companions.around(bench(Service(command="echo no licence >&2; exit 3", ready="log:up")), context) as entered:
-        found = unusable(entered)
-    assert found.status == "service ended before it was ready: exit 3"
-    assert "no licence" in found.stderr
+DEAF = Service(command="echo up but deaf; sleep 60 {port}", timeout=Duration(0.2))
 
 
 @pytest.mark.parametrize(
-    ("service", "status"),
+    ("service", "load", "status", "told"),
     [
-        (Service(command=["no-such"], ready="log:x"), 'service cannot start: there is no program "no-such"'),
-        (Service(command="true", ready="tcp:x"), 'service: ready = "tcp:x": write "tcp:PORT", "tcp:HOST'),
-        (
-            Service(command="sleep 9", ready="log:x", cpus="60000"),
-            'service cannot start: cpus = "60000": processor 60000 is not available here',
-        ),
+        (DEAF, None, "service not ready after 0.2s (tcp:PORT): connection refused", "--- service ---\nup but deaf\n"),
+        (Service(command="echo no licence >&2; exit 3", ready="log:up"), None, "service ended before it was ready: exit 3", "no licence"),
+        (Service(command=["no-such"], ready="log:x"), None, 'service cannot start: there is no program "no-such"', ""),
+        (Service(command="true", ready="tcp:x"), None, 'service: ready = "tcp:x": write "tcp:PORT", "tcp:HOST', ""),
+        (Service(command="sleep 9", ready="log:x", cpus="60000"), None, 'service cannot start: cpus = "60000": processor 60000 is not available here', ""),
+        # and tells of the service, too
+        (server(ready="log:listening"), Load(command=["./absent"]), 'load cannot start: there is no program "./absent"', "listening"),
     ],
-)
-def test_a_service_that_cannot_start(companions: Companions, context: Context, service: Service, status: str) -> None:
-    with companions.around(bench(service), context) as entered:
-        assert unusable(entered).status.startswith(status)
+)  # fmt: skip
+def test_what_is_not_there_beside_a_benchmark(
+    companions: Companions, context: Context, service: Service, load: Load | None, status: str, told: str
+) -> None:
+    with companions.around(bench(service, load), context) as entered:
+        found = unusable(entered)
+    assert found.status.startswith(status.replace("PORT)", f"{context.port})"))
+    assert told in found.stderr
+    assert not connects(context.port)
 
 
 def test_somebody_else_on_the_port_is_not_taken_for_the_service(companions: Companions, context: Context) -> None:
@@ -214,17 +214,6 @@ def test_a_service_that_ends_while_the_benchmark_runs(
     assert outcome.status == "service ended while the benchmark ran: exit 9"
 
 
-def test_the_service_ends_whatever_happens(companions: Companions, context: Context) -> None:
-    def interrupted() -> None:
-        with companions.around(bench(server()), context):
-            assert connects(context.port)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert not connects(context.port)
-
-
 def test_a_load_lives_as_long_as_the_execution(companions: Companions, context: Context) -> None:
     load = Load(command="echo $$ {port} $PERFGATE_PORT {seed} > load; sleep 60 & wait")
     with companions.around(bench(load=load), context) as entered:
@@ -242,15 +231,6 @@ def test_a_load_that_ends_first_is_a_failure(companions: Companions, context: Co
         assert living(entered).logs() == "--- load ---\nnothing left to do\n"
 
 
-def test_a_load_that_cannot_start_tells_of_the_service_too(companions: Companions, context: Context) -> None:
-    ready = server(ready="log:listening")
-    with companions.around(bench(ready, Load(command=["./absent"])), context) as entered:
-        found = unusable(entered)
-    assert found.status == 'load cannot start: there is no program "./absent"'
-    assert "listening" in found.stderr
-    assert not connects(context.port)
-
-
 def test_the_load_starts_when_the_service_is_ready_and_ends_before_it(
     tmp_path: Path, companions: Companions, context: Context
 ) -> None:
@@ -262,36 +242,27 @@ def test_the_load_starts_when_the_service_is_ready_and_ends_before_it(
     assert (tmp_path / "order").read_text().split("\n")[:-1] == ["service", "load", "load ends", "service ends"]
 
 
-def test_a_service_per_build_serves_all_executions_of_its_side(companions: Companions, tmp_path: Path) -> None:
-    each = bench(server(per="build"))
-    contexts = [fresh(tmp_path, side) for side in ("base", "head", "base", "head")]
-    pids, ports = [], []
+def test_a_service_per_build_serves_all_executions_of_its_side_and_treatment(
+    companions: Companions, tmp_path: Path
+) -> None:
+    each, pids, ports = bench(server(per="build")), list[str](), list[int]()
+    sides: tuple[Side, ...] = ("base", "head", "base", "base")
+    contexts = [
+        dataclasses.replace(fresh(tmp_path, side), treatment=treatment)
+        for side, treatment in zip(sides, ("", "", "", '{"clients": 8}'), strict=True)
+    ]
     for context in contexts:
         with companions.around(each, context) as entered:
             ports.append(living(entered).port)
             assert connects(ports[-1])
             pids.append(living(entered).logs().split()[-1])
-    assert ports == [contexts[0].port, contexts[1].port] * 2
-    assert pids[:2] == pids[2:]
-    assert pids[0] != pids[1]
+    assert ports == [contexts[number].port for number in (0, 1, 0, 3)]
+    assert (pids[0] == pids[2], len(set(pids))) == (True, 3)
     companions.stop_builds()
     assert not any(connects(port) for port in ports)
     with companions.around(each, fresh(tmp_path)) as entered:
         assert living(entered).port not in ports
     companions.stop_builds()
-
-
-def test_a_service_per_build_is_not_shared_between_treatments(companions: Companions, tmp_path: Path) -> None:
-    each = bench(server(per="build"))
-    pids, ports = [], []
-    for treatment in ('{"clients": 1}', '{"clients": 8}', '{"clients": 1}'):
-        context = dataclasses.replace(fresh(tmp_path), treatment=treatment)
-        with companions.around(each, context) as entered:
-            ports.append(living(entered).port)
-            pids.append(living(entered).logs().split()[-1])
-    assert pids[0] == pids[2] != pids[1]
-    companions.stop_builds()
-    assert not any(connects(port) for port in ports)
 
 
 def test_a_service_per_build_gives_its_port_to_the_load(companions: Companions, tmp_path: Path) -> None:
@@ -311,32 +282,21 @@ def test_a_service_per_build_that_ended_between_executions(companions: Companion
         assert "up" in unusable(entered).stderr
 
 
-def test_the_processors_of_the_tables_are_used(companions: Companions, context: Context) -> None:
-    if sys.platform != "linux":
-        pytest.skip("absent: Linux")
-    cpu = str(max(os.sched_getaffinity(0)))
-    script = [sys.executable, "-c", "import os, time; print(os.sched_getaffinity(0), flush=True); time.sleep(60)"]
-    service, load = Service(command=script, ready="log:{", cpus=cpu), Load(command=script, cpus=cpu)
-    with companions.around(bench(service, load), context) as entered:
-        while living(entered).logs().count("}") < 2:
-            time.sleep(0.01)
-        assert living(entered).logs() == f"--- service ---\n{{{cpu}}}\n--- load ---\n{{{cpu}}}\n"
-
-
+@pytest.mark.skipif(sys.platform != "linux", reason="absent: Linux")
 @pytest.mark.parametrize("chosen", [None, 5])
-def test_what_is_beside_a_benchmark_of_a_chosen_priority_does_not_go_before_it(
+def test_processors_are_used_and_nothing_goes_before_a_benchmark_of_a_chosen_priority(
     companions: Companions, context: Context, chosen: int | None
 ) -> None:
-    if sys.platform != "linux":
-        pytest.skip("absent: Linux")
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    script = [sys.executable, "-c", "import os, time; print(os.getpriority(0, 0), flush=True); time.sleep(60)"]
-    benchmark = bench(Service(command=script, ready="log:\n"), Load(command=script))
+    cpu, own = str(max(os.sched_getaffinity(0))), os.getpriority(os.PRIO_PROCESS, 0)
+    text = "import os, time; print(os.sched_getaffinity(0), os.getpriority(0, 0), flush=True); time.sleep(60)"
+    script = [sys.executable, "-c", text]
+    benchmark = bench(Service(command=script, ready="log:\n", cpus=cpu), Load(command=script, cpus=cpu))
     with before_others():
         nice = own if chosen is not None else os.getpriority(os.PRIO_PROCESS, 0)
         with companions.around(msgspec.structs.replace(benchmark, priority=chosen), context) as entered:
             until(lambda: living(entered).logs().count("\n") == 4)
-            assert living(entered).logs() == f"--- service ---\n{nice}\n--- load ---\n{nice}\n"
+            told = f"{{{cpu}}} {nice}\n"
+            assert living(entered).logs() == f"--- service ---\n{told}--- load ---\n{told}"
 
 
 def test_a_stubborn_service_is_killed_after_its_grace(

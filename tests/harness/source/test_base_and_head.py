@@ -17,7 +17,7 @@ from harness.process.process_groups import alive
 from harness.source import store
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
-from harness.source.repository import find_repository, kept_out, text_at
+from harness.source.repository import find_repository, kept_out, texts_at
 from tests.harness.conftest import ISOLATED
 
 if TYPE_CHECKING:
@@ -110,20 +110,20 @@ def test_text_of_a_commit(checkout: Checkout) -> None:
     (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
     second = checkout.commit()
     repository = find_repository(checkout.path / "sub")
-    assert text_at(repository, first, "perfgate.toml") == "x = 1\n"
-    assert text_at(repository, second, "perfgate.toml") == "x = 1\n"
-    assert text_at(repository, first, "real.toml") is None
-    assert text_at(repository, first, "ünï_code") == "2"
+    assert texts_at(repository, first, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, second, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, first, "real.toml") == [None]
+    assert texts_at(repository, first, "ünï_code") == ["2"]
     (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
     with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
-        text_at(repository, checkout.commit(), "binary")
+        texts_at(repository, checkout.commit(), "binary")
 
 
 def test_what_git_keeps_out(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="data/\n*.bin\n", tracked="1", sub__tracked="1")
     checkout.write(data__large="1", sub__x_dot_bin="2", new__file="3")
     repository = find_repository(checkout.path)
-    paths = ("data", "data/large", "sub/x.bin", "new", "new/file", "tracked", "sub", "absent", ".", "../outside")
+    paths = ("data", "data/large", "sub/x.bin", "new", "new/file", "tracked", "sub", "absent", ".", "../outside", "*")
     assert {path: kept_out(repository, path) for path in paths} == {
         "data": "ignored",
         "data/large": "ignored",
@@ -135,6 +135,7 @@ def test_what_git_keeps_out(checkout: Checkout) -> None:
         "absent": None,
         ".": None,
         "../outside": None,
+        "*": None,
     }
     assert kept_out(repository, str(checkout.path / "data")) == "ignored"
 
@@ -150,86 +151,129 @@ def test_user_info_is_taken_out() -> None:
 
 # --- base and head --------------------------------------------------------------------------------------------------
 
-
-def test_a_branch_is_compared_with_its_merge_base(checkout: Checkout) -> None:
-    fork = checkout.commit(a="1")
-    checkout.git("switch", "-q", "-c", "feature")
-    tip = checkout.commit(a="2")
-    checkout.git("switch", "-q", "main")
-    checkout.commit(b="1")
-    checkout.git("switch", "-q", "feature")
-    found = resolved(checkout)
+# c FILE TEXT: write and commit. base: what follows is compared with this commit. copy: go on in a clone.
+SHELL = """set -e
+c() { printf %s "$2" > "$1"; git add -A; git commit -q -m c; }
+base() { git update-ref refs/marks/base HEAD; }
+copy() { git clone -q "file://$PWD" ../copy; cd ../copy; git fetch -q origin "+refs/marks/*:refs/marks/*"; }
+"""
+PUSHED = "c a 1; c a 2; base; copy; "
+SITUATIONS = {
     # main has gone on: this commit is not main
-    assert (found.base.commit.sha, found.base.commit.ref, found.base.revision) == (fork, "merge base with main", fork)
-    assert (found.head.commit.sha, found.head.commit.ref, found.head.commit.dirty) == (tip, "feature", False)
-    assert str(found.choice) == "base is the merge base with main; head is the last commit on feature"
+    "branch": (
+        "c a 1; base; git switch -q -c feature; c a 2; git switch -q main; c b 1; git switch -q feature",
+        "merge base with main",
+        "base is the merge base with main; head is the last commit on feature",
+    ),
+    "default branch": (
+        "c a 1; base; c a 2",
+        "main~1",
+        "base is the commit before head, because head is on main itself; head is the last commit on main",
+    ),
+    "pushed": ("c a 0; base; c a 1; copy", "main~1", ""),
+    "unpushed": (
+        PUSHED + "c a slow; c readme 1",
+        "origin/main",
+        "because head is on main with 2 commits that origin/main does not have; head is the last commit on main",
+    ),
+    # its tip is not the base
+    "unpushed, and the remote has gone on": (
+        PUSHED + "c a slow; (cd ../my*; c b 1); git fetch -q",
+        "merge base with origin/main",
+        "",
+    ),
+    "unpushed, by name": (PUSHED + "c a slow; c readme 1", "origin/main", ""),
+    "unpushed, on a new branch": (
+        PUSHED + "c a slow; c readme 1; git switch -q -c feature",
+        "origin/main",
+        "because head has 2 commits of main that origin/main does not have;",
+    ),
+    "unpushed, and a change": (PUSHED + "c a 5; base; printf 3 > a", "HEAD", ""),
+    "change": (
+        "c a 1; base; printf 2 > a; printf 3 > new",
+        "HEAD",
+        "the tree has changes; head is the working tree on main with uncommitted changes (2 files, 1 untracked)",
+    ),
+    "new branch": (
+        "c a 1; base; c a 2; git switch -q -c feature",
+        "feature~1",
+        "because main has all commits of head",
+    ),
+    "change on a new branch": ("c a 1; base; git switch -q -c feature; printf 3 > a", "HEAD", ""),
+    "detached": (
+        "c a 1; base; git switch -q --detach; c a 2",
+        "main",
+        "head is the last commit at the detached ",
+    ),
+    "detached at main": ("c a 1; base; c a 2; git switch -q --detach", "HEAD~1", ""),
+    # there is no commit before it
+    "first configuration": ("c a 1; base; echo '[gate]' > perfgate.toml", "HEAD", ""),
+    "configuration that nobody committed": ("c a 1; base; c a 2; echo '[gate]' > perfgate.toml", "main~1", ""),
+    "configuration and a change": ("c a 1; c a 2; base; echo '[gate]' > perfgate.toml; printf 3 > a", "HEAD", ""),
+    "default branch of the remote": (
+        "git branch -m trunk; c a 1; base; copy; git switch -q -c feature; git branch -q -D trunk; c a 2",
+        "origin/trunk",
+        "",
+    ),
+    "the nearer of local and remote": (
+        "c a 1; copy; c a 2; base; git switch -q -c feature; c a 3",
+        "main",
+        "base is the merge base with main;",
+    ),
+    "branch of the remote alone": ("c a 1; base; git branch stable; copy", "origin/stable", ""),
+    "target of a pull request": (
+        "c a 1; git switch -q -c release; c a 2; base; git switch -q -c feature; c a 3",
+        "release",
+        "",
+    ),
+    "no default branch, but a base": ("git branch -m trunk; c a 1; base", "HEAD", ""),
+}
+OPTIONS = {
+    "unpushed, by name": {"head": "main"},
+    "branch of the remote alone": {"base": "stable"},
+    "target of a pull request": {"CI": "1", "GITHUB_BASE_REF": "release"},
+    "no default branch, but a base": {"base": "HEAD"},
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_what_is_compared(checkout: Checkout, name: str) -> None:
+    script, ref, choice = SITUATIONS[name]
+    options = OPTIONS.get(name, {})
+    subprocess.run(["sh", "-c", SHELL + script], cwd=checkout.path, check=True, capture_output=True)
+    copy = checkout.path.parent / "copy"
+    here = type(checkout)(copy) if copy.exists() else checkout
+    environment = {key: value for key, value in options.items() if key.isupper()}
+    found = resolved(here, base=options.get("base"), head=options.get("head"), environment=environment)
+    wanted = here.git("rev-parse", "refs/marks/base").strip()
+    assert (found.base.commit.sha, found.base.revision, found.base.commit.ref) == (wanted, wanted, ref)
+    assert choice in str(found.choice)
     assert found.warnings == ()
+    dirty = here.git("status", "--porcelain") != ""
+    tip = here.git("rev-parse", options.get("head", "HEAD")).strip()
+    assert (found.head.commit.sha, found.head.commit.dirty, found.head.commit.tree is not None) == (tip, dirty, dirty)
 
 
-def test_the_default_branch_is_compared_with_the_commit_before(checkout: Checkout) -> None:
-    first = checkout.commit(a="1")
-    second = checkout.commit(a="2")
-    found = resolved(checkout)
-    assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (first, "main~1", second)
-    assert str(found.choice) == (
-        "base is the commit before head, because head is on main itself; head is the last commit on main"
-    )
-
-
-def test_unpushed_commits_of_the_default_branch_are_all_compared(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    pushed = checkout.commit(a="2")
-    copy = clone(checkout, tmp_path / "copy")
-    assert resolved(copy).base.commit.ref == "main~1"
-    copy.commit(a="slow")
-    head = copy.commit(readme="1")
-    found = resolved(copy)
-    assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (pushed, "origin/main", head)
-    assert str(found.choice) == (
-        "base is the merge base with origin/main, because head is on main with 2 commits that origin/main does not "
-        "have; head is the last commit on main"
-    )
-    # the remote has gone on: its tip is not the base
-    checkout.commit(b="1")
-    copy.git("fetch", "-q")
-    found = resolved(copy)
-    assert (found.base.commit.sha, found.base.commit.ref) == (pushed, "merge base with origin/main")
-
-
-def test_unpushed_commits_count_wherever_head_is(checkout: Checkout, tmp_path: Path) -> None:
-    pushed = checkout.commit(a="1")
-    copy = clone(checkout, tmp_path / "copy")
-    copy.commit(a="slow")
-    copy.commit(readme="1")
-    assert resolved(copy, head="main").base.commit.sha == pushed
-    copy.git("switch", "-q", "-c", "feature")
-    found = resolved(copy)
-    assert (found.base.commit.sha, found.base.commit.ref) == (pushed, "origin/main")
-    assert "because head has 2 commits of main that origin/main does not have;" in str(found.choice)
-
-
-def test_uncommitted_changes_are_compared_with_head_though_commits_are_unpushed(
-    checkout: Checkout, tmp_path: Path
-) -> None:
-    checkout.commit(a="1")
-    copy = clone(checkout, tmp_path / "copy")
-    sha = copy.commit(a="2")
-    copy.write(a="3")
-    found = resolved(copy)
-    assert (found.base.commit.sha, found.base.commit.ref) == (sha, "HEAD")
-
-
-def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) -> None:
-    sha = checkout.commit(a="1")
-    checkout.write(a="2", new="3")
-    found = resolved(checkout)
-    assert (found.base.commit.sha, found.base.commit.dirty, found.head.commit.sha) == (sha, False, sha)
-    assert found.head.commit.dirty
-    assert found.head.commit.tree
-    assert str(found.choice) == (
-        "base is HEAD, because head is on main itself and the tree has changes; "
-        "head is the working tree on main with uncommitted changes (2 files, 1 untracked)"
-    )
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (
+            "c a 1",
+            "nothing to compare: head is the first commit and the tree is clean",
+        ),
+        (
+            "git branch -m trunk; c a 1",
+            "no default branch found (looked for origin/HEAD, main, master): name the base with --base REF",
+        ),
+        (
+            "c a 1; git switch -q --orphan other; c b 1",
+            "head and main have no common commit: name the base with --base REF",
+        ),
+    ],
+)
+def test_nothing_to_compare(checkout: Checkout, script: str, message: str) -> None:
+    subprocess.run(["sh", "-c", SHELL + script], cwd=checkout.path, check=True, capture_output=True)
+    assert refused(checkout).startswith(message)
 
 
 def test_the_encoding_of_the_users_logs_does_not_matter(checkout: Checkout) -> None:
@@ -239,92 +283,6 @@ def test_the_encoding_of_the_users_logs_does_not_matter(checkout: Checkout) -> N
     checkout.git("config", "i18n.logOutputEncoding", "UTF-16")
     checkout.git("config", "i18n.commitEncoding", "UTF-16")
     assert resolved(checkout).head.commit == expected
-
-
-def test_one_commit_and_a_clean_tree(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    assert refused(checkout) == (
-        "nothing to compare: head is the first commit and the tree is clean: "
-        "change or commit something, or name two commits with --base and --head"
-    )
-    same = resolved(checkout, base="HEAD", head="HEAD")
-    assert same.base.commit.sha == same.head.commit.sha
-
-
-def test_a_new_branch_without_commits(checkout: Checkout) -> None:
-    first = checkout.commit(a="1")
-    second = checkout.commit(a="2")
-    checkout.git("switch", "-q", "-c", "feature")
-    found = resolved(checkout)
-    assert (found.base.commit.sha, found.head.commit.sha) == (first, second)
-    assert "because main has all commits of head" in str(found.choice)
-    checkout.write(a="3")
-    assert resolved(checkout).base.commit.sha == second
-
-
-def test_a_detached_head(checkout: Checkout) -> None:
-    first = checkout.commit(a="1")
-    checkout.git("switch", "-q", "--detach")
-    second = checkout.commit(a="2")
-    found = resolved(checkout)
-    assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.ref) == (first, second, "HEAD")
-    assert str(found.choice).endswith(f"head is the last commit at the detached {second[:12]}")
-    checkout.git("switch", "-q", "main")
-    checkout.git("merge", "-q", second)
-    checkout.git("switch", "-q", "--detach", second)
-    found = resolved(checkout)
-    assert (found.base.commit.sha, found.base.commit.ref) == (first, "HEAD~1")
-
-
-def test_a_configuration_that_nobody_committed_yet_is_no_change(checkout: Checkout) -> None:
-    first = checkout.commit(a="1\n")
-    (checkout.path / "perfgate.toml").write_text("[gate]\n")
-    assert resolved(checkout).base.commit.sha == first  # there is none before it
-    checkout.write(a="2\n")
-    checkout.git("commit", "-q", "-a", "-m", "a")
-    second = checkout.git("rev-parse", "HEAD").strip()
-    found = resolved(checkout)
-    assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.dirty) == (first, second, True)
-    checkout.write(a="3\n")
-    assert resolved(checkout).base.commit.sha == second
-
-
-def test_the_remotes_default_branch_counts(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.git("branch", "-m", "trunk")
-    fork = checkout.commit(a="1")
-    copy = clone(checkout, tmp_path / "copy")
-    copy.git("switch", "-q", "-c", "feature")
-    copy.git("branch", "-q", "-D", "trunk")
-    copy.commit(a="2")
-    found = resolved(copy)
-    assert (found.base.commit.sha, found.base.commit.ref) == (fork, "origin/trunk")
-
-
-def test_the_nearer_of_local_and_remote_branch_counts(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    copy = clone(checkout, tmp_path / "copy")
-    unpushed = copy.commit(a="2")
-    copy.git("switch", "-q", "-c", "feature")
-    copy.commit(a="3")
-    found = resolved(copy)
-    assert (found.base.commit.sha, found.base.commit.ref) == (unpushed, "main")
-    assert str(found.choice).startswith("base is the merge base with main;")
-
-
-def test_no_default_branch(checkout: Checkout) -> None:
-    checkout.git("branch", "-m", "trunk")
-    checkout.commit(a="1")
-    assert refused(checkout) == (
-        "no default branch found (looked for origin/HEAD, main, master): name the base with --base REF"
-    )
-    assert resolved(checkout, base="HEAD").base.commit.ref == "HEAD"
-
-
-def test_unrelated_histories(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    checkout.git("switch", "-q", "--orphan", "other")
-    checkout.commit(b="1")
-    assert refused(checkout) == "head and main have no common commit: name the base with --base REF"
 
 
 def test_given_refs(checkout: Checkout) -> None:
@@ -357,13 +315,6 @@ def test_unknown_refs(checkout: Checkout) -> None:
             )
     for fine in ("HEAD^0", "HEAD~0", "HEAD^{commit}", "HEAD@{0}", "@"):
         assert resolved(checkout, base=fine).base.commit.sha == checkout.git("rev-parse", "HEAD").strip()
-
-
-def test_a_branch_that_only_the_remote_has(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    checkout.git("branch", "stable")
-    copy = clone(checkout, tmp_path / "copy")
-    assert resolved(copy, base="stable").base.commit.ref == "origin/stable"
 
 
 # a branch "feature" behind main, a branch "stable", a tag, a merge as a forge makes it
@@ -507,15 +458,6 @@ def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> Non
     shallow = clone(checkout, tmp_path / "shallow", "--depth=1", "-b", "merged")
     with pytest.raises(SourceError, match=r"first parent of the pull request's merge commit .* fetch-depth: 0"):
         resolved(shallow, environment=ci)
-
-
-def test_a_pull_request_is_compared_with_its_target(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    checkout.git("switch", "-q", "-c", "release")
-    target = checkout.commit(a="2")
-    checkout.git("switch", "-q", "-c", "feature")
-    checkout.commit(a="3")
-    assert resolved(checkout, environment={"CI": "1", "GITHUB_BASE_REF": "release"}).base.commit.sha == target
 
 
 # --- the working tree as it is --------------------------------------------------------------------------------------

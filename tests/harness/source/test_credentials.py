@@ -68,18 +68,27 @@ def test_what_git_tells_of_its_requests_holds_none(
 # --- left in a checkout -----------------------------------------------------------------------------------------------
 
 
-def test_a_checkout_without_one(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    checkout.git("remote", "add", "origin", "https://github.com/acme/widget")
-    assert persisted_token(git_of(checkout.path), SERVER) is None
+HEADER = ("config", "http.https://github.com/.extraheader")
+ORIGIN = ("remote", "add", "origin")
 
 
-def test_one_in_the_configuration(checkout: Checkout) -> None:
-    checkout.git("config", "http.https://github.com/.extraheader", f"AUTHORIZATION: basic {SECRET}")
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        ((*HEADER, f"AUTHORIZATION: basic {SECRET}"), True),
+        ((*HEADER, "X-Trace: 1"), False),
+        (("config", "http.https://proxy.example.org/.extraheader", f"AUTHORIZATION: basic {SECRET}"), False),
+        ((*ORIGIN, f"https://x-access-token:{SECRET}@github.com/acme/widget"), True),
+        ((*ORIGIN, "https://github.com/acme/widget"), False),
+        ((*ORIGIN, "https://me@github.com/acme/widget"), False),
+    ],
+)
+def test_one_in_the_configuration(checkout: Checkout, setting: tuple[str, ...], found: bool) -> None:
+    checkout.git(*setting)
     place = persisted_token(git_of(checkout.path), SERVER)
-    assert place is not None and place.endswith(".git/config")
+    assert (place or "").endswith(".git/config") is found
+    assert SECRET not in (place or "")
     assert persisted_token(git_of(checkout.path), "https://ghe.example.org") is None
-    assert SECRET not in place
 
 
 def test_one_in_a_file_that_the_configuration_includes(checkout: Checkout, tmp_path: Path) -> None:
@@ -88,19 +97,6 @@ def test_one_in_a_file_that_the_configuration_includes(checkout: Checkout, tmp_p
     kept.write_text(f'[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic {SECRET}\n')
     checkout.git("config", f"includeIf.gitdir:{checkout.path}/.git.path", str(kept))
     assert persisted_token(git_of(checkout.path), SERVER) == str(kept)
-
-
-def test_one_in_an_address(checkout: Checkout) -> None:
-    checkout.git("remote", "add", "origin", f"https://x-access-token:{SECRET}@github.com/acme/widget")
-    assert (persisted_token(git_of(checkout.path), SERVER) or "").endswith(".git/config")
-    assert persisted_token(git_of(checkout.path), "https://ghe.example.org") is None
-
-
-def test_what_is_no_token(checkout: Checkout) -> None:
-    checkout.git("config", "http.https://github.com/.extraheader", "X-Trace: 1")
-    checkout.git("config", "http.https://proxy.example.org/.extraheader", f"AUTHORIZATION: basic {SECRET}")
-    checkout.git("remote", "add", "origin", "https://me@github.com/acme/widget")
-    assert persisted_token(git_of(checkout.path), SERVER) is None
 
 
 def test_one_for_every_server_and_one_in_the_environment(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.model import Side
-from harness.source.trees import Changed, Trees
+from harness.source.trees import Trees
 from tests.harness.source.test_trees import trees_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def nothing(side: Side, path: str) -> bool:
 
 
 def changed(trees: Trees) -> dict[Side, list[str]]:
-    return {each.side: list(each.paths) for each in trees.changed(nothing)}
+    return {side: paths for (side, _), paths in trees.changed(nothing).items()}
 
 
 @pytest.fixture
@@ -145,13 +145,13 @@ def test_what_is_excused_counts_as_known(files: Checkout) -> None:
     with trees_of(files, "HEAD", "HEAD") as trees:
         tree = trees.make("head")
         (tree / "plain").write_text("made by the build")
-        assert trees.changed(lambda side, path: (side, path) == ("head", "plain")) == []
-        assert trees.changed(nothing) == []
+        assert trees.changed(lambda side, path: (side, path) == ("head", "plain")) == {}
+        assert trees.changed(nothing) == {}
         (tree / "plain").unlink()
-        assert trees.changed(lambda side, path: path == "plain") == []
-        assert trees.changed(nothing) == []
+        assert trees.changed(lambda side, path: path == "plain") == {}
+        assert trees.changed(nothing) == {}
         (tree / "plain").write_text("made by something else")
-        assert trees.changed(nothing) == [Changed("head", "", ["plain"])]
+        assert trees.changed(nothing) == {("head", ""): ["plain"]}
 
 
 def test_the_working_tree_is_compared_with_what_was_measured_of_it(files: Checkout) -> None:

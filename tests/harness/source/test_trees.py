@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model import SIDES, Commit, Side
-from gate.model.choice import Choice
+from gate.model import SIDES, Side
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
-from harness.process.leftovers import marks
-from harness.process.process_groups import alive, start_time
-from harness.source.base_and_head import Source, Sources, resolve
+from harness.process.process_groups import alive, marks, start_time
+from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
 from harness.source.submodules import relative_url
@@ -319,26 +317,20 @@ def test_keep_leaves_the_trees(checkout: Checkout, isolated_git: Path) -> None:
     assert kept.exists()
 
 
-def test_the_temporary_directory_must_be_outside(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkout.commit(a="1")
-    monkeypatch.setattr("tempfile.tempdir", str(checkout.path))
-    with pytest.raises(SourceError, match="is inside the checkout: set TMPDIR"), trees_of(checkout, "HEAD", "HEAD"):
-        pass
-
-
 # --- share and overlay ----------------------------------------------------------------------------------------------
 
 
 def test_ignored_data_is_shared(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="/data/\nnode_modules/\n*.bin\n", a="1", sub__b="1")
-    checkout.write(data__large="1", node_modules__x__y="2", sub__c_dot_bin="3")
-    with trees_of(checkout, "HEAD", "HEAD", share=["data/", "node_modules", "sub/c.bin"]) as trees:
+    checkout.write(data__large="1", node_modules__x__y="2", sub__c_dot_bin="3", untracked__too="4")
+    with trees_of(checkout, "HEAD", share=["data/", "node_modules", "sub/c.bin", "untracked"]) as trees:
         for side in SIDES:
             tree = trees.make(side)
             assert (tree / "data").is_symlink()
             assert (tree / "data/large").read_text() == "1"
             assert (tree / "node_modules/x/y").read_text() == "2"
             assert (tree / "sub/c.bin").read_text() == "3"
+            assert (tree / "untracked/too").read_text() == "4"
     assert (checkout.path / "data/large").exists(), "links are removed, not what they point to"
 
 
@@ -353,14 +345,6 @@ def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkou
             tree = trees.make(side)
             assert names(tree) == [".gitignore", "data/large", "data/more", "data/sub/own", "data/tracked"]
             assert (tree / "data/tracked").read_text() == tracked
-
-
-def test_untracked_data_reaches_both_sides(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    checkout.write(data__large="1")
-    with trees_of(checkout, share=["data"]) as trees:
-        base, head = trees.make("base"), trees.make("head")
-        assert (base / "data/large").read_text() == (head / "data/large").read_text() == "1"
 
 
 @pytest.mark.parametrize(
@@ -559,17 +543,22 @@ def test_what_a_killed_run_started_ends_though_its_directory_is_gone(checkout: C
     assert not work.exists()
 
 
-@pytest.mark.parametrize("missing", [True, False])
-def test_a_temporary_directory_of_the_user_is_not_replaced_in_silence(
-    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: bool
+def test_a_temporary_directory_of_no_use_is_not_replaced_in_silence(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkout.commit(a="1")
-    wanted = tmp_path / "wanted"
-    if not missing:
-        wanted.write_text("no directory")
-    monkeypatch.setenv("TMPDIR", str(wanted))
-    with pytest.raises(SourceError, match=rf"^TMPDIR={wanted} cannot be used: .*: set it to another place"):
-        trees_of(checkout, "HEAD", "HEAD").__enter__()
+    (tmp_path / "file").write_text("no directory")
+    cannot = "cannot be used: .*: set it to another place"
+    for place, why in (
+        ("missing", cannot),
+        ("file", cannot),
+        (checkout.path.name, "is inside the checkout: set TMPDIR"),
+    ):
+        monkeypatch.setenv("TMPDIR", str(tmp_path / place))
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / place))
+        with pytest.raises(SourceError, match=why) as caught, trees_of(checkout, "HEAD", "HEAD"):
+            pass
+        assert str(tmp_path / place) in str(caught.value)
 
 
 def test_a_record_may_not_remove_what_perfgate_did_not_make(checkout: Checkout, tmp_path: Path) -> None:
@@ -649,8 +638,3 @@ def test_what_git_lfs_makes_of_changes_is_not_the_users(checkout: Checkout, tmp_
     with trees_of(checkout, "HEAD") as trees:
         assert (trees.make("head") / "a.bin").read_text() == "changed\np\n"
     assert (tmp_path / "shared/o").read_text() == "changed\n"
-
-
-def test_sources_of_a_side() -> None:
-    base, head = (Source(Commit(ref=name), name) for name in ("b", "h"))
-    assert Sources(base, head, Choice(None, None), ()).of("head") is head

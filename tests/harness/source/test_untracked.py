@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from gate.model import Failure
-from harness.source.repository import Untracked, find_repository, kept_out
-from harness.source.untracked import checkout_hint, missing_file_hint
+from harness.source import untracked
+from harness.source.repository import find_repository
+from harness.source.untracked import checkout_hint
 
 ONLY = "the checkout has only files that git tracks; "
 
@@ -42,21 +43,31 @@ def hint(project: Path, command: str, stderr: str = "", *, unstarted: bool = Fal
     )
 
 
-def test_what_git_thinks_of_a_path(project: Path) -> None:
-    repository = find_repository(project)
-    found: dict[str, Untracked | None] = {
-        name: kept_out(repository, name)
-        for name in ("data/large.json", "data/few", "notes.txt", "src/main.c", "src", "nowhere", "*")
-    }
-    assert found == {
-        "data/large.json": "ignored",
-        "data/few": "ignored",
-        "notes.txt": "untracked",
-        "src/main.c": None,
-        "src": None,
-        "nowhere": None,
-        "*": None,
-    }
+@pytest.mark.parametrize(
+    ("command", "stderr", "hinted"),
+    [
+        # the folder that is ignored is what to share
+        (
+            "./bench 'data/few/x y.csv'",
+            "'data/few/x y.csv': not found",
+            '"data/few/x y.csv" is ignored by git: add "data/few/" to [build] share, or make it in [build] setup',
+        ),
+        (
+            "node bench.js",
+            "Error: Cannot find module 'dep'",
+            '"node_modules" is ignored by git: add it to [build] share, or make it in [build] setup',
+        ),
+        # a program that no build made is not to be shared
+        ("./build/app x", "", '"build/app" is ignored by git: make it in [build] command'),
+        (
+            "wc notes.txt",
+            "wc: notes.txt: No such file or directory",
+            '"notes.txt" is not tracked by git: commit it, add it to [build] share, or make it in [build] setup',
+        ),
+    ],
+)
+def test_what_to_do(project: Path, command: str, stderr: str, hinted: str) -> None:
+    assert hint(project, command, stderr, unstarted=not stderr) == ONLY + hinted
 
 
 SHARE_IT = ONLY + '"data/large.json" is ignored by git: add it to [build] share, or make it in [build] setup'
@@ -78,30 +89,6 @@ SHARE_IT = ONLY + '"data/large.json" is ignored by git: add it to [build] share,
 def test_a_data_file(project: Path, command: str, stderr: str) -> None:
     text = stderr.replace("TREE", str(project.parent / "tree")).replace("CHECKOUT", str(project))
     assert hint(project, command, stderr=text) == SHARE_IT
-
-
-def test_the_folder_that_is_ignored_is_what_to_share(project: Path) -> None:
-    expected = (
-        ONLY + '"data/few/x y.csv" is ignored by git: add "data/few/" to [build] share, or make it in [build] setup'
-    )
-    assert hint(project, "./bench 'data/few/x y.csv'", stderr="'data/few/x y.csv': not found") == expected
-
-
-def test_node_modules(project: Path) -> None:
-    expected = ONLY + '"node_modules" is ignored by git: add it to [build] share, or make it in [build] setup'
-    assert hint(project, "node bench.js", stderr="Error: Cannot find module 'dep'") == expected
-
-
-def test_a_program_that_no_build_made_is_not_to_be_shared(project: Path) -> None:
-    expected = ONLY + '"build/app" is ignored by git: make it in [build] command'
-    assert hint(project, "./build/app x", unstarted=True) == expected
-
-
-def test_an_untracked_file(project: Path) -> None:
-    said = hint(project, "wc notes.txt", stderr="wc: notes.txt: No such file or directory")
-    assert said == (
-        ONLY + '"notes.txt" is not tracked by git: commit it, add it to [build] share, or make it in [build] setup'
-    )
 
 
 @pytest.mark.parametrize(
@@ -126,15 +113,15 @@ def test_a_file_that_is_there_is_not_missing(project: Path) -> None:
     assert hint(project, "./bench data/large.json", stderr="other: not found") is None
 
 
-def test_a_failure_without_a_directory_and_a_long_standard_error(project: Path) -> None:
+def test_a_failure_without_a_directory_and_a_long_standard_error(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
-
-    def lookup(path: str) -> None:
-        asked.append(path)
-
-    failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)))
-    assert missing_file_hint(failure, lookup, project) is None
+    monkeypatch.setattr(untracked, "kept_out", lambda _, path: asked.append(path))
+    told = checkout_hint(find_repository(project))
+    failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)) + " not found")
+    assert told(failure, False) is None
     assert asked == []
     tree = Failure(kind="build", stderr=failure.stderr, directory=str(project.parent / "tree"))
-    assert missing_file_hint(tree, lookup, project) is None
-    assert len(asked) <= 400
+    assert told(tree, False) is None
+    assert len(asked) == 400

@@ -49,7 +49,7 @@ for number, (family, address) in enumerate({pairs}):
     assert set(map(str, served)) <= accesses.read
 
 
-def test_datagrams_among_themselves_are_no_doubt(tmp_path: Path, tracer: Tracer) -> None:
+def test_what_stays_among_themselves_or_reaches_nobody_is_no_doubt(tmp_path: Path, tracer: Tracer) -> None:
     source = """
 import socket
 one, other = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
@@ -57,13 +57,7 @@ one.bind(("127.0.0.1", 0))
 other.sendto(b"x", one.getsockname())
 other.sendmsg([b"y"], [], 0, one.getsockname())
 print(one.recv(1), one.recv(1))
-"""
-    seen(python(source), tmp_path, tracer)
-
-
-def test_a_port_that_was_found_free_can_be_used(tmp_path: Path, tracer: Tracer) -> None:
-    source = """
-import socket
+socket.socket(socket.AF_UNIX).connect_ex("daemon")  # it is not there
 with socket.socket() as free:
     free.bind(("127.0.0.1", 0))
     address = free.getsockname()
@@ -76,43 +70,26 @@ with socket.socket() as server, socket.socket() as client:
 with socket.socket() as client:
     assert client.connect_ex(address), "nobody is there any more"
 """
-    seen(python(source), tmp_path, tracer)
+    assert str(tmp_path / "daemon") in seen(python(source), tmp_path, tracer).read
 
 
-@pytest.mark.parametrize("name", ["{}/theirs", "\0{}"])
-def test_a_name_that_somebody_else_has_is_not_taken(name: str, tmp_path: Path, tracer: Tracer) -> None:
-    name = name.format(tmp_path)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(name)
+@pytest.mark.parametrize("name", [None, "{}/theirs", "\0{}"])
+def test_a_connection_to_somebody_else_is_a_doubt(name: str | None, tmp_path: Path, tracer: Tracer) -> None:
+    family = "AF_UNIX" if name else "AF_INET"
+    with socket.socket(getattr(socket, family)) as server:
+        server.bind(name.format(tmp_path) if name else ("127.0.0.1", 0))
         server.listen()
+        address = name.format(tmp_path) if name else server.getsockname()
+        # a name that somebody has cannot be taken
         source = f"""
-import socket
-with socket.socket(socket.AF_UNIX) as own, socket.socket(socket.AF_UNIX) as client:
-    try:
-        own.bind({name!r})
-    except OSError:
-        client.connect({name!r})
+import contextlib, socket
+with contextlib.suppress(OSError):
+    socket.socket(socket.{family}).bind({address!r})
+socket.socket(socket.{family}).connect({address!r})
 """
         outcome, accesses = traced(python(source), tmp_path, tracer)
-    assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", name.replace("\0", "@")),))
-
-
-@pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
-def test_a_connection_to_somebody_else_is_a_doubt(family: str, tmp_path: Path, tracer: Tracer) -> None:
-    with socket.socket(getattr(socket, family)) as server:
-        address = ("127.0.0.1", 0) if family == "AF_INET" else str(tmp_path / "theirs")
-        server.bind(address)
-        server.listen()
-        address = server.getsockname()
-        argv = python(f"import socket; socket.socket(socket.{family}).connect({address!r})")
-        outcome, accesses = traced(argv, tmp_path, tracer)
-        where = f"port {address[1]}" if family == "AF_INET" else address
-        assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", where),))
-
-
-def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path, tracer: Tracer) -> None:
-    source = f"import socket; socket.socket(socket.AF_UNIX).connect_ex({str(tmp_path / 'daemon')!r})"
-    assert str(tmp_path / "daemon") in seen(python(source), tmp_path, tracer).read
+    where = address.replace("\0", "@") if name else f"port {address[1]}"
+    assert (outcome.status, accesses.doubts) == ("", (Doubt("connection", where),))
 
 
 @pytest.mark.endtoend

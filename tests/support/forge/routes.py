@@ -241,7 +241,7 @@ def compare(call: Call) -> Answer:
     base, dots, head = call.parameters["basehead"].partition("...")
     if not dots or not call.state.known(base):
         raise Refused(404)
-    between = call.state.merge_bases.get((base, head), base)
+    between = call.state.merge_bases.get((base, head), call.state.refs.get(base, base))
     if between is None:
         raise Refused(404, f"No common ancestor between {base} and {head}.")
     made = {

@@ -94,7 +94,7 @@ class FakeGitHub:
 
     @property
     def comments(self) -> list[dict[str, Any]]:
-        """The comments: id, issue, body, user (a login), minimized (the reason or None), created_at, updated_at."""
+        """The comments: id, issue, body, user (a login), created_at, updated_at."""
         return self.state.comments
 
     @property

@@ -141,7 +141,6 @@ class State:
             "issue": issue,
             "body": body,
             "user": login,
-            "minimized": None,
             "created_at": now,
             "updated_at": now,
         }

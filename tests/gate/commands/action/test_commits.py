@@ -65,7 +65,7 @@ def asked(
     found = fetch_missing(event, token, place.top, base, head)
     config = place.top / ".git/config"
     config.write_text(re.sub("(?m)^\turl = .*$", "\turl = /nowhere", config.read_text()))
-    for side in (found.base, found.head):
+    for side in (found.base, head):
         if side is not None:
             at(place, side)
     return found
@@ -112,7 +112,7 @@ def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
     origin: Origin, tmp_path: Path, depth: int | None
 ) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.merge, depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[-1], None, (), FirstParent())
+    assert asked(place, origin.event()) == Sides(origin.main[-1], FirstParent())
 
 
 def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_the_head_of_a_pull_request_is_compared_with_where_it_left(
     origin: Origin, tmp_path: Path, depth: int | None
 ) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[2], None, (), MergeBase("main"))
+    assert asked(place, origin.event()) == Sides(origin.main[2], MergeBase("main"))
 
 
 def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
     place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref="refs/remotes/origin/main", depth=depth)
     branch = None if event == "schedule" else "main"
     found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
-    assert (found.base, found.head) == (None, BRANCH)
+    assert found.base is None
     chosen = base_and_head.resolve(find_repository(place.top), base=None, head=BRANCH, environment={"CI": "true"})
     assert chosen.base.revision == origin.main[2]
 
@@ -391,14 +391,14 @@ def test_inputs_win_and_are_fetched(origin: Origin, tmp_path: Path) -> None:
     for n, (base, text) in enumerate(cases.items()):
         place = check_out(tmp_path / f"c{n}", origin.url, origin.merge)
         found = asked(place, origin.event(), base)
-        assert (found.base, found.head, found.warnings) == (base, None, ())
+        assert (found.base, found.warnings) == (base, ())
         assert at(place, base) == text
 
 
 def test_a_branch_of_any_name_is_an_input(origin: Origin, tmp_path: Path) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.merge)
     found = fetch_missing(origin.event(), None, place.top, None, BRANCH)
-    assert (found.base, found.head) == (origin.main[2], BRANCH)
+    assert found.base == origin.main[2]
     assert place.git("rev-parse", f"origin/{BRANCH}") == origin.feature[-1]
 
 
@@ -498,7 +498,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
         trace.unlink(missing_ok=True)
         with Watch() as watch:
             found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found == Sides(origin.main[2], None, (), MergeBase("main"))
+        assert found == Sides(origin.main[2], MergeBase("main"))
         assert all(
             [value.lower() for value in request.authorization] == [server.wants().lower()]
             for request in server.requests
@@ -673,7 +673,7 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
         inside.top = place.top / "third party/lib"
         assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
         found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], None, (), BeforePush())
+        assert found == Sides(made.main[0], BeforePush())
         assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
         assert inside.git("rev-parse", "HEAD") == made.feature[4]
         # also while head has no such directory any more
@@ -699,7 +699,7 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
 
 def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     place = check_out(tmp_path / "c", origin.url, origin.merge, depth=None)
-    assert checkout_warnings(origin.event(), place.top) == ()
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == []
     place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
     for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
         place.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
@@ -707,11 +707,11 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     place.write("text", "version https://git-lfs.github.com/spec/v1\n")
     place.commit("large")
     expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
-    assert checkout_warnings(origin.event(), place.top) == (expected,)
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == [expected]
     assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", "HEAD").warnings
     for name in ("a.bin", "data/b.bin", "e.bin"):
         place.write(name, "content")
-    assert checkout_warnings(origin.event(), place.top) == (PointersCheckedOut(("data/c d.bin",), 0),)
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
 
 
 def test_a_clone_that_is_no_clone(tmp_path: Path, origin: Origin) -> None:

@@ -13,9 +13,6 @@ from tests.support.workflow_job import (
     measured,
 )
 
-ROOT = Path(__file__).parents[4]
-
-
 HOSTILE = (
     "::error::x", "a%0A::error::y", "a\n::set-output name=verdict::pass", "##[error]z", "a]]>b", "::stop-commands::t",
     "a\r::add-mask::e", "<!-- perfgate:perfgate head=0 run=1 attempt=1 -->", "@everyone", "a\x1b[31m", "$(id)", "`id`",
@@ -23,12 +20,18 @@ HOSTILE = (
 )  # fmt: skip
 
 
+def downloaded(tmp_path: Path, lines: str) -> str:
+    """The folder of what one job measured."""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    (folder / "measurements.jsonl").write_text(lines)
+    return str(folder)
+
+
 def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None:
     job = gate_job(tmp_path, forge)
-    folder = tmp_path / "downloads" / "perfgate-data-1"
-    folder.mkdir(parents=True)
-    (folder / "measurements.jsonl").write_text(measured(*HOSTILE, head=1.5))
-    done = job.run(command="publish", runs=str(tmp_path / "downloads"))
+    runs = downloaded(tmp_path, measured(*HOSTILE, head=1.5))
+    done = job.run(command="publish", runs=runs)
     assert done.code == 1
     found = done.steps["decide"].commands + done.steps["publish"].commands
     assert {command.name for command in found} == {"error"}
@@ -98,10 +101,8 @@ def test_an_outcome_that_measured_code_left_does_not_stand(
 ) -> None:
     job = gate_job(tmp_path, forge)
     job.more["PERFGATE_TRACEBACK"] = ""
-    runs = tmp_path / "downloads"
-    runs.mkdir()
-    (runs / "measurements.jsonl").write_text(measured("a"))
-    request = job.step("prepare", command="publish", runs=str(runs)).outputs["request"]
+    runs = downloaded(tmp_path, measured("a"))
+    request = job.step("prepare", command="publish", runs=runs).outputs["request"]
     first = job.step("decide", request=request)
     assert job.step("publish", request=request).outputs["exit-code"] == "0"
     assert first.code == 0
@@ -120,16 +121,14 @@ def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
 ) -> None:
     job = gate_job(tmp_path, forge)
     job.more["PERFGATE_TRACEBACK"] = ""
-    folder = tmp_path / "downloads"
-    folder.mkdir()
-    (folder / "measurements.jsonl").write_text(measured("a", head=1.5))
+    runs = downloaded(tmp_path, measured("a", head=1.5))
 
     def broken(*_: object) -> str:
         raise RuntimeError("a fault")
 
     monkeypatch.setattr("gate.report.markdown.summary.render", broken)
     monkeypatch.setattr("gate.github.publishing.publish.annotated", broken)
-    done = job.run(command="publish", runs=str(folder))
+    done = job.run(command="publish", runs=runs)
     assert done.code == 1
     assert done.outputs["verdict"] == "regression"
     assert any("RuntimeError" in message for message in done.said("error") + done.said("warning"))
@@ -148,10 +147,8 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
     tmp_path: Path, forge: FakeGitHub, uploads: str
 ) -> None:
     job = gate_job(tmp_path, forge)
-    runs = tmp_path / "downloads"
-    runs.mkdir()
-    (runs / "measurements.jsonl").write_text(measured("a", head=1.5))
-    request = job.step("prepare", command="publish", runs=str(runs)).outputs["request"]
+    runs = downloaded(tmp_path, measured("a", head=1.5))
+    request = job.step("prepare", command="publish", runs=runs).outputs["request"]
     job.step("decide", request=request)
     job.step("publish", request=request, uploads=uploads)
     assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
@@ -161,9 +158,7 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
 def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gate.github.publishing.collected_measurements._LARGEST", 1000)
     job = gate_job(tmp_path, forge)
-    runs = tmp_path / "downloads"
-    runs.mkdir()
-    (runs / "measurements.jsonl").write_text(measured("a"))
-    done = job.run(command="publish", runs=str(runs))
+    runs = downloaded(tmp_path, measured("a"))
+    done = job.run(command="publish", runs=runs)
     assert (done.code, done.outputs["verdict"]) == (2, "error")
     assert "measurements.jsonl: is larger than " in done.said("error")[0]

@@ -15,11 +15,8 @@ from gate.evidence.records import read
 from gate.github.event import Pull
 from gate.github.publishing.request import Before
 from gate.model import Run, UserError
-from harness.source.fetching import Clone, open_clone
-from harness.source.repository import find_repository
 from tests.gate.github.publishing.test_forks import BASE, EVENT, HEAD, MERGE, NAMES, OTHER, forge, lines, packed
 from tests.support.forge import FakeGitHub
-from tests.support.pulls import Origin, check_out, git_of_nobody, make_origin
 from tests.support.workflow_job import Job, changed, pull_payload
 
 PULL = Pull(number=12, head_sha=HEAD, head_ref="topic", base_sha=BASE, base_ref="main", fork=False)
@@ -39,16 +36,14 @@ def github() -> Iterator[FakeGitHub]:
         assert fake.violations == []
 
 
-def measured(
-    github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, clone: Clone | None = None, pull: Pull = PULL
-) -> Before | None:
+def measured(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, pull: Pull = PULL) -> Before | None:
     event = dataclasses.replace(LABELED, pull=pull)
-    return fetch_measured(forge(github), clone, event, folder, "perfgate", asked)
+    return fetch_measured(forge(github), event, folder, "perfgate", asked)
 
 
-def refused(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, **more: Any) -> str:
+def refused(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN) -> str:
     with pytest.raises(UserError) as caught:
-        measured(github, folder, asked, **more)
+        measured(github, folder, asked)
     assert not (folder / "measurements.jsonl").exists()
     return str(caught.value)
 
@@ -89,7 +84,7 @@ def test_a_fork_is_never_decided_again_by_its_own_event(github: FakeGitHub, tmp_
     github.add_artifact(60, NAME, packed(lines()), HEAD)
     assert measured(github, tmp_path, pull=dataclasses.replace(PULL, fork=True)) is None
     none = dataclasses.replace(LABELED, pull=None)
-    assert fetch_measured(forge(github), None, none, tmp_path, "perfgate", PLAIN) is None
+    assert fetch_measured(forge(github), none, tmp_path, "perfgate", PLAIN) is None
     assert github.requests == []
 
 
@@ -199,54 +194,18 @@ def test_a_merge_is_taken_where_its_first_parent_was_the_target(github: FakeGitH
     assert "another base (dddddddddd)" in refused(github, tmp_path / "d")
 
 
-def test_the_checkout_is_asked_first(github: FakeGitHub, tmp_path: Path) -> None:
-    with git_of_nobody():
-        origin = make_origin(tmp_path / "origin")
-        whole = check_out(tmp_path / "whole", origin.url, origin.merge, depth=None)
-        shallow = check_out(tmp_path / "shallow", origin.url, origin.merge)
-        head, pull = origin.feature[-1], of_origin(origin)
-        github.pulls[12].head_sha, github.pulls[12].head_ref = head, pull.head_ref
-        github.add_run(60, head, head_branch=pull.head_ref)
-        data = lines(base={"sha": origin.main[-1]}, head={"sha": origin.merge})
-        github.add_artifact(60, NAME, packed(data), head)
-        clone = open_clone(find_repository(whole.top), None)
-        assert measured(github, tmp_path / "a", clone=clone, pull=pull) is not None
-        assert not [seen for seen in github.requests if "/compare/" in seen.path or "/git/" in seen.path]
-        # where its history is cut off, the forge is
-        clone = open_clone(find_repository(shallow.top), None)
-        state = github.state
-        state.refs |= {"main": origin.main[-1], "left": origin.main[2]}
-        state.merge_bases[origin.main[-1], head] = state.merge_bases[origin.main[2], origin.main[-1]] = origin.main[2]
-        assert measured(github, tmp_path / "b", clone=clone, pull=pull) is not None
-        assert [seen for seen in github.requests if "/compare/" in seen.path]
-        github.artifacts.clear()
-        data[0]["base"] = {"sha": origin.main[2]}
-        github.add_artifact(60, NAME, packed(data), head)
-        assert "another base" in refused(github, tmp_path / "c", clone=clone, pull=pull)
-
-
-def of_origin(origin: Origin) -> Pull:
-    return dataclasses.replace(origin.pull(), number=12)
-
-
 def test_inputs_name_what_it_must_be(github: FakeGitHub, tmp_path: Path) -> None:
-    with git_of_nobody():
-        origin = make_origin(tmp_path / "origin")
-        place = check_out(tmp_path / "whole", origin.url, origin.merge, depth=None)
-        clone = open_clone(find_repository(place.top), None)
-        head, pull = origin.feature[-1], of_origin(origin)
-        github.add_run(60, head, head_branch=pull.head_ref, pulls=(12,))
-        data = lines(base={"sha": origin.main[0]}, head={"sha": origin.feature[0]})
-        github.add_artifact(60, NAME, packed(data), head)
-        both = dataclasses.replace(PLAIN, base=origin.main[0], head=origin.feature[0])
-        assert measured(github, tmp_path / "a", both, clone, pull) is not None
-        one = dataclasses.replace(both, base="main")
-        assert "than the input base names" in refused(github, tmp_path / "b", one, clone=clone, pull=pull)
-        one = dataclasses.replace(both, head="main")
-        assert "than the input head names" in refused(github, tmp_path / "c", one, clone=clone, pull=pull)
-        one = dataclasses.replace(both, base=None)
-        assert "another base" in refused(github, tmp_path / "d", one, clone=clone, pull=pull)
-        assert "than the input head names" in refused(github, tmp_path / "e", both, pull=pull)
+    github.state.refs |= {"main": BASE, "v1": OTHER, "topic": MERGE}
+    github.add_artifact(60, NAME, packed(lines(base={"sha": OTHER}, head={"sha": MERGE})), HEAD)
+    both = dataclasses.replace(PLAIN, base="v1", head="origin/topic")
+    assert measured(github, tmp_path / "a", both) is not None
+    for changed_, said in (
+        ({"base": "main"}, "than the input base names"),
+        ({"head": "main"}, "than the input head names"),
+        ({"head": "HEAD~1"}, "than the input head names"),
+        ({"base": None}, "another base"),
+    ):
+        assert said in refused(github, tmp_path, dataclasses.replace(both, **changed_))
 
 
 # --- the first step ---------------------------------------------------------------------------------------------------

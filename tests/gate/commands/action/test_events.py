@@ -11,9 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
-from gate.github.publishing.action_inputs import LEFT
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment, inside
 from tests.support.runner_log import commands
@@ -25,8 +23,6 @@ from tests.support.workflow_job import (
     pull_job,
     pull_payload,
 )
-
-ROOT = Path(__file__).parents[4]
 
 
 def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
@@ -70,16 +66,6 @@ def test_a_commit_does_not_say_which_folder_is_judged(tmp_path: Path, forge: Fak
     assert (done.code, "measure" in done.steps) == (2, False)
     said = "input working-directory leads through sub, a link that git tracks (to real): name the folder itself"
     assert said in done.log
-
-
-def test_an_input_that_left_is_one_line_that_names_what_to_write(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = pull_job(tmp_path, changed(tmp_path / "repository", base=0.1, head=0.1), forge)
-    old = dict.fromkeys(LEFT, "x")
-    done = job.step("prepare", **{name: value for name, value in old.items() if name not in ("matrix", "runs")})
-    warnings = done.said("warning")
-    assert len(warnings) == len(LEFT) - 2 and done.outputs["measure"] == "true"
-    assert "input rules left: base's rules count; to take a file of head" in "\n".join(warnings)
-    assert not any(name in YAML(typ="safe", pure=True).load(ROOT / "action.yml")["inputs"] for name in LEFT)
 
 
 EVENTS = (

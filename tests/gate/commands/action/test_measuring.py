@@ -108,11 +108,12 @@ def test_a_measuring_step_that_was_killed_is_an_error(tmp_path: Path, forge: Fak
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = pull_job(tmp_path, project, forge)
     request = job.step("prepare").outputs["request"]
-    # as far as it got: whole measurements, and no word of how it ended
+    # as far as it got: whole measurements and a torn line, and no word of how it ended
     run = Path(json.loads(request)["folder"], "run")
     run.mkdir()
-    (run / "measurements.jsonl").write_text(measured("bench"))
+    (run / "measurements.jsonl").write_text(measured("bench") + '{"type":"exec')
     decided = job.step("decide", request=request)
+    assert Path(decided.outputs["data"], "measurements.jsonl").read_text() == measured("bench")
     published = job.step("publish", request=request)
     assert published.outputs["exit-code"] == "4"
     assert published.outputs["verdict"] == "error"

@@ -63,6 +63,9 @@ def test_the_base_is_the_first_column_or_the_one_that_is_named(tmp_path: Path) -
     ratios = {r["column"]: (r["base"], r["ratio"]) for r in rows(*files, "--base", "c")}
     assert ratios == {"a": ("c", "0.25"), "b": ("c", "0.5"), "c": ("", "")}
     assert run(*files, "--base", "d")[::2] == (2, "perfgate: --base d: no column has this label; there are a, b, c\n")
+    # of two that it may name none is taken in silence
+    twice = [f"x={tmp_path}/a", f"xy={tmp_path}/b"]
+    assert run(*twice, "--base", "xyz")[::2] == (2, "perfgate: --base xyz: no column has this label; there are x, xy\n")
 
 
 def test_a_commit_is_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +149,11 @@ def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     b = go(tmp_path / "b.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, goos="darwin")
     assert "! base and head differ in system (linux, darwin): the ratio also compares these\n" in shown(a, b)
     assert "differ in" not in shown(a, b, "--ignore", "goos")
+    # of what is no fact of a machine too
+    on = go(tmp_path / "on.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, experiment="on")
+    off = go(tmp_path / "off.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, experiment="off")
+    assert "\nthe columns differ in experiment (on, off)\n" in shown(on, off)
+    assert "differ in" not in shown(on, off, "--by", "experiment") + shown(on, on)
     assert "values vary in goos in every row\n" in shown(f"x={a}", f"x={b}", f"y={a}")
     some = go(tmp_path / "some.txt", {"A/n=1": [10.0]}, goos="darwin")
     assert re.search(

@@ -90,6 +90,8 @@ def test_an_unknown_key_names_those_that_there_are() -> None:
         ("-goos:darwin", True),
         ("goos:(darwin OR linux)", True),
         ('goos:("linux")', True),
+        ('"goos":linux', True),
+        ('n:11 OR "go\\os":darwin', False),
         ("goos:linux n:11", False),
         ("goos:linux AND n:10", True),
         ("goos:darwin OR n:10", True),

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from gate.cli.main import main
-from gate.commands.doctor import doctor, metrics
+from gate.commands.doctor import doctor
 from gate.document.terminal import Screen, render
 from gate.run.strict import UnfitError, refuse_unfit
 from gate.writing.plain import columns
-from harness.host.fitness import Check
+from harness.host.fitness.check import Check
 
 FIT = [
     Check("governor", "unknown", "this system does not show it", "A frequency that follows the load makes it noisy."),
@@ -137,9 +137,8 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
     [
         (("doctor", "--json", "/dev/null/x"), "--json /dev/null/x: cannot be written"),
         (("doctor", "--nonsense"), "--nonsense is not an option"),
-        (("doctor", "ls"), "ls: a command needs --metrics"),
-        (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
-        (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: cannot be used with --metrics"),
+        (("doctor", "ls"), "unexpected argument 'ls'"),
+        (("doctor", "--metrics", "--", "ls"), "--metrics is not an option; `perfgate try` shows"),
         (("simulate", "--strict"), "--strict is not an option"),
     ],
 )
@@ -148,18 +147,6 @@ def test_bad_options(argv: tuple[str, ...], said: str) -> None:
     ran = perfgate(*argv)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert said in ran.err
-
-
-def test_a_command_for_metrics_keeps_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[object, ...]] = []
-
-    def run(*options: object) -> int:
-        asked.append(options)
-        return 0
-
-    monkeypatch.setattr(metrics, "run", run)
-    assert perfgate("doctor", "--json", "-", "--metrics", "--", "cargo", "-v", "bench", "--", "--json", "x").code == 0
-    assert [each[:2] for each in asked] == [(("cargo", "-v", "bench", "--", "--json", "x"), "-")]
 
 
 def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> None:

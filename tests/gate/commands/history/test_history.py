@@ -190,7 +190,7 @@ def test_wants_a_repository_for_a_ref(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     code, _, err = run()
     assert code == Exit.USAGE
-    assert "no git repository here" in err
+    assert "no git repository here (GIT_DIR is ignored)" in err
 
 
 def folder(tmp_path: Path) -> Path:

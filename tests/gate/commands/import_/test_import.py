@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,8 @@ def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Path("nothing.txt").write_text("\n", encoding="utf-8")
     Path("m.jsonl").write_text('{"type":"run","id":"r"}\n', encoding="utf-8")
     Path("empty").mkdir()
+    read, write = os.pipe()
+    os.close(write)
     cases = {
         ("a.json", "b.json", "c.json"): "a.json, b.json, c.json: of base or of head? write base=FILE or head=FILE",
         ("old=a.json", "b.json"): "old=a.json: a side is base or head: write base=FILE or head=FILE",
@@ -147,6 +150,7 @@ def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("nothing.txt",): "nothing.txt: is empty",
         ("m.jsonl",): "m.jsonl: is a measurements file already: `perfgate decide` reads it as it is",
         ("empty",): "empty: has no measurements.jsonl, nor a result file in a format that perfgate knows",
+        (f"/dev/fd/{read}",): f"/dev/fd/{read}: is a pipe, which can be read only once: ",
         ("gone.json",): "gone.json: no such file or folder",
         ("base=no-*.json",): "no-*.json: no file matches",
         ("git:no-such-ref:a.json",): "git:no-such-ref:a.json: ",
@@ -157,6 +161,7 @@ def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (code, out) == (2, ""), argv
         assert err.startswith(f"perfgate: {expected}") or not expected, err
         assert len(err.splitlines()) == 1 or not expected, err
+    os.close(read)
 
 
 def test_out_never_replaces_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

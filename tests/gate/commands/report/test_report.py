@@ -4,6 +4,9 @@ import csv
 import gzip
 import io
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -126,6 +129,14 @@ def test_values_of_another_run_are_never_shown_beside_a_report(folder: Path) -> 
     assert (code, page.count("violin"), "no pictures of the values" in page) == (1, 0, True)
     code, _, err = run("report", str(folder), "--format", "csv")
     assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_pipe_beside_a_report_is_not_waited_for(folder: Path) -> None:
+    assert run("report", str(folder))[0] == Exit.REGRESSION
+    (folder / "measurements.jsonl").unlink()
+    os.mkfifo(folder / "measurements.jsonl")
+    command = [sys.executable, "-m", "gate", "report", str(folder), "--html", str(folder / "page.html")]
+    assert subprocess.run(command, check=False, capture_output=True, timeout=60).returncode == Exit.REGRESSION
 
 
 def test_the_page_says_how_to_decide_the_same_again(folder: Path) -> None:

@@ -403,17 +403,24 @@ def test_a_misspelt_factor_is_refused(project: Project, braces: str, code: int) 
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("factors", "more", "said"),
     [
-        ("", "no interactions: a part of each, or all of it, is in main effects of other factors"),
-        ("foldover = true\n", "main effects are clear of interactions of two factors"),
+        (8, "", "no interactions: a part of each, or all of it, is in main effects of other factors"),
+        (8, "foldover = true\n", "main effects are clear of interactions of two factors"),
+        # there is no other factor
+        (2, "", "no factor or interaction of two is mixed with another"),
     ],
 )
-def test_the_plan_of_a_screening_design_says_where_interactions_are(project: Project, more: str, said: str) -> None:
-    lines = "".join(f"x{k} = [0, 1]\n" for k in range(8))
+def test_the_plan_of_a_screening_design_says_where_interactions_are(
+    project: Project, factors: int, more: str, said: str
+) -> None:
+    lines = "".join(f"x{k} = [0, 1]\n" for k in range(factors))
     config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n{more}[study.factor]\n{lines}'
     project.write("perfgate.toml", CONFIG + config)
-    assert said in run("study", "plan")[1]
+    plan = run("study", "plan")[1]
+    assert said in plan
+    # one for each factor, however many: the plan stands nowhere else
+    assert plan.count("so it changes nothing") == factors and "more are" not in plan
 
 
 def test_the_plan_of_a_foldover_measures_its_blocks_one_after_the_other(project: Project) -> None:

@@ -1,6 +1,5 @@
 """What a trial computes: seconds of an execution as planned, of rounds, and what budgets are enough for."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,18 +7,15 @@ import msgspec
 import pytest
 
 from gate.commands.try_.executions import Ran, cases_of, planned_seconds
-from gate.commands.try_.plans import first_builds, plans, round_cost
+from gate.commands.try_.plans import plans, round_cost
 from gate.commands.try_.result import Built, Case, RoundCost, Tried
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
-from gate.model import Execution, Metric, Side
+from gate.model import Execution, Metric
 from gate.run import preview
 from gate.run.duration import Expected
-from gate.run.trial import TrialTimes, keep_times, trial_seconds
-from gate.run.trial import tried as last_trial
 from harness.loop.execution import Executed
-from harness.loop.schedule import schedule
 
 BUILT = Built(
     command="make",
@@ -42,15 +38,6 @@ def config(**plan: Any) -> Config:
     ]
     table = {"builds": {"min": 4, "max": 12}, "executions": 5, "iterations": 10, "budget": "10m", **plan}
     return parse(from_tables({"plan": table, "benchmark": benchmarks, "gate": {"threshold": "3%"}}, "here"))
-
-
-def planned(iterations: int) -> Config:
-    """Of blocks of starts."""
-    tables = {
-        "plan": {"iterations": iterations},
-        "benchmark": [{"name": "a", "command": "a", "instrument": "hyperfine"}],
-    }
-    return parse(from_tables(tables, "here"))
 
 
 def case(benchmark: str = "a", spread: float | None = 0.02, **more: Any) -> Case:
@@ -119,45 +106,7 @@ def test_a_head_that_is_kept(name: str) -> None:
     assert cost is not None and cost.once == KEPT[name][1]
 
 
-def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path: Path) -> None:
-    cost = round_cost(BUILT, [tried()], config())
-    assert cost is not None
-    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
-    rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
-    assert trial_seconds(rounds, planned(10), tmp_path) == pytest.approx(cost.of(6))
-    # 6 builds x 5 starts x 2 sides, each with 4 iterations fewer
-    assert trial_seconds(rounds, planned(6), tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
-    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), planned(10), tmp_path) is None
-    (tmp_path / "trial.json").write_text("{")
-    assert trial_seconds(rounds, planned(10), tmp_path) is None
-
-
-def test_trials_of_other_benchmarks_add_up(tmp_path: Path) -> None:
-    def kept(name: str, seconds: float, iterations: int = 10) -> None:
-        times = TrialTimes(first_builds(BUILT), BUILT.later, {name: seconds}, iterations, each={name: 0.05})
-        keep_times(times, tmp_path)
-
-    kept("a", 1.0)
-    kept("b", 2.0)
-    kept("a", 3.0)
-    found = last_trial(tmp_path)
-    assert found is not None and found.executions == {"a": 3.0, "b": 2.0}
-    # of another plan nothing is known
-    kept("b", 2.0, iterations=5)
-    found = last_trial(tmp_path)
-    assert found is not None and found.executions == {"b": 2.0}
-
-
-def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) -> None:
-    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
-    names: dict[Side, list[str]] = {"base": ["a"], "head": ["a"]}
-    whole, started = schedule(names, 6, 5, 7), schedule(names, 6, 5, 7, starts={"a": 50})
-    alone = trial_seconds(whole, planned(10), tmp_path)
-    assert alone is not None
-    assert trial_seconds(started, config(), tmp_path) == pytest.approx(alone - 60 * 0.5)
-
-
-def test_what_a_check_counts_is_counted_by_what_was_tried(tmp_path: Path) -> None:
+def test_what_a_check_counts_is_counted_by_what_was_tried() -> None:
     case = Case(benchmark="a", metric="active", unit="s", mean=0.02, spread=0.004, values=10, decided=True, exact=False)
     own = Tried(benchmark="a", instrument="spawn", cases=(case,), execution=0.3, iteration=0.025)
     found = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}], "gate": {"threshold": "3%"}}, "here"))
@@ -166,12 +115,6 @@ def test_what_a_check_counts_is_counted_by_what_was_tried(tmp_path: Path) -> Non
     # five seconds are as long as 100 starts of both sides
     assert cost.starts == {"a": 50}
     assert cost.executions == pytest.approx(2 * 50 * 0.025)
-    keep_times(
-        TrialTimes(first_builds(BUILT), BUILT.later, {"a": 0.3}, iterations=10, each={"a": 0.025}, starts=cost.starts),
-        tmp_path,
-    )
-    rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7, starts={"a": 50})
-    assert trial_seconds(rounds, found, tmp_path) == pytest.approx(cost.of(6))
     noisy = msgspec.structs.replace(own, cases=(msgspec.structs.replace(case, spread=0.2),))
     more = round_cost(BUILT, [noisy], found)
     assert more is not None and more.starts == {"a": 200}
@@ -231,7 +174,7 @@ def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.Monke
     (fit,) = (fit for fit in made.fits if fit.configured)
 
     def after(job: Any, rounds: int) -> Expected:
-        return Expected(cost.of(rounds), "trial")
+        return Expected(cost.of(rounds), "memory")
 
     monkeypatch.setattr(preview, "_expected", after)
     settings = SimpleNamespace(rules=found)

@@ -6,17 +6,19 @@ import dataclasses
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import pytest
 
+from gate.decide.decided import Decided
 from gate.evidence.records import read
 from gate.github.client import Forge
-from gate.github.event import Event, SourceRun
+from gate.github.event import Event, SourceRepository, SourceRun
 from gate.github.problems import Problem
-from gate.github.publishing.forks import Foreign, MovedOnError, decide_foreign
+from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of
 from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
@@ -39,8 +41,8 @@ builds = 6
     f'[[benchmark]]\nname = "{name}"\ncommand = "./{name} {{output}}"\ninstrument = "values"\n' for name in NAMES
 )
 SOURCE = SourceRun(
-    id=70, attempt=2, head_sha=HEAD, head_branch="topic", head_repository=FORK, event="pull_request",
-    conclusion="success", name="perfgate", path=".github/workflows/perfgate.yml",
+    id=70, attempt=2, head_sha=HEAD, head_branch="topic", head_repository=SourceRepository(FORK), event="pull_request",
+    conclusion="success", path=".github/workflows/perfgate.yml",
 )  # fmt: skip
 EVENT = Event(
     name="workflow_run", action="completed", repository="acme/widget", default_branch="main", ref="refs/heads/main",
@@ -86,11 +88,13 @@ def packed(found: Iterable[dict[str, Any]], **members: str) -> bytes:
     return buffer.getvalue()
 
 
-def decided(github: FakeGitHub, tmp_path: Path, data: bytes | None, **changes: Any) -> Foreign:
+def decided(github: FakeGitHub, tmp_path: Path, data: bytes | None, **changes: Any) -> Decided:
     """Publish what a fork's run left; data: of its artifact."""
     if data is not None:
         github.add_artifact(70, "perfgate-perfgate-data", data, HEAD)
-    return decide_foreign(forge(github), dataclasses.replace(EVENT, **changes), tmp_path / "run", "perfgate")
+    source, pull = pull_of(forge(github), dataclasses.replace(EVENT, **changes))
+    assert pull.number == 12
+    return decide_foreign(forge(github), source, pull, tmp_path / "run", "perfgate")
 
 
 # --- forks ------------------------------------------------------------------------------------------------------------
@@ -100,8 +104,8 @@ def test_it_is_decided_by_the_target_branchs_rules(github: FakeGitHub, tmp_path:
     for slower, verdict in ((1.0, "pass"), (1.2, "regression")):
         github.artifacts.clear()
         found = decided(github, tmp_path / verdict, packed(lines(slower=slower)))
-        report = found.decided.report
-        assert (report.verdict, found.pull.number, found.source.id) == (verdict, 12, 70)
+        report = found.report
+        assert report.verdict == verdict
         assert report.policy.source == "the target branch main" and report.policy.gate["threshold"] == "5%"
         assert [f.verdict for f in report.findings] == ["unchanged" if slower == 1 else "regression", "unchanged"]
         assert report.warnings[-1] == ForeignValues()
@@ -121,7 +125,7 @@ def test_what_the_artifact_says_of_itself_is_ignored(github: FakeGitHub, tmp_pat
     )
     report = decided(
         github, tmp_path, packed(forged, report_json='{"verdict":"pass"}', comment_md="pass", perfgate_toml="[gate]")
-    ).decided.report
+    ).report
     assert report.verdict == "regression" and report.exit_code == 1
     assert report.policy.accept == [] and report.policy.gate["missing"] == "fail"
     assert Said("merge it") not in report.warnings
@@ -130,55 +134,45 @@ def test_what_the_artifact_says_of_itself_is_ignored(github: FakeGitHub, tmp_pat
 def test_benchmarks_left_out_are_missing_and_others_are_new(github: FakeGitHub, tmp_path: Path) -> None:
     only = [line for line in lines() if line.get("benchmark") != "parse"]
     fresh = [{**line, "benchmark": "fresh"} for line in lines() if line.get("benchmark") == "parse"]
-    report = decided(github, tmp_path, packed([*only, *fresh])).decided.report
+    report = decided(github, tmp_path, packed([*only, *fresh])).report
     assert (report.verdict, report.exit_code) == ("error", 4)
     assert [(f.kind, f.benchmark) for f in report.failures] == [("missing", "parse")]
     assert report.new == ["fresh"] and [f.benchmark for f in report.findings] == ["render"]
 
 
 def test_nothing_measured_is_no_pass(github: FakeGitHub, tmp_path: Path) -> None:
-    report = decided(github, tmp_path, packed(lines()[:1])).decided.report
+    report = decided(github, tmp_path, packed(lines()[:1])).report
     assert (report.verdict, report.exit_code) == ("error", 4)
 
 
 def test_a_merge_into_the_target_is_the_head_too(github: FakeGitHub, tmp_path: Path) -> None:
-    report = decided(github, tmp_path, packed(lines(head={"sha": MERGE}))).decided.report
+    report = decided(github, tmp_path, packed(lines(head={"sha": MERGE}))).report
     assert report.run.head is not None and (report.run.head.sha, report.run.head.ref) == (MERGE, "#12")
     assert "merged into its target" in (report.run.chosen or "")
 
 
-@pytest.mark.parametrize("parents", [[BASE, HEAD], [HEAD, BASE], [HEAD], [BASE, OTHER], None])
+@pytest.mark.parametrize("parents", [(BASE, HEAD), (HEAD, BASE), (HEAD,), (BASE, OTHER), None])
 def test_an_earlier_merge_is_known_by_its_parents(
-    github: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parents: list[str] | None
+    github: FakeGitHub, tmp_path: Path, parents: tuple[str, ...] | None
 ) -> None:
-    asking = forge(github)
-    get = asking.transport.get
-
-    def answer(task: Any, path: str, shape: Any, **parameters: str) -> Any:
-        if path != f"/repos/acme/widget/git/commits/{OTHER}":
-            return get(task, path, shape, **parameters)
-        if parents is None:
-            raise Problem("cannot read commit", status=404)
-        return shape(parents=[type("Parent", (), {"sha": sha})() for sha in parents])
-
-    monkeypatch.setattr(asking.transport, "get", answer)
-    github.add_artifact(70, "perfgate-perfgate-data", packed(lines(head={"sha": OTHER})), HEAD)
-    if parents == [BASE, HEAD]:
-        assert decide_foreign(asking, EVENT, tmp_path, "perfgate").decided.report.verdict == "pass"
-    else:
-        with pytest.raises(
-            UserError, match=r"measured another commit \(dddddddddd\) than the pull request's head \(aaaaaaaaaa\)"
-        ):
-            decide_foreign(asking, EVENT, tmp_path, "perfgate")
+    if parents is not None:
+        github.state.parents[OTHER] = parents
+    data = packed(lines(head={"sha": OTHER}))
+    if parents == (BASE, HEAD):
+        assert decided(github, tmp_path, data).report.verdict == "pass"
+        return
+    said = r"measured another commit \(dddddddddd\) than the pull request's head \(aaaaaaaaaa\)"
+    with pytest.raises(UserError, match=said):
+        decided(github, tmp_path, data)
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
         ({"source": None, "name": "push"}, "needs a workflow_run workflow, and this is push"),
-        ({"source": dataclasses.replace(SOURCE, event="push")}, "run 70 was started by push"),
-        ({"source": dataclasses.replace(SOURCE, event="pull_request_target")}, "started by pull_request_target"),
-        ({"source": dataclasses.replace(SOURCE, conclusion=None)}, "run 70 is not over"),
+        ({"source": msgspec.structs.replace(SOURCE, event="push")}, "run 70 was started by push"),
+        ({"source": msgspec.structs.replace(SOURCE, event="pull_request_target")}, "started by pull_request_target"),
+        ({"source": msgspec.structs.replace(SOURCE, conclusion=None)}, "run 70 is not over"),
     ],
 )
 def test_only_runs_of_pull_requests_are_published(
@@ -189,23 +183,11 @@ def test_only_runs_of_pull_requests_are_published(
     assert github.requests == []
 
 
-def closed(github: FakeGitHub) -> None:
-    github.pulls[12].state = "closed"
-
-
-def pushed(github: FakeGitHub) -> None:
-    github.pulls[12].head_sha = OTHER
-
-
-def elsewhere(github: FakeGitHub) -> None:
-    github.pulls[12].head_repository = "somebody/widget"
-
-
-@pytest.mark.parametrize("change", [closed, pushed, elsewhere])
-def test_a_pull_request_that_moved_on_gets_nothing(
-    github: FakeGitHub, tmp_path: Path, change: Callable[[FakeGitHub], None]
-) -> None:
-    change(github)
+@pytest.mark.parametrize(
+    ("fact", "value"), [("state", "closed"), ("head_sha", OTHER), ("head_repository", "somebody/widget")]
+)
+def test_a_pull_request_that_moved_on_gets_nothing(github: FakeGitHub, tmp_path: Path, fact: str, value: str) -> None:
+    setattr(github.pulls[12], fact, value)
     with pytest.raises(MovedOnError, match="moved on or was closed; nothing is published"):
         decided(github, tmp_path, packed(lines()))
     assert github.downloads == []
@@ -213,7 +195,7 @@ def test_a_pull_request_that_moved_on_gets_nothing(
 
 def test_a_deleted_fork_gets_nothing(github: FakeGitHub, tmp_path: Path) -> None:
     with pytest.raises(MovedOnError):
-        decided(github, tmp_path, packed(lines()), source=dataclasses.replace(SOURCE, head_repository=""))
+        decided(github, tmp_path, packed(lines()), source=msgspec.structs.replace(SOURCE, head_repository=None))
 
 
 def test_two_pull_requests_of_one_head_are_told_apart_by_nobody(github: FakeGitHub, tmp_path: Path) -> None:
@@ -222,54 +204,28 @@ def test_two_pull_requests_of_one_head_are_told_apart_by_nobody(github: FakeGitH
         decided(github, tmp_path, packed(lines()))
 
 
-def no_rules(github: FakeGitHub) -> None:
-    github.files.clear()
-
-
-def two_rules(github: FakeGitHub) -> None:
-    github.files["main", "pyproject.toml"] = "[tool.perfgate.gate]\nthreshold = '1%'\n"
-
-
-def wrong_rules(github: FakeGitHub) -> None:
-    github.files["main", "perfgate.toml"] = "[gate]\nthreshhold = 1\n"
-
-
-def no_benchmarks(github: FakeGitHub) -> None:
-    github.files["main", "perfgate.toml"] = "[gate]\n"
-
-
-def nothing_left(github: FakeGitHub) -> None:
-    github.artifacts.clear()
-
-
-def expired(github: FakeGitHub) -> None:
-    github.artifacts[0].expired = True
-
-
-def of_another_gate(github: FakeGitHub) -> None:
-    github.artifacts[0].name = "perfgate-perfgate-data-2"
+MAIN = ("main", "perfgate.toml")
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("files", "artifact", "why"),
     [
-        (
-            no_rules,
-            r"the target branch main has no perfgate.toml, nor \[tool.perfgate\] in pyproject.toml: .*add it there",
-        ),
-        (two_rules, "the target branch main: perfgate.toml: pyproject.toml has"),
-        (wrong_rules, r"the target branch main: perfgate.toml:2: gate.threshhold: unknown key; did you mean threshold"),
-        (no_benchmarks, r"has no \[\[benchmark\]\]"),
-        (nothing_left, "the run left no artifact perfgate-perfgate-data, or it has expired"),
-        (expired, "or it has expired"),
-        (of_another_gate, "left no artifact"),
+        ({}, {}, r"the target branch main has no perfgate.toml, nor \[tool.perfgate\] in pyproject.toml: .*add it there"),
+        ({MAIN: RULES, ("main", "pyproject.toml"): "[tool.perfgate.gate]\nthreshold = '1%'\n"}, {}, "the target branch main: perfgate.toml: pyproject.toml has"),
+        ({MAIN: "[gate]\nthreshhold = 1\n"}, {}, r"the target branch main: perfgate.toml:2: gate.threshhold: unknown key; did you mean threshold"),
+        ({MAIN: "[gate]\n"}, {}, r"has no \[\[benchmark\]\]"),
+        ({MAIN: RULES}, {"expired": True}, "the run left no artifact perfgate-perfgate-data, or it has expired"),
+        ({MAIN: RULES}, {"name": "perfgate-perfgate-data-2"}, "left no artifact"),
     ],
-)
+)  # fmt: skip
 def test_what_is_lacking_is_one_line(
-    github: FakeGitHub, tmp_path: Path, change: Callable[[FakeGitHub], None], why: str
+    github: FakeGitHub, tmp_path: Path, files: dict[tuple[str, str], str], artifact: dict[str, Any], why: str
 ) -> None:
-    github.add_artifact(70, "perfgate-perfgate-data", packed(lines()), HEAD)
-    change(github)
+    made = github.add_artifact(70, "perfgate-perfgate-data", packed(lines()), HEAD)
+    for name, value in artifact.items():
+        setattr(made, name, value)
+    github.files.clear()
+    github.files.update(files)
     with pytest.raises(UserError, match=why) as caught:
         decided(github, tmp_path, None)
     assert "\n" not in str(caught.value)
@@ -281,20 +237,21 @@ def test_rules_in_a_folder_and_options_over_them(github: FakeGitHub, tmp_path: P
         "[gate]", "[tool.perfgate.gate]"
     ).replace("[plan]", "[tool.perfgate.plan]").replace("[[benchmark]]", "[[tool.perfgate.benchmark]]")
     github.add_artifact(70, "perfgate-lib-data", packed(lines(slower=1.2)), HEAD)
-    report = decide_foreign(
-        forge(github), EVENT, tmp_path / "x", "lib", directory="./some/lib", sets=["gate.threshold=60%"]
-    ).decided.report
+    asking = forge(github)
+    source, pull = pull_of(asking, EVENT)
+    sets = ["gate.threshold=60%"]
+    report = decide_foreign(asking, source, pull, tmp_path / "x", "lib", directory="./some/lib", sets=sets).report
     assert report.verdict == "pass" and report.policy.gate["threshold"] == "60%"
     assert report.policy.source == "the target branch main with gate.threshold=60%"
     for directory in ("/etc", "../x", "a/../../b"):
         with pytest.raises(UserError, match="is not a folder inside the repository"):
-            decide_foreign(forge(github), EVENT, tmp_path / "y", "lib", directory=directory)
+            decide_foreign(asking, source, pull, tmp_path / "y", "lib", directory=directory)
 
 
 def test_the_label_accepts(github: FakeGitHub, tmp_path: Path) -> None:
     # whatever the case, as GitHub has labels
     github.pulls[12].labels.append("Perf-Accepted")
-    report = decided(github, tmp_path, packed(lines(slower=1.2))).decided.report
+    report = decided(github, tmp_path, packed(lines(slower=1.2))).report
     assert report.verdict == "pass" and report.findings[0].accepted is not None
     assert report.findings[0].reason == AcceptedByLabel(label="the label perf-accepted of #12", outgrown=None)
 
@@ -304,14 +261,14 @@ def test_parts_are_merged_and_one_that_is_lacking_is_an_error(github: FakeGitHub
         mine = [line for line in lines() if line.get("benchmark", name) == name]
         mine[0] |= {"shard": f"{number}/2"}
         github.add_artifact(70, f"perfgate-perfgate-data-shard{number}of2-session0", packed(mine), HEAD)
-    report = decided(github, tmp_path / "both", None).decided.report
+    report = decided(github, tmp_path / "both", None).report
     assert report.verdict == "pass" and len(report.findings) == 2 and report.failures == []
     del github.artifacts[1]
-    report = decided(github, tmp_path / "one", None).decided.report
+    report = decided(github, tmp_path / "one", None).report
     assert report.verdict == "error"
     assert {failure.status for failure in report.failures} >= {"shard 2 of 2 is missing"}
     # what was merged already stands for all of it
-    report = decided(github, tmp_path / "merged", packed(lines())).decided.report
+    report = decided(github, tmp_path / "merged", packed(lines())).report
     assert report.verdict == "pass"
 
 
@@ -392,14 +349,14 @@ def test_nothing_foreign_is_live_in_what_is_published(github: FakeGitHub, tmp_pa
     links = Links(report="https://github.example/report", run="https://github.example/run")
     forms: tuple[Literal["markdown", "summary"], ...] = ("markdown", "summary")
     for form in forms:
-        text = rendered(found.decided, form, links)
+        text = rendered(found, form, links)
         seen = gfm.read(text)
         assert seen.tags - gfm.OURS <= {"a"}, form
         assert set(seen.links) <= {links.report, links.run}, form
         assert (seen.live, seen.unbalanced) == ([], []), form
         assert "<!-- perfgate" not in text and "merge this now" not in seen.text
-    report = found.decided.report
+    report = found.report
     assert report.verdict == "regression" and report.exit_code == 1
     assert report.run.host == {} and report.run.commands is None
-    page = rendered(found.decided, "html")
+    page = rendered(found, "html")
     assert "<img" not in page and "<svg onload" not in page and "hacked=1</script>" not in page

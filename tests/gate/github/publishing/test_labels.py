@@ -3,32 +3,15 @@
 import dataclasses
 import io
 import zipfile
-from pathlib import Path
 
 import pytest
 
 from gate.evidence.records import Inputs, read
-from gate.github.event import Event, accepted_by, queued, read_event
+from gate.github.event import accepted_by, queued
 from gate.github.publishing.conclusion import conclude_on
 from gate.github.publishing.outcome import Target
-from tests.gate.github.publishing.test_forks import HEAD, lines, packed
+from tests.gate.github.publishing.test_forks import EVENT, HEAD, lines, packed
 from tests.support.forge import FakeGitHub
-
-
-@pytest.fixture
-def event(tmp_path: Path) -> Event:
-    payload = tmp_path / "event.json"
-    payload.write_text("{}", encoding="utf-8")
-    return read_event(
-        {
-            "GITHUB_EVENT_NAME": "workflow_dispatch",
-            "GITHUB_REPOSITORY": "acme/widget",
-            "GITHUB_SHA": "a" * 40,
-            "GITHUB_REF": "refs/heads/main",
-            "GITHUB_RUN_ID": "1",
-            "GITHUB_EVENT_PATH": str(payload),
-        }
-    )
 
 
 @pytest.mark.parametrize(
@@ -42,8 +25,8 @@ def event(tmp_path: Path) -> Event:
         ("push", f"refs/heads/gh-readonly-queue/main/pr-12-{'a' * 40}", None),
     ],
 )
-def test_a_merge_group_names_its_pull_request(event: Event, name: str, ref: str, number: int | None) -> None:
-    assert queued(dataclasses.replace(event, name=name, ref=ref)) == number
+def test_a_merge_group_names_its_pull_request(name: str, ref: str, number: int | None) -> None:
+    assert queued(dataclasses.replace(EVENT, name=name, ref=ref)) == number
 
 
 @pytest.mark.parametrize(
@@ -80,13 +63,11 @@ OWN = Target(12, HEAD, 1, 1)
     ],
     ids=["comment", "none wanted", "fork", "queue"],
 )
-def test_one_missing_permission_is_told_once(
-    event: Event, inputs: Inputs, target: Target, comment: bool, warnings: int
-) -> None:
+def test_one_missing_permission_is_told_once(inputs: Inputs, target: Target, comment: bool, warnings: int) -> None:
     queue = f"refs/heads/gh-readonly-queue/main/pr-12-{'a' * 40}"
     with FakeGitHub("acme/widget") as github:
         github.add_pull(12, head_sha=HEAD, labels=("PERF-accepted",))
-        asking = dataclasses.replace(event, name="merge_group", ref=queue, api_url=github.url)
+        asking = dataclasses.replace(EVENT, name="merge_group", ref=queue, api_url=github.url, source=None)
         environment = {"GITHUB_TOKEN": github.token}
         accepted = conclude_on(inputs, asking, target, environment, comment=comment)
         assert (accepted.outcome.verdict, accepted.warnings) == ("pass", ())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gate.github.publishing.request import LONGEST, as_inputs, bounded, encode, folded, id_of, request_of, slug_of
+from gate.github.publishing.request import LONGEST, as_inputs, folded, id_of, request_of, slug_of
 from gate.model import UserError
 from gate.model.warnings.base import Said
 from gate.model.warnings.checkout import MoreWarnings, SubmoduleAbsent
@@ -55,6 +54,7 @@ def test_what_one_step_cannot_give_the_next_is_refused(tmp_path: Path) -> None:
         {"benchmark": "\n".join(f"bench-{number:06}" for number in range(8_000))},
         {"set": "\n".join(f"gate.x{number:06}=1" for number in range(8_000))},
         {"set": "\n".join("\x01" * 60 for number in range(2_000))},
+        {"set": "\n".join(map(str, range(8_000)))},
         {"base": "b" * 120_000},
         {"config": "\U0001f600" * 30_000},
     ):
@@ -69,22 +69,13 @@ def test_what_one_step_cannot_give_the_next_is_refused(tmp_path: Path) -> None:
     assert job.step("prepare", benchmark="\n".join(["bench"] * 100)).outputs["measure"] == "true"
 
 
-def test_a_request_that_fits_is_left_alone(tmp_path: Path) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
-    text = job.step("prepare").outputs["request"]
-    request = request_of({"INPUT_REQUEST": text})
-    assert bounded(request) is request
-    assert json.loads(encode(request)) == json.loads(text)
-
-
 def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gate.commands.action.commits import Sides
 
     many = tuple(SubmoduleAbsent(f"lib/{number}") for number in range(700))
-    monkeypatch.setattr("gate.commands.action.commits.fetch_missing", lambda *_, **__: Sides(None, None, many))
+    monkeypatch.setattr("gate.commands.action.commits.fetch_missing", lambda *_, **__: Sides(None, warnings=many))
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
     prepared = job.step("prepare")

@@ -15,7 +15,7 @@ from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.github.untrusted.read import Limits, Seen, read_untrusted
-from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
+from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.profile import Profile, Unprofiled
@@ -71,20 +71,14 @@ def config(text: str = RULES) -> Config:
     return parse(read_source(text, "perfgate.toml"))
 
 
-def known(rules: Config | None = None) -> Known:
-    return Known(
-        id="7-1",
-        created=None,
-        base=Commit(ref="main", sha=BASE),
-        head=Commit(ref="#12", sha=HEAD),
-        choice=Choice(OfForeignRun(), OfPull(12, merged=False)),
-        config=rules or config(),
-        whose=Whose("target", "main"),
-    )
+KNOWN = Run(
+    id="7-1", base=Commit(ref="main", sha=BASE), head=Commit(ref="#12", sha=HEAD),
+    choice=Choice(OfForeignRun(), OfPull(12, merged=False)), whose=Whose("target", "main"),
+)  # fmt: skip
 
 
 def sane(lines: Iterable[dict[str, Any] | bytes], rules: Config | None = None) -> list[Located]:
-    return sanitise(read_untrusted(written(lines)), known(rules))
+    return sanitise(read_untrusted(written(lines)), KNOWN, rules or config())
 
 
 def only(records: list[Located], kind: type[Any]) -> Any:
@@ -271,7 +265,7 @@ def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay() -> N
     assert run.base == Commit(ref="main", sha=BASE) and run.head == Commit(ref="#12", sha=HEAD)
     assert run.benchmarks == {"base": ["parse", "render", "go"], "head": ["parse", "render", "go"]}
     assert run.config is not None and run.config["gate"]["missing"] == "fail" and run.config["accept"] == []
-    assert (run.id, run.rules, run.chosen) == ("7-1", "the target branch main", str(known().choice))
+    assert (run.id, run.rules, run.chosen) == ("7-1", "the target branch main", str(KNOWN.choice))
     assert [run.memory, run.commands, run.seed, run.perfgate, run.created, run.looks] == [None] * 6
     assert run.warnings == []
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from gate.github.untrusted import unpack as unpacking
-from gate.github.untrusted.unpack import MEASUREMENTS, small_member, unpack
+from gate.github.untrusted.unpack import MEASUREMENTS, unpack
+from gate.github.untrusted.unpack import member as beside
 from gate.model import UserError
 
 LINE = b'{"type":"run"}\n'
@@ -116,10 +117,12 @@ def test_a_small_file_beside_them_is_read_and_a_large_one_is_not(tmp_path: Path)
         ({"status.json": b"{}", MEASUREMENTS: LINE}, b"{}"),
         ({MEASUREMENTS: LINE}, None),
         ({"run/status.json": b"{}"}, None),
-        ({"status.json": b"x" * 11}, None),
     ):
         file.write_bytes(zipped(members))
-        assert small_member(file, "status.json", 10) == found
+        assert beside(file, "status.json", 10) == found
+    file.write_bytes(zipped({"status.json": b"x" * 11}))
+    with pytest.raises(UserError, match=r"status.json in it is larger than"):
+        beside(file, "status.json", 10)
 
 
 NAME = MEASUREMENTS.encode()

@@ -157,6 +157,13 @@ def test_builds_stand_in_their_order_base_first() -> None:
     assert 'title="sha256:a"' in rows[0][4]
 
 
+@pytest.mark.parametrize(("digests", "said"), [("aab", True), ("abc", False), ("aaa", False), ("a", False)])
+def test_builds_that_come_again_sample_fewer_layouts(digests: str, said: bool) -> None:
+    facts = examples.run_facts(builds=[build("head", number, digest) for number, digest in enumerate(digests)])
+    text = "head: app is 2 different files in 3 builds, which sample fewer layouts than their number"
+    assert (text in page_of(report([], run=facts), Material()).made) == said
+
+
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
     part = examples.side(0.1, counts=Counts(session=1, build=2, execution=4, iteration=16))
     whole = examples.side(0.1, counts=Counts(session=1, build=3, execution=6, iteration=24))
@@ -192,3 +199,54 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     # one has too few rounds for an interval
     assert cells[4] == ["+20.0%", "no interval", "2"]
     assert "Each machine by itself" not in html.render(examples.regression())
+
+
+def test_the_difference_of_several_machines_lies_in_its_own_interval() -> None:
+    """Their ratio is no quotient of the means of sides, so the difference is that of the ratio, at base's value."""
+    found = re.search(r"<dt>head − base</dt><dd>([^<]*)<span", html.render(examples.machines()))
+    # 24% of 101.5 ms, and 22% to 26% of it; the means of sides are 24.4 ms apart
+    assert found is not None
+    assert found[1].strip() == "+24.36 ms, +22.33 ms to +26.39 ms"
+
+
+def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
+    own = case("one", base=msgspec.structs.replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
+    said = r"<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>"
+    assert said in html.render(report([examples.regressed("one")]), Material(cases=[own]))
+    assert "mean of each" not in html.render(report([examples.regressed("one")]))
+
+
+def test_interim_checks_explain_why_a_confidence_is_higher_than_the_configured_one() -> None:
+    assert html.render(examples.early()).count("(a repeated confidence interval)") == 1
+    assert "a repeated confidence interval" not in html.render(examples.regression())
+
+
+@pytest.mark.parametrize(
+    ("statistic", "method", "said"),
+    [
+        (
+            "mean",
+            "paired-shared",
+            "t interval of the mean logarithm of head/base over rounds, with the variance of all",
+        ),
+        ("p99", "fieller", "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite"),
+        ("p99", "paired", "each build&#39;s p99, base and head of each round as a pair"),
+        ("typical", "paired", "the value of a round is the 20% trimmed mean of the log ratios of neighbours"),
+        ("p99", "fixed-sessions", "t interval of the mean logarithm of head/base over these machines"),
+        ("mean", "of-a-newer-program", "of-a-newer-program"),
+    ],
+)
+def test_the_method_of_an_interval_is_said_in_words(statistic: str, method: str, said: str) -> None:
+    found = examples.regressed(statistic=statistic)
+    ratio = msgspec.structs.replace(found.ratio, method=method)
+    source = html.render(report([msgspec.structs.replace(found, ratio=ratio)]))
+    assert said in source[source.index("<dt>method</dt>") :]
+
+
+@pytest.mark.parametrize(
+    ("created", "said"),
+    [("2026-11-20T09:00:00Z", "2026-11-20 09:00 UTC"), ("2026-11-20T09:00:00+02:00", "2026-11-20T09:00:00+02:00")],
+)
+def test_only_a_time_in_utc_is_called_so(created: str, said: str) -> None:
+    source = html.render(report([examples.regressed()], run=examples.run_facts(created=created)))
+    assert f"perfgate · {said} · exit code" in source.replace("&#43;", "+")

@@ -210,3 +210,9 @@ def test_values_without_logarithm_or_spread_stay_plain() -> None:
     assert not spread_grows(units(np.array([[0.0, 1.0], [10.0, 30.0]])), factors(2))
     assert not spread_grows(units(np.array([[1.0, 1.0], [10.0, 10.0]])), factors(2))
     assert not spread_grows(units(np.array([[1.0], [10.0]])), factors(2))
+
+
+def test_levels_within_a_factor_of_three_stay_plain() -> None:
+    rng = np.random.default_rng(4)
+    level = np.linspace(1, 2.5, 4)[:, None]
+    assert not spread_grows(units(level * (1 + 0.02 * rng.normal(size=(4, 50)))), factors(4))

@@ -236,7 +236,8 @@ def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
         assert (added.pop("a"), added.pop("b"), added.pop("c")) == ([-70, 30, 40], [9], [-1000, 0, 1000])
         assert all(estimate == 0 for own in added.values() for estimate in own)
         assert all(each.p == (each.term not in "abc") for each in model.terms)
-        assert all(e.low == e.high == e.estimate for each in model.terms for e in each.effects)
+        of_terms = [e for each in model.terms for e in each.effects]
+        assert all(e.low == e.high == e.estimate and e.p == (not e.estimate) for e in of_terms)
 
 
 def test_empty_cells_are_named() -> None:

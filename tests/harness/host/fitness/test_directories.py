@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.fitness import Check, Tree
-from harness.host.fitness.check import Here
+from harness.host.fitness.check import Check, Here
 from harness.host.fitness.examination import CHECKS
+from harness.host.fitness.kernel_files import Tree
 from harness.host.lock import Claim, host_lock
 
 
@@ -75,14 +75,15 @@ def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(own / "python"))
     check = look("tools")
     assert (check.state, check.value, check.command) == ("bad", "no git", None)
-    tool(tmp_path, "apt-get", "")
-    assert look("tools").command == "sudo apt-get install git"
+    tool(tmp_path, "apt", "")
+    as_root = "" if os.geteuid() == 0 else "sudo "
+    assert look("tools").command == f"{as_root}apt install git"
     tool(tmp_path, "git", "git version 2.39.5")
     tool(tmp_path, "perf", "WARNING: perf not found for kernel 6.8", 2)
     tool(tmp_path, "setarch", "setarch from util-linux 2.38.1")
     check = look("tools")
     assert (check.state, check.value) == ("warn", "setarch; no hyperfine, perf, valgrind, taskset")
-    assert check.command == "sudo apt-get install hyperfine"
+    assert check.command == f"{as_root}apt install hyperfine"
     tool(tmp_path, "hyperfine", "hyperfine 1.15.0")
     check = look("tools")
     which = f"hyperfine 1.15.0 (on PATH: {tmp_path}/hyperfine)"

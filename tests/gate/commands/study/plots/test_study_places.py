@@ -15,7 +15,7 @@ from gate.commands.study.plots.intervals import means_by_metric, one_way, sample
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.plots.values import bins, boxes, histogram, violins
+from gate.commands.study.plots.values import bins, boxes, histogram, violins, whiskers
 from gate.commands.study.report import words as say
 from gate.model.study import (
     Box,
@@ -349,6 +349,16 @@ def test_boots_stand_in_their_order_with_their_means() -> None:
 # --- boxes, histograms, spread, means ---------------------------------------------------------------------------------
 
 
+def test_whiskers_end_at_the_last_value_within_reach() -> None:
+    # quartiles of type 8 of 1 to 9: 2.667 and 7.333, so that whiskers reach from -4.333 to 14.333
+    box = whiskers(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 14.0])[:9])
+    assert (box.ends, box.outliers.tolist()) == ((1, 9), [])
+    assert box.quartiles == pytest.approx((8 / 3, 5, 22 / 3))
+    far = whiskers(np.array([*range(1, 10), 40.0, 50.0]))
+    assert far.ends[1] == 9
+    assert far.outliers.tolist() == [40, 50]
+
+
 def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
     own = examples.response((SCHED,))
     values = np.array([*np.linspace(0.02, 0.03, 50), 0.045])
@@ -445,3 +455,15 @@ def test_boxes_go_from_quartile_to_quartile_and_units_stand_on_them() -> None:
         assert sorted({y for _, y in box}) == pytest.approx(sorted(wanted), abs=0.3)
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
     assert {"A", "B"} <= set(texts(picture))
+
+
+def test_beside_empty_cells_main_effects_have_the_means_of_the_model_too() -> None:
+    # of the clients the larger were measured without the slow load: their plain mean is too low
+    found = examples.response((SCHED,))
+    assert found.linear is not None
+    effects = [Effect(term="sched", settings={"sched": "bfs"}, estimate=0.004, low=None, high=None, p=None)]
+    linear = replace(found.linear, terms=[replace(found.linear.terms[0], effects=effects)])
+    whole = there(mains("m", replace(found, linear=linear)))
+    lacking = there(mains("m", replace(found, linear=linear, lacking=[{"sched": "bfs"}], balanced=False)))
+    assert not paths(whole, "hair-s1") and len(paths(lacking, "hair-s1")) == 1
+    assert "means of the linear model" in lacking.caption and "means of the linear model" not in whole.caption
