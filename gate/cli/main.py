@@ -340,9 +340,12 @@ _GONE = {
     "--remembered": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
     "--ref": "write --history REF",
     "--folder": "write --history DIR",
+    "perfgate simulate --markdown": "its text has the same tables: write `> FILE`",
+    "perfgate simulate --history": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
+    "perfgate study plan --json": "--all prints the order, --matrix the jobs as JSON",
     "--metrics": "`perfgate try` shows which view of a benchmark is sharpest on this host",
 }
-"""Options that there were, and what to do instead."""
+"""Options that there were, of every command or of one, and what to do instead."""
 
 
 def _advice(parser: argparse.ArgumentParser, name: str, value: str) -> str:
@@ -350,8 +353,9 @@ def _advice(parser: argparse.ArgumentParser, name: str, value: str) -> str:
 
     value: that it was given, or dots.
     """
-    if name in _GONE:
-        return f"; {_GONE[name]}"
+    gone = _GONE.get(f"{parser.prog} {name}", _GONE.get(name))
+    if gone is not None:
+        return f"; {gone}"
     known, keys = _option_names(parser), dict[str, str]()
     if "--set" in known:
         from gate.cli.catalogue import setting_keys  # late: only a mistake needs it

@@ -23,7 +23,7 @@ from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
-from gate.planning.known import Known, about_costs, planned_costs
+from gate.planning.known import Known, Spending, about_costs, planned_costs
 from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
@@ -32,7 +32,7 @@ from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
 from gate.stats.typical import FEWEST_PAIRS
-from gate.store.learning import costs_of
+from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import Costs as Spent
 from gate.words import views
 from gate.writing.phrases import listed
@@ -141,7 +141,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
                 exact[case] = finding.name
             _add_run(finding, subject, evidence.run, layouts)
     records = [located.record for inputs in readings for located in inputs.records]
-    costs = costs_of(records)
+    costs = Spending(costs_of(records), costs_at_treatments(records))
     origin = ", ".join(names)
     if not findings:
         none = "no metric is decided" if undecided else "both sides have no benchmark in common"
@@ -204,7 +204,7 @@ def from_memory(
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += (each.sentence() for each in unused)
-    found = _gathered(findings, costs, config, notes, origin, more=len(unknown))
+    found = _gathered(findings, Spending(costs, {}), config, notes, origin, more=len(unknown))
     return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 
 
@@ -258,7 +258,7 @@ def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable
 
 def _gathered(
     findings: Sequence[_Finding],
-    spent: Mapping[str, Spent],
+    spent: Spending,
     config: Config,
     notes: Sequence[str],
     origin: str,
@@ -274,14 +274,14 @@ def _gathered(
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
-        costs = planned_costs(spent.get(finding.benchmark), measured)
+        costs = planned_costs(spent.of_case(finding.benchmark, finding.factors), measured)
         if costs is None:
             raise UserError(f"{origin}: has no durations for the starts of {finding.benchmark}")
         if finding not in silent:
             known.append(_known(finding, costs, share, config))
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
-    used = {k.benchmark: spent[k.benchmark] for k in known}
+    used = {k.benchmark: spent.of[k.benchmark] for k in known}
     # what both sides take whatever the counts: set-up, what first builds take longer, the probe
     first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
     return Gathered(

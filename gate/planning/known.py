@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gate.model.case import canonical
 from gate.stats import planning
 from gate.stats.components import Estimated, PlannedLevel
 from gate.stats.remembered_variance import Repetitions
@@ -39,8 +40,25 @@ class Known:
     detectable: float | None
     """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
 
+    @property
+    def treatment(self) -> str:
+        """The settings as one text."""
+        return canonical(self.factors)
+
 
 # --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What was spent. of: by benchmark. at: by benchmark and its settings, where that is known."""
+
+    of: Mapping[str, Costs]
+    at: Mapping[tuple[str, str], Costs]
+
+    def of_case(self, benchmark: str, factors: Mapping[str, Any]) -> Costs | None:
+        """Return the costs of a benchmark's executions at its settings."""
+        return self.at.get((benchmark, canonical(factors)), self.of.get(benchmark))
 
 
 def planned_costs(spent: Costs | None, iterations: float) -> planning.Costs | None:

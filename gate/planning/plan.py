@@ -174,6 +174,7 @@ def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> 
         shared=shared,
         degrees=degrees,
         values=known.values,
+        treatment=known.treatment,
     )
 
 

@@ -203,6 +203,8 @@ class PlannedCase(msgspec.Struct, frozen=True):
     """What its remembered variance is worth, 0 for none."""
     values: int = 1
     """Fewest values of a build, for a quantile."""
+    treatment: str = ""
+    """Cases of one benchmark at one treatment share executions."""
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -288,8 +290,8 @@ def seconds(cases: Sequence[PlannedCase], counts: Counts) -> float:
 
 
 def execution_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
-    """Return the costs of each benchmark once: its cases share executions."""
-    return list({case.benchmark: case.costs for case in cases}.values())
+    """Return the costs of each benchmark at each treatment once."""
+    return list({(case.benchmark, case.treatment): case.costs for case in cases}.values())
 
 
 @lru_cache(maxsize=1024)

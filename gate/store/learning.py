@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import TypeVar
 
 import msgspec
 
@@ -13,10 +14,12 @@ from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Config
 from gate.evidence.cost import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
-from gate.model.case import center_of
+from gate.model.case import canonical, center_of
 from gate.stats.remembered_variance import remember
 from gate.store.memory import Costs, Learned, Setup
 from gate.units import to_base
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
@@ -96,12 +99,22 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
     An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
     else an even share of the execution, whose start is then not known.
     """
+    return _costs_by(records, lambda execution: execution.benchmark)
+
+
+def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Costs]:
+    """Return the same by benchmark and treatment."""
+    return _costs_by(records, lambda execution: (execution.benchmark, canonical(execution.factors)))
+
+
+def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
     cost = cost_of(records)
     builds = [build for build in records if isinstance(build, Build)]
-    executions: dict[str, list[Execution]] = defaultdict(list)
+    executions: dict[Key, list[Execution]] = defaultdict(list)
     made = [record for record in records if isinstance(record, Execution)]
     for record in made:
-        executions[record.benchmark].append(record)
+        executions[key(record)].append(record)
+    benchmarks = {record.benchmark for record in made}
     # where there was no later one yet, what is to be expected
     later = mean_of(build.seconds for build in builds if build.build > 0)
     later = mean_of(build.following for build in builds) if later is None else later
@@ -110,7 +123,7 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in builds),
         first=mean_of(map(first_build, (build for build in builds if build.build == 0 and not build.cached))),
-        probe=cost.before / len(executions) if cost.before and executions else None,
+        probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )  # fmt: skip
     asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]
     counts = [plan.get("iterations") if isinstance(plan, dict) else None for plan in asked]

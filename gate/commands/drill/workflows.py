@@ -152,10 +152,12 @@ def _read(file: Path) -> Any:
     def require(place: Any, key: Any, kind: type = Mapping) -> Any:
         listed = isinstance(place, list)
         found = place[key] if listed else place.get(key)
-        if found is not None and not isinstance(found, kind):
+        if (listed or found is not None) and not isinstance(found, kind):
             line = (place.lc.item if listed else place.lc.key)(key)[0] + 1
             what = "a table" if kind is Mapping else "a list"
-            raise UserError(f"{file}:{line}: {found} stands where {what} must be", option="workflow")
+            raise UserError(
+                f"{file}:{line}: {'nothing' if found is None else found} stands where {what} must be", option="workflow"
+            )
         return {} if found is None else found
 
     if not isinstance(workflow, Mapping):

@@ -183,6 +183,7 @@ def test_the_help_says_what_its_exit_codes_mean() -> None:
             r"gate.yml:5: perfgate check stands where",
         ),
         ("jobs:\n  a:\n    steps: x\n", r"gate.yml:3: x stands where a list must be"),
+        ("jobs:\n  a:\n    steps:\n      -\n", r"gate.yml:4: nothing stands where a table must be"),
         ("defaults: 1\n", r"gate.yml:1: 1 stands where"),
         ("on: push\n", "no workflow"),
         ("- 1\n", "no workflow"),

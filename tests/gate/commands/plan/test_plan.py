@@ -162,6 +162,13 @@ def test_components_and_costs_are_those_of_the_run(folder: Path) -> None:
     assert 10 <= found["optimum"]["executions"] <= 20
 
 
+def test_each_setting_of_a_factor_has_costs_of_its_own(folder: Path) -> None:
+    parts = [measured("sort", PARSE, mean=mean, factors={"size": size}) for size, mean in ((1, 0.1), (9, 0.9))]
+    found = plan_json(write(folder, *parts))
+    small, large = (each["seconds"]["iteration"] for each in found["findings"])
+    assert (small, large) == (pytest.approx(0.1, rel=0.1), pytest.approx(0.9, rel=0.1))
+
+
 def test_several_runs_are_pooled(folder: Path) -> None:
     one = write(folder, head(), built(), measured("parse", PARSE, seed=1), name="one.jsonl")
     # of another commit: a gate would refuse them together
