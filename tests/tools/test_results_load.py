@@ -81,7 +81,6 @@ def test_vegeta(url: str) -> None:
     for options in (["-type", "json"], []):
         reading = read_as("vegeta", run("vegeta", "report", *options, said=attack))
         assert told(reading, "requests")["mean"] == pytest.approx(says["latencies"]["mean"] * 1e-9, rel=1e-3)
-    assert read_as("hgrm", run("vegeta", "report", "-type", "hdrplot", said=attack)).aggregates
 
 
 def test_k6(url: str, tmp_path: Path) -> None:
