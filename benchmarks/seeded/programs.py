@@ -74,7 +74,7 @@ class InC(Program):
         out = tree / "callgrind.out"
         _run(["valgrind", *OPTIONS, f"--callgrind-out-file={out}", "./app"], tree)
         arcs = Arcs()
-        callgrind.add(out.read_bytes(), arcs, Places(tree))
+        callgrind.add(out.read_bytes(), arcs, Places(tree), {})
         return self._profile(side, "callgrind", "instructions", drawn(arcs))
 
     def insert(self, text: str, function: str, code: str) -> str:

@@ -79,6 +79,9 @@ def _keep(path: str, kept: str) -> bool:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return False
+        with open(path, "rb") as file:
+            if file.read(8) == b"!<thin>\n":
+                return False  # elsewhere it would not find its members
     except OSError:
         return False
     try:

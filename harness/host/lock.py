@@ -211,7 +211,7 @@ def _open(path: Path) -> int:
                 os.fchmod(descriptor, 0o666)  # whatever the umask
         except OSError as error:
             why = f"cannot be opened ({error.strerror})"
-            if not os.path.lexists(path):
+            if error.errno == errno.EROFS or not os.path.lexists(path):
                 raise LockError(f"the lock file {path} {why}: {ANOTHER}") from None
             raise _occupied(path, "is a link" if error.errno == errno.ELOOP else why) from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -91,8 +91,8 @@ def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Itera
         path = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
         if path is None or str(Path(path).parent) not in folders:
             continue
-        shim = _shim((path,), own, Path("/"))
-        if shim is not None and shim.manager.endswith("env") and shim.program:
+        shim = _shim((path,), own, Path("/"), managers="env")
+        if shim is not None and shim.program:
             found.add((str(Path(path).parent), str(Path(shim.program).parent)))
     # programs of two versions: the folder of one would bring its own of the other's name
     if len(found) != 1:
@@ -112,10 +112,11 @@ def _own(environment: Mapping[str, str]) -> Mapping[str, str] | None:
     return None if chosen else own
 
 
-def _shim(asked: tuple[str, ...], environment: Mapping[str, str], directory: Path) -> Shim | None:
+def _shim(asked: tuple[str, ...], environment: Mapping[str, str], directory: Path, managers: str = "") -> Shim | None:
     """Return a shim, and what its manager says is behind it; None: it is none.
 
-    asked: its path, of nvm-exec with the program that it is to start.
+    asked: its path, of nvm-exec with the program that it is to start. managers: others, by the end of their names, are
+    not asked.
     """
     path = Path(asked[0])
     try:
@@ -134,6 +135,8 @@ def _shim(asked: tuple[str, ...], environment: Mapping[str, str], directory: Pat
         named = shutil.which(Path(manager).name, path=environment.get("PATH", os.defpath)) or Path(manager).name
         ask = (manager if there else named, "which", path.name)
     else:
+        return None
+    if not manager.endswith(managers):
         return None
     program = ""
     if path.name != _NVM or asked[1:]:

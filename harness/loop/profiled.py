@@ -117,6 +117,8 @@ def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: i
         if ran.failure is not None:
             raise OutputError(f"{ran.failure.status} {ran.failure.stderr}")
         with deadline(max(_LEAST, executions.conditions.budget.left)):
+            for command in profiler.afterwards(subject, ran.attempt.context, ran.attempt.command):
+                executions.conditions.executor.run(command)
             every.append(profiler.read(subject, ran.attempt.context))
     sampled = profiler.sampled(subject, every)
     folded = fold(sampled.costs)

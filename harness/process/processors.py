@@ -9,7 +9,6 @@ starts.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -151,7 +150,6 @@ def _take(cpus: str | None, priority: int | None) -> None:
     # the kernel leaves out those that it cannot give, without a word
     missing = wanted - os.sched_getaffinity(0)
     if missing:
-        status = Path(f"/proc/{os.getpid()}/status").read_text(encoding="ascii", errors="replace")
-        own = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-        here = f"; available: {own[1]}" if own else ""
-        raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here{here}')
+        # not what /proc/PID/status allows: that names processors which the machine does not have
+        own = ",".join(map(str, sorted(os.sched_getaffinity(os.getpid()))))
+        raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here; available: {own}')

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -39,6 +40,8 @@ class Spent:
     """Instructions of a function itself, or of what it calls from one place."""
 
     function: Function
+    address: int
+    """In its binary; -1: the profile has none."""
     amount: float
     callee: Function | None = None
     count: float = 0.0
@@ -64,6 +67,7 @@ def spent(data: bytes) -> Iterator[Spent]:
                 reader.count = float(int(line[6:].split()[0]))
             elif line.startswith("positions:"):
                 reader.columns = len(line.split()) - 1
+                reader.addressed = "instr" in line
             elif line.startswith("events:"):
                 reader.event = line.split()[1:].index("Ir")
             complete = complete or line.startswith("totals:")
@@ -77,12 +81,13 @@ class _Reader:
     """The state of the format, in which names and positions refer to those before."""
 
     def __init__(self) -> None:
+        self.addressed = False
         self.count: float | None = None
         """Of the calls whose cost is in the next line."""
         self.columns, self.event = 1, 0
         self._names: dict[str, dict[str, str]] = {"ob": {}, "fl": {}, "fn": {}}
-        # a line of what is inlined has another file than its function
-        self._binary, self._file = "", ""
+        # of what is inlined: it has another file than its function
+        self._binary, self._inlined, self._address = "", "", 0
         self._function = Function("", "", "")
         self._called: dict[str, str] = {}
 
@@ -98,22 +103,66 @@ class _Reader:
         elif kind == "ob":
             self._binary = name
         elif kind == "fn":
-            self._function = Function(self._binary, self._file, name)
+            self._function = Function(self._binary, self._inlined, name)
         else:
-            self._file = name
+            self._inlined = name
 
     def cost(self, numbers: list[str]) -> Spent:
+        if self.addressed and (text := numbers[0]) != "*":
+            if text[0] in "+-":
+                self._address += int(text, 0 if "x" in text else 10)
+            else:
+                self._address = int(text, 0)
         place = self.columns + self.event
         # trailing zeros are left out
         amount = float(int(numbers[place])) if place < len(numbers) else 0.0
+        address = self._address if self.addressed else -1
         if not 0 <= amount < 1e18 or not 0 <= (self.count or 0.0) < 1e18:
             raise ValueError
         count, self.count = self.count, None
         if count is None:
-            return Spent(self._function, amount)
-        known = {"ob": self._binary, "fl": self._file, "fn": self._function.name} | self._called
+            return Spent(self._function, address, amount)
+        known = {"ob": self._binary, "fl": self._inlined, "fn": self._function.name} | self._called
         self._called = {}
-        return Spent(self._function, amount, Function(known["ob"], known["fl"], known["fn"]), count)
+        return Spent(self._function, address, amount, Function(known["ob"], known["fl"], known["fn"]), count)
+
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+_LINE = re.compile(r":(?:\d+|\?)(?: \(discriminator \d+\))?$")
+_DEEPEST_INLINED = 50
+
+
+class Inlined(NamedTuple):
+    """A function that is inlined at an address."""
+
+    name: str
+    file: str
+
+
+def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
+    """Read what `addr2line -a -f -i -C` writes: the functions inlined at each address, the outermost first.
+
+    The function that holds them, the last of each address, is left out: a profiler knows it.
+
+    Raises:
+        OutputError: it is something else.
+    """
+    found: dict[int, list[str]] = {}
+    lines: list[str] = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        if _ADDRESS.fullmatch(line):
+            lines = found.setdefault(int(line, 16), [])
+            lines.clear()
+        else:
+            lines.append(line)
+    if not found and data:
+        raise OutputError("addr2line wrote what cannot be read")
+    pairs = {address: [*zip(each[0:-2:2], each[1:-2:2], strict=False)] for address, each in found.items()}
+    return {
+        address: [Inlined(name, _LINE.sub("", place)) for name, place in reversed(each[:_DEEPEST_INLINED])]
+        for address, each in pairs.items()
+        if each
+    }
 
 
 _LEAST = 1e-4
@@ -186,6 +235,9 @@ _SLOWER = 100.0
 _SECONDS = 0.2
 """Of the loop of a Google Benchmark, without callgrind."""
 _UNNAMED = re.compile(r"0x[0-9a-f]+|\?\?\?")
+_ADDRESSES, _INLINED = "addresses", "inlined"
+_MOST_ADDRESSES = 100_000
+_Chains = Mapping[int, Sequence[Inlined]]
 
 
 class Callgrind(profiler.Profiler):
@@ -231,15 +283,42 @@ class Callgrind(profiler.Profiler):
         argv = profiler.with_options(subject, command, options)
         return replace(
             command,
-            argv=(found.path, *OPTIONS, *files, "--", *argv),
+            argv=(found.path, *OPTIONS, "--dump-instr=yes", *files, "--", *argv),
             environment={"PYTHONHASHSEED": "0"} | command.environment,
         )
 
+    def afterwards(self, subject: profiler.Subject, context: Context, command: Command) -> Iterator[Command]:
+        """Ask addr2line which functions are inlined where, in each program of the tree."""
+        program = find_program("addr2line", command.environment)
+        if program is None:
+            return
+        by_binary: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        for data in _profiles(context):
+            for each in spent(data):
+                if each.function.binary.startswith(f"{subject.directory}/") and each.address >= 0:
+                    by_binary[each.function.binary][each.address] += each.amount
+        for number, (binary, costs) in enumerate(sorted(by_binary.items())):
+            most = sorted(costs, key=lambda address: -costs[address])[:_MOST_ADDRESSES]
+            list_ = context.scratch / f"{_ADDRESSES}.{number}"
+            # where a program that has ended may have left anything, such as a link
+            descriptor = os.open(list_, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+                opened.write(f"{binary}\n" + "".join(f"{address:#x}\n" for address in most))
+            text = 'tail -n +2 "$1" | exec "$2" -a -f -i -C -e "$3"'
+            argv = ("sh", "-c", text, "perfgate", str(list_), program, binary)
+            yield replace(
+                command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=profiler.MOST_OUTPUT
+            )
+
     def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
         """Read the profiles of all processes. Raises OutputError: there is none, or one is cut off."""
+        found: dict[str, _Chains] = {}
+        for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
+            binary = (read_regular(file, profiler.MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
+            found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", profiler.MOST_OUTPUT) or b"")
         arcs, places = Arcs(), Places(context.directory)
-        for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
-            add(read_regular(file, profiler.MOST_OUTPUT) or b"", arcs, places)
+        for data in _profiles(context):
+            add(data, arcs, places, found)
         if not arcs.own:
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
@@ -251,28 +330,52 @@ class Callgrind(profiler.Profiler):
         return profiler.Sampled(only, "instructions", approximate=True, calls=calls)
 
 
-def add(data: bytes, arcs: Arcs, places: Places) -> None:
-    """Add what a profile of one process holds; what is inlined counts for the function that holds it.
+def _profiles(context: Context) -> Iterator[bytes]:
+    for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
+        yield read_regular(file, profiler.MOST_OUTPUT) or b""
+
+
+@lru_cache(maxsize=1 << 16)
+def _frame(places: Places, name: str, file: str) -> Frame:
+    # in one binary a function is one, whatever file a line of it is from
+    return Frame(plain_name(name), "" if file in ("", "???", "??") else places.of(file))
+
+
+def add(data: bytes, arcs: Arcs, places: Places, inlined: Mapping[str, _Chains]) -> None:
+    """Add what a profile of one process holds.
+
+    What is spent at an address where functions are inlined is the innermost one's, and so are calls from there.
+    inlined: by binary.
 
     Raises:
         OutputError: it is cut off, or not a profile.
     """
 
-    @cache
-    def frame(function: Function) -> Frame:
-        name = plain_name(function.name)
-        if not name or _UNNAMED.fullmatch(name):
-            return Frame("[unknown]", PurePath(function.binary).name)
-        # in one binary a function is one, whatever file a line of it is from
-        return Frame(name, "" if function.file in ("", "???", "??") else places.of(function.file))
+    def frame_of(function: Function) -> Frame:
+        found = _frame(places, function.name, function.file)
+        named = found.function and not _UNNAMED.fullmatch(found.function)
+        return found if named else Frame("[unknown]", PurePath(function.binary).name)
 
+    entries: dict[tuple[Frame, Frame], tuple[int, float]] = {}
     for each in spent(data):
-        caller = frame(each.function)
+        caller = frame_of(each.function)
+        for inner in inlined.get(each.function.binary, {}).get(each.address, ()):
+            frame = _frame(places, inner.name, inner.file)
+            if frame != caller:
+                arcs.calls[caller][frame] += each.amount
+                if each.callee is None:
+                    # how often its first instruction was executed stands for its calls
+                    entries[caller, frame] = min(
+                        entries.get((caller, frame), (each.address, each.amount)), (each.address, each.amount)
+                    )
+            caller = frame
         if each.callee is None:
             arcs.own[caller] += each.amount
         else:
-            arcs.calls[caller][frame(each.callee)] += each.amount
-            arcs.counts[frame(each.callee)] += each.count
+            arcs.calls[caller][frame_of(each.callee)] += each.amount
+            arcs.counts[frame_of(each.callee)] += each.count
+    for (_, frame), (_, count) in entries.items():
+        arcs.counts[frame] += count
 
 
 PROFILER = Callgrind()

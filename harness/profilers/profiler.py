@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -133,6 +133,14 @@ class Profiler:
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
         raise NotImplementedError
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Return what is run behind an execution, in the sandbox of its command, to read what it left.
+
+        Raises:
+            OutputError: that is not what it writes.
+        """
+        yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:
         """Read what it wrote of one execution. Raises OutputError: it is not what it writes, or there is none."""

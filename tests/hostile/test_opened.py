@@ -31,7 +31,7 @@ ALLOWED = {
     "harness/loop/proof.py": CONTENT, "harness/loop/same_output.py": OWN,
     "harness/instruments/pytest_benchmark.py": OWN, "harness/process/descendants.py": MACHINE,
     "harness/process/execute.py": OWN, "harness/process/process_groups.py": OWN,
-    "harness/profilers/python_sampler.py": INSIDE,
+    "harness/profilers/callgrind.py": BENEATH, "harness/profilers/python_sampler.py": INSIDE,
     "harness/sandbox/keeper.py": MACHINE, "harness/sandbox/landlock.py": "O_PATH: what rules are about, and nothing is read",
     "harness/sandbox/sandbox.py": BENEATH,
     "harness/source/differences.py": CONTENT, "harness/source/fetching.py": OWN, "harness/source/store.py": OWN,

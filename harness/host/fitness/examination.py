@@ -205,7 +205,7 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "aslr",
+    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "idle states", "aslr",
     "clock source", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""

@@ -13,6 +13,8 @@ from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, writt
 from harness.host.fitness.machine import is_virtual
 
 CHECKS = Checks()
+DEEP = 50
+"""Microseconds to wake up from which a sleep is deep: five percent of a millisecond."""
 OTHER_KIND = 0.9
 """A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one
 kind differ by some percent (Intel Turbo Boost Max 3.0), big and little ones by a third and more."""
@@ -41,6 +43,36 @@ def _affinity(here: Here) -> Check | None:
     of = f" of {every}" if online else ""
     value = f"{allowed}{of} {'processor' if every == 1 else 'processors'} ({status[1]})"
     return warn(value) if allowed == 1 else ok(value)
+
+
+@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=), unless interrupts are handled there.")
+def _isolated(here: Here) -> Check | None:
+    text = here.files.text(f"{CPUS}/isolated")
+    if text in (None, "", "(null)"):  # what some kernels write for none
+        return None if text is None else ok("none")
+    interrupts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
+    met = {cpu for each in interrupts for cpu in cpu_list(each)} & {*cpu_list(text)}
+    if met:
+        others = written({*cpu_list(here.files.text(f"{CPUS}/online") or "")} - {*cpu_list(text)})
+        command = f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done"
+        return warn(f"{text}; {written(met)} may handle interrupts", command)
+    return ok(f'{text}; cpus = "{text}" in a [[benchmark]] uses them')
+
+
+@CHECKS(
+    "idle states", "When a program has waited, its processor is asleep, and waking it is part of the measured time."
+)
+def _idle(here: Here) -> Check | None:
+    # Documentation/admin-guide/pm/cpuidle.rst
+    states: dict[int, str] = {}
+    for folder in here.files.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*"):
+        latency = whole(here.files.text(f"{folder}/latency"))
+        if latency is not None and here.files.text(f"{folder}/disable") != "1":
+            states[latency] = here.files.text(f"{folder}/name") or ""
+    if not states:
+        return ok("none") if here.files.text(f"{CPUS}/cpuidle/current_driver") == "none" else None
+    value = f"down to {states[max(states)]}, which takes {max(states)} us to leave"
+    return ok(value) if max(states) < DEEP else warn(value, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
 
 
 @CHECKS("processor kinds", "A program takes longer on a slow core than on a fast one, and the scheduler chooses which.")

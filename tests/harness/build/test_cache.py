@@ -117,6 +117,14 @@ def test_what_was_kept_of_one_side_is_linked_again_on_the_other(project: Checkou
     assert ran(tmp_path) == 1
 
 
+def test_a_thin_archive_finds_its_members_again(project: Checkout, tmp_path: Path) -> None:
+    # as meson makes them
+    table = {"command": "make -s clean main.o a.o b.o c.o d.o; ar rcsT lib.a [a-d].o; gcc -o app main.o lib.a"}
+    first, again = (built(project, tmp_path, table=table) for _ in range(2))
+    assert (again.cached, again.relinked, again.full) == (True, True, None)
+    assert again.artifacts == first.artifacts
+
+
 def test_a_kept_build_that_cannot_be_linked_again_says_why(project: Checkout, tmp_path: Path) -> None:
     table = {"command": f"echo x >> {tmp_path}/ran; gcc *.c -o app"}
     built(project, tmp_path, table=table)

@@ -43,6 +43,8 @@ HERE = {
     "other gates",
 }
 """Checks of the machine that the tests run on."""
+UNSTORED = {"isolated cpus", "idle states"}
+"""Checks of files that were not kept of the machines."""
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_a_quiet_virtual_machine_is_fit_with_warnings(tmp_path: Path, monkeypatc
     assert states(checks, "warn") == {"virtual machine"}
     assert checks["virtual machine"].value == "yes, KVM"
     # what a virtual machine does not show is unknown
-    assert states(checks, "unknown") == {"governor", "turbo", "thermal throttling", "smt"}
+    assert states(checks, "unknown") == {"governor", "turbo", "thermal throttling", "smt", *UNSTORED}
     assert problems(Tree(tmp_path), 0) == []
     assert standing_problems(Tree(tmp_path)) == []
 
@@ -83,7 +85,7 @@ def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monke
     assert states(checks, "warn") == {
         "governor", "turbo", "smt", "processor kinds",
     }  # fmt: skip
-    assert states(checks, "unknown") == set()
+    assert states(checks, "unknown") == UNSTORED
     assert checks["processor kinds"].value == "fast cores: 0-3; slow cores: 4-7"
     assert checks["processor kinds"].command is not None
     assert checks["processor kinds"].command.startswith('cpus = "0-3"')
@@ -101,7 +103,7 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert checks["smt"].value == "off"
     assert states(checks, "warn") == {"governor"}
     assert states(checks, "unknown") == {
-        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "thermal throttling",
+        "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "thermal throttling", *UNSTORED,
     }  # fmt: skip
 
 
@@ -189,7 +191,7 @@ def test_nothing_of_nonsense_is_ok_and_nothing_raises(tmp_path: Path, monkeypatc
         if nonsense in ("", "nonsense"):
             # empty files tell that something is none
             known = {name for name, check in checks.items() if check.state == "ok"} - HERE
-            assert known <= {"numa nodes", "power supply", "cpu quota", "affinity", "virtual machine"}
+            assert known <= {"isolated cpus", "numa nodes", "power supply", "cpu quota", "affinity", "virtual machine"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -213,7 +215,7 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 26
+    assert len({check.name for check in checks}) == len(checks) == 28
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))
@@ -243,7 +245,10 @@ DMI, GROUP, KINDS = "sys/class/dmi/id", "sys/fs/cgroup", "sys/devices/system/cpu
 BARE = "processor\t: 0\nflags\t\t: fpu"
 CLOCK = "sys/devices/system/clocksource/clocksource0"
 UNSHOWN = "this system does not show it"
-COMMANDS = {"hpet": f"echo tsc | sudo tee /{CLOCK}/current_clocksource", "tsc": None, "performance": None}
+COMMANDS = {
+    "5-6; 5-6 may handle interrupts": "for irq in /proc/irq/[0-9]*; do echo 0-4,7 | sudo tee $irq/smp_affinity_list; done",
+    "down to C10, which takes 890 us to leave": "sudo cpupower idle-set --disable-by-latency 50", "hpet": f"echo tsc | sudo tee /{CLOCK}/current_clocksource", "tsc": None, "performance": None,
+}  # fmt: skip
 """What changes a value that was found."""
 
 
@@ -260,6 +265,18 @@ def scaling(governor: str, driver: str, preference: str = "") -> dict[str, str]:
     folder = f"{KINDS}/cpu0/cpufreq"
     files = {f"{folder}/scaling_governor": governor, f"{folder}/scaling_driver": driver}
     return files | ({f"{folder}/energy_performance_preference": preference} if preference else {})
+
+
+IRQ = "proc/irq/9/smp_affinity_list"
+
+
+def idling(*states: tuple[str, int, int]) -> dict[str, str]:
+    """Name, latency and whether it is disabled of each state."""
+    return {
+        f"{KINDS}/cpu0/cpuidle/state{number}/{name}": str(text)
+        for number, state in enumerate(states)
+        for name, text in zip(("name", "latency", "disable"), state, strict=True)
+    }
 
 
 def clock(name: str) -> dict[str, str]:
@@ -299,6 +316,13 @@ def clock(name: str) -> dict[str, str]:
         ("memory", {"proc/meminfo": "MemTotal: 8388608 kB\nMemAvailable: 8000000 kB", "proc/self/cgroup": "0::/", f"{GROUP}/cgroup.procs": "",
                     f"{GROUP}/memory.max": str(2**30), f"{GROUP}/memory.current": str(2**30), f"{GROUP}/memory.stat": f"anon 5\ninactive_file {2**26}"},
          "warn", "64 MiB of 1.0 GiB available in its control group"),
+        ("affinity", {"proc/self/status": "Cpus_allowed_list:\t3", f"{KINDS}/online": "0-7"}, "warn", "1 of 8 processors (3)"),
+        ("isolated cpus", {IRQ: "0-7", f"{KINDS}/isolated": ""}, "ok", "none"),
+        ("isolated cpus", {IRQ: "0-7", f"{KINDS}/isolated": "5-6", f"{KINDS}/online": "0-7"}, "warn", "5-6; 5-6 may handle interrupts"),
+        ("isolated cpus", {IRQ: "0-4,7", f"{KINDS}/isolated": "5-6"}, "ok", '5-6; cpus = "5-6" in a [[benchmark]] uses them'),
+        ("idle states", {f"{KINDS}/cpuidle/current_driver": "none"}, "ok", "none"),
+        ("idle states", idling(("POLL", 0, 0), ("C1", 2, 0), ("C10", 890, 0)), "warn", "down to C10, which takes 890 us to leave"),
+        ("idle states", idling(("POLL", 0, 0), ("C1", 2, 0), ("C10", 890, 1)), "ok", "down to C1, which takes 2 us to leave"),
         ("aslr", layouts("2"), "ok", "on"),
         ("aslr", layouts("0"), "warn", "off"),
         ("aslr", layouts("1"), "warn", "partly off"),

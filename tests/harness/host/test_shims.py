@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.shims import Shim, shims
+from harness.host.shims import Shim, behind, shims
 
 Environment = Callable[..., dict[str, str]]
 PYENV = """\
@@ -75,6 +75,9 @@ def test_a_script_that_starts_the_manager(
     assert found(there, tmp_path, *commands) == {Shim(name, str(shim), str(program)): ["0", "1", "2"]}
     # it is asked once, and nothing is started
     assert log.read_text() == "which\n"
+    # asdf chooses by folders: it is not asked where what it would say is of no use
+    before = behind(there, ["python bench.py"], [])["PATH"].startswith(f"{program.parent}{os.pathsep}")
+    assert (before, log.read_text().count("which")) == ((True, 2) if name == "pyenv" else (False, 1))
 
 
 def test_a_link_to_a_program_that_looks_at_its_own_name(

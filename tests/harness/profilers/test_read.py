@@ -10,13 +10,15 @@ import pytest
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.profilers import perf, pprof, python
-from harness.profilers.callgrind import Arcs, Counted, add, drawn, spent
+from harness.profilers.callgrind import Arcs, Counted, add, chains, drawn, spent
 from harness.profilers.native import Places, plain_name
 from harness.profilers.profiler import Costs
 
 DATA = Path(__file__).parents[2] / "data" / "profilers"
 PROFILE = gzip.decompress((DATA / "callgrind-3.19.0.out.gz").read_bytes())
-PROJECT = Places(Path("/tmp/project"))  # as in the data
+INLINED = (DATA / "addr2line-2.40.txt").read_bytes()
+BINARY = "/tmp/project/sort"  # as in the data
+PROJECT = Places(Path(BINARY).parent)
 TEXT = (DATA / "perf-6.1.187.txt").read_bytes()
 PACKED = (DATA / "go-1.26.8.pprof").read_bytes()
 PLACES = Places(DATA)
@@ -24,7 +26,7 @@ PLACES = Places(DATA)
 
 def parse(data: bytes, places: Places = PROJECT) -> Counted:
     arcs = Arcs()
-    add(data, arcs, places)
+    add(data, arcs, places, {})
     return drawn(arcs)
 
 
@@ -72,14 +74,39 @@ def test_own_costs_add_up_to_callgrinds_total() -> None:
     total = int(next(line for line in PROFILE.split(b"\n") if line.startswith(b"totals:")).split()[1])
     costs = parse(PROFILE, PROJECT)
     assert sum(costs.values()) == pytest.approx(total)
-    # twice is inlined into weigh, and counts as weigh
+    # twice is inlined into weigh, and counts as weigh where nothing says so
     assert {"weigh", "fib", "main"} <= own(costs).keys()
     assert "twice" not in own(costs)
 
 
+def test_an_inlined_function_has_its_own_cost() -> None:
+    plain, arcs = own(parse(PROFILE, PROJECT)), Arcs()
+    add(PROFILE, arcs, PROJECT, {BINARY: chains(INLINED)})
+    found = own(drawn(arcs))
+    assert found["twice"] > 0
+    assert found["twice"] + found["weigh"] == pytest.approx(plain["weigh"])
+    assert sum(found.values()) == pytest.approx(sum(plain.values()))
+    stack = max((s for s in drawn(arcs) if s[-1].function == "twice"), key=lambda s: drawn(arcs)[s])
+    assert [frame.function for frame in stack[-3:]] == ["both", "weigh", "twice"]
+    assert stack[-1].file == "sort.c"
+
+
+def test_mangled_lists_of_inlined_functions_are_read_or_refused() -> None:
+    draw = random.Random(6)
+    for _ in range(60):
+        data = bytearray(INLINED)
+        for _ in range(draw.randrange(1, 40)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        try:
+            found = chains(bytes(data[draw.randrange(len(data)) :]))
+        except OutputError:
+            continue
+        assert all(each.name is not None for chain in found.values() for each in chain)
+
+
 def test_calls_are_counted_and_recursion_is_one_function() -> None:
     arcs = Arcs()
-    add(PROFILE, arcs, PROJECT)
+    add(PROFILE, arcs, PROJECT, {})
     counts = {frame.function: count for frame, count in arcs.counts.items()}
     assert counts["weigh"] == 11
     assert not any("'" in frame.function for frame in arcs.own)
