@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.listing import file_formats
+from gate.cli.option_values import Shard
 from gate.cli.options import named, option, repeated, switch, words
-from gate.cli.values import Shard
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +28,7 @@ class RulesOptions:
     )
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     given: Any = None
-    """A config (gate.config.source.Source) that other options made, in place of a file."""
+    """A config (gate.config.config_text.Source) that other options made, in place of a file."""
     typed: tuple[str, ...] = words()
     """The command line that has these options, from the command's name on; empty: none was typed."""
 
@@ -74,14 +74,14 @@ class MeasureOptions:
     resume: bool = switch("continue an interrupted run", section=_RUN)
     out: Path | None = option(
         "folder for measurements and report (default: .perfgate in the project)",
-        metavar="DIR", parse=values.folder, section=_RUN,
+        metavar="DIR", parse=option_values.folder, section=_RUN,
     )  # fmt: skip
     keep: bool = switch("keep the checkouts of base and head", section=_RUN)
     strict: bool = switch(STRICT, section=_RUN)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait, section=_RUN)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait, section=_RUN)
     seed: int | None = option(
         SEED,
-        metavar="N", parse=values.seed, section=_RUN,
+        metavar="N", parse=option_values.seed, section=_RUN,
     )  # fmt: skip
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path, section=_RUN)
     creep: bool = False
@@ -102,9 +102,11 @@ class PartOptions(MeasureOptions):
 
     shard: Shard | None = option(
         "measure only part I of N of the benchmarks, the same part on every machine",
-        metavar="I/N", parse=values.shard, section=_PARTS,
+        metavar="I/N", parse=option_values.shard, section=_PARTS,
     )  # fmt: skip
-    session: int | None = option("number of this session, from 0", metavar="S", parse=values.session, section=_PARTS)
+    session: int | None = option(
+        "number of this session, from 0", metavar="S", parse=option_values.session, section=_PARTS
+    )
     sessions: int | None = option(
-        "number of sessions (default: plan.sessions)", metavar="N", parse=values.sessions, section=_PARTS
+        "number of sessions (default: plan.sessions)", metavar="N", parse=option_values.sessions, section=_PARTS
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.config.commands import mentions
+from gate.config.config_text import Fault, Path
 from gate.config.instruments import KNOWN
-from gate.config.source import Fault, Path
 from gate.config.types import Benchmark, Service
 from gate.model.case import quantile_of
 from gate.units import meant

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from gate.config.config_text import Path, dotted
 from gate.config.schema import to_tables
-from gate.config.source import Path, dotted
 from gate.config.types import Config
 from gate.config.wrong import shown
 from gate.model import SIDES, Side

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gate.config.commands import PLACEHOLDERS, is_simple
+from gate.config.config_text import Fault, Path
 from gate.config.rules import is_studied
 from gate.config.shared_tables import Command, Load, Service
-from gate.config.source import Fault, Path
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import SIDE, variable
 from gate.config.types import Benchmark, Config

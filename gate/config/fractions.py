@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gate.config.source import Fault, Path
+from gate.config.config_text import Fault, Path
 from gate.config.study import Study
 from gate.units import plural
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.cli.values import Shard
+from gate.cli.option_values import Shard
 from gate.model import UserError
 from gate.units import plural
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from gate.config.config_text import Path, dotted
 from gate.config.shared_tables import OF_RUNS
-from gate.config.source import Path, dotted
 from gate.config.types import Config, Detectable
 from gate.units import Duration, Quantity, Share
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.config.config_text import Source, from_tables, project_source, read_source, tables_of_namesake, why_namesake
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
-from gate.config.source import Source, from_tables, project_source, read_source, tables_of_namesake, why_namesake
 from gate.config.types import Config
 from gate.evidence.runs import config_of
 from gate.model import Run, UserError, Whose

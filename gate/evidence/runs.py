@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from gate.config.config_text import Source, from_tables
 from gate.config.parse import parse
 from gate.config.resolve import over
-from gate.config.source import Source, from_tables
 from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Same, Side, UserError

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from gate.codes import Exit
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.model import REPORT_SCHEMA, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.study import StudyReport

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.config.config_text import ConfigError, from_tables
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import most_builds
-from gate.config.source import ConfigError, from_tables
 from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules

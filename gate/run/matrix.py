@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gate.cli.groups import RulesOptions
-from gate.cli.values import MOST_JOBS
+from gate.cli.option_values import MOST_JOBS
 from gate.config.shards import too_many
 from gate.model import UserError
 from gate.units import plural

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.listing import declaring
 from gate.codes import Exit
-from gate.config.source import COMMAND_LINE, from_tables
+from gate.config.config_text import COMMAND_LINE, from_tables
 from gate.config.types import Config
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import MEASUREMENTS

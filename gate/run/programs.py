@@ -13,8 +13,8 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.commands import as_text
+from gate.config.config_text import ConfigError, Fault, Source, read_source
 from gate.config.resolve import resolve
-from gate.config.source import ConfigError, Fault, Source, read_source
 from gate.config.types import Builds
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Commit, UserError, Whose

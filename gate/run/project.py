@@ -13,11 +13,8 @@ import msgspec
 
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
-from gate.cli.values import Shard
-from gate.config.resolve import Settings, resolve
-from gate.config.rules import matches
-from gate.config.shards import names_in
-from gate.config.source import (
+from gate.cli.option_values import Shard
+from gate.config.config_text import (
     ConfigError,
     Source,
     project_source,
@@ -26,6 +23,9 @@ from gate.config.source import (
     together,
     why_namesake,
 )
+from gate.config.resolve import Settings, resolve
+from gate.config.rules import matches
+from gate.config.shards import names_in
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER

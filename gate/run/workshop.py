@@ -28,9 +28,9 @@ from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
 from harness.host.shims import behind
 from harness.loop.execution import Executions
+from harness.process.affinity import before_others
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
-from harness.process.processors import before_others
 from harness.sandbox.caches import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox
 from harness.source.repository import files_at

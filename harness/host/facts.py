@@ -19,8 +19,8 @@ from typing import Literal
 
 from gate.model.warnings.setup import Differing
 from gate.units import nominal_gib
+from harness.process.affinity import given_priority
 from harness.process.execute import find_program
-from harness.process.processors import given_priority
 
 UNKNOWN = "unknown"
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gate.units import Duration
+from harness.process.affinity import ProcessorsError, started_with, weigh_session
 from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
@@ -29,7 +30,6 @@ from harness.process.process_groups import NOT_STARTED, Process, end_group, mark
 from harness.process.process_groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
-from harness.process.processors import ProcessorsError, started_with, weigh_session
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement
 

@@ -20,8 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.process.affinity import weigh_session
 from harness.process.descendants import adopts_orphans
-from harness.process.processors import weigh_session
 from harness.sandbox.sandbox import Confinement
 
 _HEAD = 8

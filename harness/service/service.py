@@ -15,10 +15,10 @@ from pathlib import Path
 from gate.config.types import Benchmark, Service
 from gate.model import Side
 from harness.instruments.protocol import Context, Unusable, arguments, environment, tail
+from harness.process.affinity import OWN
 from harness.process.background import Background, StartError
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
-from harness.process.processors import OWN
 from harness.sandbox.sandbox import outputs
 from harness.service.ready import ReadyError, make_probe, wait_until_ready
 

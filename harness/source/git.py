@@ -14,9 +14,9 @@ from pathlib import Path
 
 from gate.checkout import git_command, is_repository, top_of
 from harness.errors import LackError, SourceError
+from harness.process.affinity import signals_later
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.process_groups import end_group
-from harness.process.processors import signals_later
 
 _REVISIONS = {"diff-tree", "log", "rev-list", "show"}
 """Commands that take revisions and paths."""

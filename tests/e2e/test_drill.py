@@ -9,8 +9,8 @@ import pytest
 
 from gate.commands.drill.drill import Exercise, document
 from gate.commands.drill.edits import with_failing_artifacts
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from gate.document.terminal import Screen, render
 from gate.model import Metric
 from harness.loop.execution import _longer

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import read_source
 from gate.decide import decide
 from gate.model import Sample
 from tests.support import simulate

@@ -15,10 +15,10 @@ from statistics import NormalDist
 from typing import Any
 
 from gate.cli.main import main
+from gate.config.config_text import dotted, from_tables
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy, most_builds
-from gate.config.source import dotted, from_tables
 from gate.config.types import Config
 from gate.decide import decide
 from gate.evidence.gather import gather

@@ -12,8 +12,8 @@ from gate.commands.init.command import Options, run
 from gate.commands.init.found import Found
 from gate.commands.init.init import choose
 from gate.commands.init.tree import read_tree
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from gate.config.types import Config
 from tests.support.project import empty
 

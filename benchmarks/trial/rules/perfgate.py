@@ -10,8 +10,8 @@ import msgspec
 from benchmarks.trial import plan
 from benchmarks.trial.comparisons import Comparison, Round
 from benchmarks.trial.rules.rule import Call, Rule, Source
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Builds, Plan
 from gate.decide import decide
 from gate.decide.decided import looking

@@ -16,7 +16,7 @@ import msgspec
 
 from gate.cli.command import Command, command_of
 from gate.cli.groups import MeasureOptions
-from gate.cli.values import Shard
+from gate.cli.option_values import Shard
 from gate.codes import Exit, is_of_signal
 from gate.commands.action.study import measure_study
 from gate.github.command_files import NAMES, FileGuard, put

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import MEASURING, Command, late
 from gate.cli.groups import SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, named, option, switch
@@ -27,18 +27,18 @@ class MeasuringOptions:
         "longest time to measure; comparing both ends takes at most plan.budget of it "
         "(default: four times plan.budget)",
         metavar="TIME",
-        parse=values.duration,
+        parse=option_values.duration,
     )
     out: Path | None = option(
         "folder for measurements and report (default: .perfgate/bisect in the project)",
         metavar="DIR",
-        parse=values.folder,
+        parse=option_values.folder,
     )
-    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
     dry_run: bool = switch("print the commits that would be searched, and what a round runs; measure nothing")
     resume: bool = switch("continue an interrupted search of the same range, or give an ended one more budget")
     strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

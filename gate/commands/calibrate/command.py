@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import MEASURED, MEASURING, Command, late
 from gate.cli.groups import HEAD, HISTORY, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
@@ -21,23 +21,23 @@ class MeasuringOptions:
 
     head: str | None = option(HEAD, metavar="REF")
     builds: int | None = option(
-        "builds of each side (default: --set plan.builds, otherwise 20)", metavar="N", parse=values.count
+        "builds of each side (default: --set plan.builds, otherwise 20)", metavar="N", parse=option_values.count
     )
     budget: Duration | None = option(
         "longest time to measure (default: --set plan.budget, otherwise four times plan.budget)",
         metavar="TIME",
-        parse=values.duration,
+        parse=option_values.duration,
     )
     out: Path | None = option(
         "folder for the measurements (default: .perfgate/calibration in the project)",
         metavar="DIR",
-        parse=values.folder,
+        parse=option_values.folder,
     )
-    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
     dry_run: bool = switch("print what would run, how often and how long; measure nothing")
     resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
 
 

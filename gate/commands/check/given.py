@@ -17,9 +17,9 @@ from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import MisuseError
 from gate.commands.check.command import GivenOptions
+from gate.config.config_text import COMMAND_LINE, read_source
 from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
-from gate.config.source import COMMAND_LINE, read_source
 from gate.model import SIDES, UserError
 from gate.writing.phrases import toml_text
 from gate.writing.plain import clip, visible

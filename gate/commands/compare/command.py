@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules, result_formats
@@ -61,7 +61,9 @@ class Options:
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")
     sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
-    min_change: Share | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=values.share)
+    min_change: Share | None = option(
+        "hide rows that changed less, such as 2%%", metavar="SHARE", parse=option_values.share
+    )
     listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
     each: Literal["build", "execution", "session"] = option(
         "what each result file of a label counts as (default: build)",

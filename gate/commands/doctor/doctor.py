@@ -19,8 +19,8 @@ from gate.run.place import opened
 from gate.store.history_records import proof_of
 from gate.store.memory import HistoryError, folder_of
 from gate.units import plural
-from harness.host.fitness.check import Check
 from harness.host.fitness.examination import examine, unfit
+from harness.host.fitness.host_check import Check
 from harness.host.fitness.load import WAITS
 from harness.sandbox.sandbox import examined
 

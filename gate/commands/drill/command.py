@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import MEASURING, Command, late
 from gate.cli.groups import HEAD, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
@@ -25,7 +25,7 @@ class DrillOptions:
         "instead, read the workflows (or one) for what would swallow a verdict; measures nothing",
         metavar="FILE", alone="",
     )  # fmt: skip
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import Command, late
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
@@ -29,7 +29,7 @@ class ListOptions:
     """What the history holds."""
 
     limit: int = option(
-        "newest records to list (default: 20)", metavar="N", parse=values.whole(1, 1_000_000), default=20
+        "newest records to list (default: 20)", metavar="N", parse=option_values.whole(1, 1_000_000), default=20
     )
     store: StoreOptions = group(StoreOptions, "store")
 
@@ -49,7 +49,7 @@ class AddOptions:
     keep: int = option(
         f"records that stay; the oldest beyond them are dropped (default: {KEEP})",
         metavar="N",
-        parse=values.whole(1, 1_000_000),
+        parse=option_values.whole(1, 1_000_000),
         default=KEEP,
     )
     dry_run: bool = switch("print the record, and write nothing")
@@ -62,7 +62,7 @@ class TrendOptions:
 
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
-    limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
+    limit: int | None = option("only the newest commits", metavar="N", parse=option_values.whole(1, 1_000_000))
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     markdown: str | None = option("write the report as Markdown (-: print it)", metavar="FILE")
     html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")

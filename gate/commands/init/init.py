@@ -25,9 +25,9 @@ from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
+from gate.config.config_text import project_source, read_source, tables_of_namesake, why_namesake
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
-from gate.config.source import project_source, read_source, tables_of_namesake, why_namesake
 from gate.document.html import render_template
 from gate.model import UserError
 from gate.writing.plain import visible

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import Command
 from gate.cli.groups import HEAD, HISTORY, RulesOptions
 from gate.cli.options import argument, given, group, option, switch
@@ -28,17 +28,17 @@ class PlanOptions:
     )
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
     budget: Duration | None = option(
-        "time for builds and starts (default: plan.budget)", metavar="TIME", parse=values.duration
+        "time for builds and starts (default: plan.budget)", metavar="TIME", parse=option_values.duration
     )
     target: Share | None = option(
         "half-width of the intervals to aim for (default: see --detect)",
-        metavar="SHARE", parse=values.share,
+        metavar="SHARE", parse=option_values.share,
     )  # fmt: skip
     detect: Share | None = option(
         "change to be found in 80%% of the runs (default: gate.detectable; where that is the threshold: intervals half "
         "as wide)",
         metavar="SHARE",
-        parse=values.share,
+        parse=option_values.share,
     )
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
 
@@ -50,11 +50,11 @@ class MatrixOptions:
     shards: int | None = option(
         "parts to divide the benchmarks into (default: plan.shards)",
         metavar="N",
-        parse=values.whole(1, values.MOST_JOBS),
+        parse=option_values.whole(1, option_values.MOST_JOBS),
     )
     sessions: int | None = option(
         "times to measure everything, each on another runner (default: plan.sessions)",
-        metavar="N", parse=values.sessions,
+        metavar="N", parse=option_values.sessions,
     )  # fmt: skip
     """shards and sessions: None as configured."""
     base: str | None = option("commit whose benchmarks count too (default: that of `perfgate measure`)", metavar="REF")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import DECIDED, Command, late
 from gate.cli.groups import MeasuredRulesOptions, OutputOptions
 from gate.cli.listing import report_formats
@@ -25,10 +25,12 @@ class ReportOptions:
     )  # fmt: skip
     out: Path | None = option(
         "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",
-        metavar="DIR", parse=values.folder,
+        metavar="DIR", parse=option_values.folder,
     )  # fmt: skip
-    report_url: str | None = option("address of the HTML report, to link to", metavar="URL", parse=values.address)
-    run_url: str | None = option("address of the workflow run, to link to", metavar="URL", parse=values.address)
+    report_url: str | None = option(
+        "address of the HTML report, to link to", metavar="URL", parse=option_values.address
+    )
+    run_url: str | None = option("address of the workflow run, to link to", metavar="URL", parse=option_values.address)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

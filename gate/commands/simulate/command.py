@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import Command, late
 from gate.cli.options import argument, option
 
 
 def _builds(text: str) -> tuple[int, ...]:
-    return tuple(map(values.whole(2, 200), text.split(",")))
+    return tuple(map(option_values.whole(2, 200), text.split(",")))
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    found = tuple(float(values.share(part)) for part in text.split(","))
+    found = tuple(float(option_values.share(part)) for part in text.split(","))
     if max(found) > 1:
         raise argparse.ArgumentTypeError(f"{max(found) * 100:g}% is more than 100%")
     return found
@@ -48,11 +48,13 @@ class Options:
         "true changes (default: 5%%,10%%)", metavar="SHARES", parse=_effects, default=(0.05, 0.10)
     )
     reports: int = option(
-        "reports for each number (default: 200)", metavar="N", parse=values.whole(1, 10**7), default=200
+        "reports for each number (default: 200)", metavar="N", parse=option_values.whole(1, 10**7), default=200
     )
-    cases: int = option("findings in each report (default: 20)", metavar="N", parse=values.whole(1, 1000), default=20)
-    seed: int = option("seed of the random numbers (default: 1)", metavar="N", parse=values.seed, default=1)
-    cores: int | None = option("processes to use (default: one per core)", metavar="N", parse=values.count)
+    cases: int = option(
+        "findings in each report (default: 20)", metavar="N", parse=option_values.whole(1, 1000), default=20
+    )
+    seed: int = option("seed of the random numbers (default: 1)", metavar="N", parse=option_values.seed, default=1)
+    cores: int | None = option("processes to use (default: one per core)", metavar="N", parse=option_values.count)
 
 
 COMMAND = Command(

@@ -13,14 +13,14 @@ from typing import TextIO
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.cli.values import MOST_JOBS
+from gate.cli.option_values import MOST_JOBS
 from gate.commands.study.options import StudyOptions
 from gate.config import treatments as planning
 from gate.config.command_checks import unused
+from gate.config.config_text import ConfigError
 from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import is_single, matches
-from gate.config.source import ConfigError
 from gate.config.study import Study
 from gate.config.types import Config
 from gate.evidence.records import Located

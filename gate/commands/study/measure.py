@@ -17,9 +17,9 @@ from gate.codes import Exit
 from gate.commands.study import experiment
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import design_warnings, document, introduction, warnings_of
+from gate.config.config_text import Path as Key
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
-from gate.config.source import Path as Key
 from gate.config.study import Study
 from gate.config.treatments import (
     Planned,

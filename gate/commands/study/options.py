@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from gate.cli import groups, values
+from gate.cli import groups, option_values
 from gate.cli.groups import HEAD, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
@@ -102,13 +102,15 @@ class MeasuringOptions(CommitsOptions):
     """What is measured for a study, and where; out: None: study in .perfgate of the project."""
 
     out: Path | None = option(
-        f"folder for measurements and analysis (default: {FOLDER} in the project)", metavar="DIR", parse=values.folder
+        f"folder for measurements and analysis (default: {FOLDER} in the project)",
+        metavar="DIR",
+        parse=option_values.folder,
     )
-    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
     keep: bool = switch("keep the checkouts of base and head")
     resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
     dry_run: bool = switch("print what would run, how often and how long; measure nothing")
     every: bool = switch("with --dry-run: print the order of all starts", flag="--all")
 
@@ -117,10 +119,10 @@ class MeasuringOptions(CommitsOptions):
 class JobOptions:
     """Which job this is, where several measure; None: the only one."""
 
-    session: int | None = option("number of this session, from 0", metavar="K", parse=values.session)
+    session: int | None = option("number of this session, from 0", metavar="K", parse=option_values.session)
     sessions: int | None = option(
         "number of sessions (default: plan.sessions, at least as many as the factors name)",
-        metavar="N", parse=values.sessions,
+        metavar="N", parse=option_values.sessions,
     )  # fmt: skip
     runner: str | None = option("name of this runner, if a factor names runners", metavar="NAME")
 
@@ -134,7 +136,7 @@ class AnalysisOutputOptions:
 
     html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-    csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=values.folder)
+    csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=option_values.folder)
     quiet: bool = switch("print only the summary and errors")
 
     def require_writable(self) -> list[Path]:
@@ -178,8 +180,8 @@ class MeasureOptions:
 class PlanningOptions(CommitsOptions):
     """What a plan is of, and how it is shown."""
 
-    out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
-    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=option_values.folder)
+    seed: int | None = option(SEED, metavar="N", parse=option_values.seed)
     every: bool = switch("print the order of all starts", flag="--all")
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
@@ -244,7 +246,10 @@ class AnalyseOptions:
         section="method",
     )
     order: int | None = option(
-        "most factors in an interaction (default: study.order)", metavar="N", parse=values.count, section="method"
+        "most factors in an interaction (default: study.order)",
+        metavar="N",
+        parse=option_values.count,
+        section="method",
     )
     quantiles: tuple[float, ...] | None = option(
         "quantiles to analyse, between 0 and 1 (default: 0.1 to 0.9 and 0.99)",
@@ -265,9 +270,9 @@ class AnalyseOptions:
         "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
     )
     seed: int | None = option(
-        "seed of subsamples (default: that of the run)", metavar="N", parse=values.seed, section="method"
+        "seed of subsamples (default: that of the run)", metavar="N", parse=option_values.seed, section="method"
     )
-    out: Path | None = option("folder to write report and tables to", metavar="DIR", parse=values.folder)
+    out: Path | None = option("folder to write report and tables to", metavar="DIR", parse=option_values.folder)
     outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.cli.command import MEASURED, MEASURING, Command, late
 from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
@@ -16,7 +16,7 @@ class TryOptions:
 
     head: str | None = option(HEAD, metavar="REF")
     strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    wait: float | None = option(WAIT, metavar="TIME", parse=option_values.wait)
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
     advises: bool = True

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 
 import msgspec
 
-from gate.cli.values import Shard
+from gate.cli.option_values import Shard
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.request import (
     LONGEST,

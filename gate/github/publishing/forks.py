@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.config.config_text import from_tables, project_source
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
-from gate.config.source import from_tables, project_source
 from gate.decide.decided import Decided
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Inputs, Located

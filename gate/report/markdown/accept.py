@@ -6,13 +6,13 @@ import datetime
 import math
 from collections import Counter
 
-from gate.config.source import COMMAND_LINE
+from gate.config.config_text import COMMAND_LINE
 from gate.decide.importance import ordered
 from gate.decide.policy import today
 from gate.document.markdown import block, brief
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
-from gate.report.markdown.tables import Part
+from gate.report.markdown.parts import Part
 from gate.words.reports import is_of_programs
 from gate.writing.amounts import known
 

@@ -11,9 +11,9 @@ from gate.decide.importance import is_changed, ordered, plain
 from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short, size
 from gate.model import Finding, Report
 from gate.report.links import Links
-from gate.report.markdown import tables as parts
+from gate.report.markdown import parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.tables import Marked, Part, failed, findings_table, why
+from gate.report.markdown.parts import Marked, Part, failed, findings_table, why
 from gate.units import plural
 from gate.words import bars, creep, numbers, reports, sameness, views
 from gate.words.failures import FailureGroup, grouped

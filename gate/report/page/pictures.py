@@ -73,7 +73,7 @@ def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, pre
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
     from gate.plots.changes import effects
-    from gate.plots.values import series, values
+    from gate.plots.violins import series, values
 
     named, drawn = _legible(finding), []
     if case is not None:

@@ -15,7 +15,7 @@ from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import facts, install
 from harness.host.fitness import load, machine, processors
 from harness.host.fitness.cgroup import memory_limit
-from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.kernel_files import Tree
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own

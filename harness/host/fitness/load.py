@@ -6,8 +6,8 @@ import math
 
 from gate.units import plural
 from harness.host.fitness.cgroup import quota
-from harness.host.fitness.check import Check, Checks, Here, State, bad, ok, warn
 from harness.host.fitness.counters import Pressure, Window, load, pressure
+from harness.host.fitness.host_check import Check, Checks, Here, State, bad, ok, warn
 
 CHECKS = Checks()
 WAITS = frozenset({"load", "other processes", "cpu pressure"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gate.model.warnings.hosts import OnBattery
-from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.kernel_files import Tree
 
 CHECKS = Checks()

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 
 from gate.model.warnings.hosts import HeldDown, LowPowerProfile
 from gate.units import plural
-from harness.host.fitness.check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.counters import governors, turbo
+from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, written
 from harness.host.fitness.machine import is_virtual
 

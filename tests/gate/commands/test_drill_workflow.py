@@ -9,8 +9,8 @@ from gate.cli.command import meanings
 from gate.codes import MEANINGS, Exit
 from gate.commands.drill.command import COMMAND
 from gate.commands.drill.workflows import swallowed
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from gate.model import UserError
 from tests.support.pages import ROOT
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gate.config.config_text import ConfigError, read_source
 from gate.config.parse import parse
-from gate.config.source import ConfigError, read_source
 from gate.config.study import Study
 from gate.config.types import Config
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from gate.config.config_text import ConfigError, read_source
 from gate.config.parse import parse
-from gate.config.source import ConfigError, read_source
 from tests.support.project import CONFIG, Project
 
 WRONG = """\

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from gate.cli.main import main
+from gate.config.config_text import ConfigError, read_source
 from gate.config.parse import parse
-from gate.config.source import ConfigError, read_source
 
 TEXT = '[gate]\nthreshold = "3%"\nconfidense = 0.95\n\n[[benchmark]]\nname = "a"\n\tcommand = 3\n'
 MARKED = """\

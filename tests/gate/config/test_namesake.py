@@ -1,6 +1,6 @@
 import pytest
 
-from gate.config.source import ConfigError, project_source, tables_of_namesake, why_namesake
+from gate.config.config_text import ConfigError, project_source, tables_of_namesake, why_namesake
 
 ITS = '[defaults]\nrepeat = 7\nthreshold = 0.2\n\n[[bench]]\nname = "pst_extract"\ncommand = ["sh", "-c", "true"]\n'
 OURS = '[gate]\nthreshold = "3%"\n'

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
+from gate.config.config_text import ConfigError, line_of, project_source, read_source
 from gate.config.parse import parse
-from gate.config.source import ConfigError, line_of, project_source, read_source
 from gate.config.types import Config
 from gate.units import Share
 from tests.gate.config.reading import config, error

@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
+from gate.config.config_text import read_source
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import threshold_of
-from gate.config.source import read_source
 from gate.model.warnings.setup import MeasuringChanged, Renamed
 
 

@@ -4,11 +4,11 @@ import json
 import jsonschema
 import pytest
 
+from gate.config.config_text import ConfigError, Source, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.rules import accepts_of, detectable_of, floor_of, is_decided, matches, most_builds, threshold_of
 from gate.config.schema import json_schema, to_tables
-from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
 from gate.evidence.builds import decided_by_name
 from gate.model import SIDES, Side

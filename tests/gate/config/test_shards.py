@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.cli.values import Shard
+from gate.cli.option_values import Shard
 from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
 from gate.config.types import Builds, Plan
 from gate.model import UserError

@@ -5,12 +5,12 @@ import json
 import jsonschema
 import pytest
 
+from gate.config.config_text import ConfigError, Source, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.rules import is_studied
 from gate.config.schema import json_schema, to_tables
 from gate.config.shared_tables import Load
-from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.study import Study
 from gate.config.types import Config
 from gate.units import Duration

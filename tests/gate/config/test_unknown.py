@@ -2,9 +2,9 @@
 
 import pytest
 
+from gate.config.config_text import ConfigError, read_source
 from gate.config.parse import parse
 from gate.config.resolve import tables_of
-from gate.config.source import ConfigError, read_source
 from gate.config.wrong import closest
 
 BENCHMARK = "[[benchmark]]\nname = 'a'\ncommand = 'true {n}'\n"

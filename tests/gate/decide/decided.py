@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.cli.main import main
+from gate.config.config_text import from_tables, read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import from_tables, read_source
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.model import Report

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import from_tables
 from gate.decide import decide
 from gate.decide.controls import controls_of
 from gate.decide.design import design_of, subjects_of

@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import from_tables
 from gate.decide.creep import Crept, crept_of, night_of
 from gate.decide.next_steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from gate.config.config_text import ConfigError, read_source
 from gate.config.parse import parse
-from gate.config.source import ConfigError, read_source
 from gate.decide.next_steps import next_step
 from gate.model import Finding, Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine, RatioBySession, RoundsLeftOut, SessionsDiffer

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import read_source
 from gate.decide import decide
 from gate.decide.findings import MOST
 from gate.model import Finding, Round, Sample

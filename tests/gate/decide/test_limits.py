@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.config.config_text import ConfigError, from_tables
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import ConfigError, from_tables
 from gate.decide import decide
 from gate.decide.decided import looking
 from gate.evidence.gather import gather

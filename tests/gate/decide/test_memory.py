@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import read_source
 from gate.decide import decide
 from gate.decide.next_steps import next_step
 from gate.evidence.gather import gather

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.rules import repeats_of
 from gate.config.schema import to_tables
-from gate.config.source import from_tables
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, counting, wanted
 from gate.evidence.gather import gather

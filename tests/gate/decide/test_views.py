@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.rules import Policy
-from gate.config.source import read_source
 from gate.config.types import Benchmark, Config, Gate
 from gate.decide import decide, look
 from gate.decide.design import design_of, subjects_of

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located, read

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gate.model import Case, Sample
-from gate.plots.values import series, values
+from gate.plots.violins import series, values
 from tests.gate.plots.drawn import assert_sound, case, finding
 from tests.support.seeds import some
 

@@ -10,7 +10,7 @@ import pytest
 
 from gate.model import Case, Finding, Sample
 from gate.plots.picture import Picture
-from gate.plots.values import series, values
+from gate.plots.violins import series, values
 from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
 
 Draw = Callable[[Case, str], Picture | None]

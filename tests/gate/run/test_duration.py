@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import treatments
 from gate.config.types import BuildTable, Config

@@ -19,7 +19,7 @@ from gate.cli.main import main
 from gate.evidence.records import Appender
 from gate.model import HostState
 from harness.errors import LackError
-from harness.process.processors import started_with
+from harness.process.affinity import started_with
 from harness.source.git import Git
 from tests.support.project import Project, environment, perfgate, small_project
 

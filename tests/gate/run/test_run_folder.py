@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.schema import to_tables
-from gate.config.source import from_tables
 from gate.model import Commit, Run, UserError
 from gate.run.run_folder import refuse_other
 

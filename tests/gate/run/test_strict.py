@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from harness.process.processors import before_others
+from harness.process.affinity import before_others
 from tests.support.project import Project
 
 LOADED = "load: 9.8 on 2 processors"

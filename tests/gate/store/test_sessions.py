@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather

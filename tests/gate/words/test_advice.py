@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from gate.commands.study.plan import design_warnings
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from gate.config.treatments import model_factors, treatments
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import checkout as c

@@ -10,9 +10,9 @@ import pytest
 
 from gate.model.warnings.hosts import OnBattery
 from harness.host.fitness import examination
-from harness.host.fitness.check import Check
 from harness.host.fitness.counters import Window
 from harness.host.fitness.examination import examine, problems, standing_problems, unfit
+from harness.host.fitness.host_check import Check
 from harness.host.fitness.kernel_files import Tree
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
@@ -26,7 +26,7 @@ def found(
     def watch(files: Tree, seconds: float) -> Window:
         return window(files, later={} if later is None else later)
 
-    monkeypatch.setattr("harness.host.fitness.check.watch", watch)
+    monkeypatch.setattr("harness.host.fitness.host_check.watch", watch)
     return {check.name: check for check in examine(tree.root / "history", tree)}
 
 

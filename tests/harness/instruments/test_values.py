@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gate.config.commands import by_hand, mentions
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity

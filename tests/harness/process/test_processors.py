@@ -8,9 +8,9 @@ import pytest
 
 from harness.instruments import launcher
 from harness.instruments.spawn import launched
+from harness.process.affinity import before_others
 from harness.process.execute import Command, ProcessExecutor
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
-from harness.process.processors import before_others
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processors and priorities are Linux's")
 OWN = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
@@ -119,6 +119,6 @@ def test_a_nice_value_that_was_chosen_stays_and_what_is_refused_is_left(
 
 
 def test_another_system_says_that_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.process.processors.sys.platform", "darwin")
+    monkeypatch.setattr("harness.process.affinity.sys.platform", "darwin")
     assert run(tmp_path, cpus="0").endswith('cannot start: cpus = "0" is not supported on this system')
     assert run(tmp_path, priority=1).endswith("cannot start: priority = 1 is not supported on this system")

@@ -15,9 +15,9 @@ from gate.config.types import Benchmark, Load, Service
 from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable
+from harness.process.affinity import before_others
 from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
-from harness.process.processors import before_others
 from harness.service.service import Companions, Living, free_port
 from tests.support.fakes import Clock, FakeExecutor
 from tests.support.project import until

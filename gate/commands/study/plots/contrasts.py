@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, in_unit, letters_in, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, in_unit, letters_in, said
 from gate.model.study import Response
 from gate.plots import panels
 from gate.plots.axes import tick_room

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, combination, in_unit, letters_in, look_of, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, combination, in_unit, letters_in, look_of, said
 from gate.commands.study.plots.treatment_columns import ordered
 from gate.model import study
 from gate.plots import panels

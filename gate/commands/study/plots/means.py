@@ -10,8 +10,8 @@ from itertools import permutations
 import msgspec
 import numpy as np
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, codes, combination, factors_by_name, look_of, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, codes, combination, factors_by_name, look_of, said
 from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
 from gate.model.study import Blocks, Box, Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots import panels

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Scale, combination, look_of, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, Scale, combination, look_of, said
 from gate.model.study import Factor, Response, Setting
 from gate.plots import panels
 from gate.plots.panels import Array, Look, Panel, Span

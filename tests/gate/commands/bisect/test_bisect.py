@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.cli import values
+from gate.cli import option_values
 from gate.commands.bisect import words
 from gate.commands.bisect.bisect import Reads, untouched
 from gate.commands.bisect.outputs import FORMATS
@@ -264,7 +264,7 @@ def test_a_next_step_repeats_what_the_search_was_asked() -> None:
     given = "--benchmark 'p*' --set plan.builds=6"
     went_on = f"perfgate bisect --good {'0' * 10} --bad {'3' * 10} {given} --out 'a b'"
     assert commands(outcome="open", asked=asked) == [f"{went_on} --resume --budget 2h00min"]
-    assert float(values.duration("2h00min")) == 7200
+    assert float(option_values.duration("2h00min")) == 7200
     spent = Cost(seconds=400.0, gate=400.0, rounds=0, executions=2, budget=2.0)
     assert commands(outcome="open", cost=spent)[0].endswith("--resume --budget 13min20s")
     alone = f"perfgate check --base {'2' * 10}~1 --head {'2' * 10} --benchmark parse --set plan.builds=6"

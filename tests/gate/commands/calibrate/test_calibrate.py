@@ -19,8 +19,8 @@ from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import result as calibration_text
 from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
 from gate.commands.calibrate.result import Calibration, render, session_of
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.document.terminal import Screen
 from gate.document.terminal import render as render_text

@@ -16,8 +16,8 @@ from gate.commands.init.ask import Asked
 from gate.commands.init.found import Found, Measured, Rank, fixed_plan, names_of, suite_plan
 from gate.commands.init.init import render
 from gate.commands.init.tree import read_tree
+from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.source import read_source
 from tests.support.initialized import Project, detected
 from tests.support.started import need
 

@@ -12,9 +12,9 @@ from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
 from gate.commands.init.tree import Tree, read_tree
+from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
-from gate.config.source import read_source
 from gate.config.types import Builds
 from tests.support.initialized import Project, detected, init, written
 from tests.support.started import need

@@ -12,9 +12,9 @@ import pytest
 
 from gate.cli.groups import RulesOptions
 from gate.commands.plan.command import Options, PlanOptions, run
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.rules import most_builds
-from gate.config.source import from_tables
 from gate.config.types import Builds, Config
 from gate.model import FindingMemory, Memory, Remembered, UserError
 from gate.planning.basis import from_memory

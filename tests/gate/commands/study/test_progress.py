@@ -7,9 +7,9 @@ import pytest
 
 from gate.commands.study.experiment import Progress, begun_in, progress_of, warnings_of_runs
 from gate.commands.study.measure import shares_now
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.schema import to_tables
-from gate.config.source import from_tables
 from gate.config.study import Study
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, HostState, Metric, Record, Run, UserError

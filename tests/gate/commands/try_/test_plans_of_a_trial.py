@@ -9,8 +9,8 @@ import pytest
 from gate.commands.try_.executions import Ran, cases_of, planned_seconds
 from gate.commands.try_.plans import plans, round_cost
 from gate.commands.try_.result import Built, Case, RoundCost, Tried
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.model import Execution, Metric
 from gate.run import preview

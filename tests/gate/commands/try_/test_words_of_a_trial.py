@@ -20,8 +20,8 @@ from gate.commands.try_.result import (
 )
 from gate.commands.try_.try_ import notes_of
 from gate.commands.try_.words import as_json, brief, document_of
+from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.document import terminal
 from gate.model import Commit, Failure

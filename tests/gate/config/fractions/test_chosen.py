@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from gate.config.config_text import ConfigError, read_source
 from gate.config.fractions import Fraction, fraction_of, model_order
 from gate.config.parse import parse
-from gate.config.source import ConfigError, read_source
 from gate.config.study import Study
 from gate.config.treatments import combinations, treatments
 from gate.config.types import BuildTable

@@ -6,9 +6,9 @@ import re
 import msgspec
 import pytest
 
+from gate.config.config_text import COMMAND_LINE, read_source
 from gate.config.parse import parse
 from gate.config.rules import accepts_of
-from gate.config.source import COMMAND_LINE, read_source
 from gate.config.types import Config
 from gate.model import Finding, Whose
 from gate.model.warnings.measured import TwoPrograms

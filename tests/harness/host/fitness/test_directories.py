@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.fitness.check import Check, Here
 from harness.host.fitness.examination import CHECKS
+from harness.host.fitness.host_check import Check, Here
 from harness.host.fitness.kernel_files import Tree
 from harness.host.lock import Claim, host_lock
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.marks import apart, legend, legend_height, shortened
+from gate.commands.study.plots.styles import apart, legend, legend_height, shortened
 from gate.commands.study.plots.treatment_columns import labels, ordered
 from gate.model.study import Factor, Setting
 from gate.plots.panels import Look, marks_between, places

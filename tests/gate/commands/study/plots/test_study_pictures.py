@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
-from gate.commands.study.plots.effects import quantile_effects
+from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
+from gate.commands.study.plots.effect_panels import quantile_effects
+from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
-from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.model.study import (
     Contrast,
     Factor,

@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.effects import MOST, quantile_effects
+from gate.commands.study.plots.distributions import bins, boxes, histogram, violins, whiskers
+from gate.commands.study.plots.effect_panels import MOST, quantile_effects
+from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
-from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.plots.values import bins, boxes, histogram, violins, whiskers
 from gate.commands.study.report import words as say
 from gate.model.study import (
     Box,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, said
 from gate.model.study import Diagnostics, Factor, Response, Setting, Varies
 from gate.plots import panels
 from gate.plots.panels import Panel

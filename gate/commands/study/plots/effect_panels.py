@@ -9,8 +9,8 @@ from itertools import zip_longest
 import msgspec
 import numpy as np
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Differences, Scale, in_unit, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, Differences, Scale, in_unit, said
 from gate.model.study import Effect, QuantileEffects, Response
 from gate.plots import panels
 from gate.plots.panels import Look, Panel

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, combination, in_unit, said
+from gate.commands.study.plots import styles as m
+from gate.commands.study.plots.styles import WIDTH, combination, in_unit, said
 from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
 from gate.model.study import Factor, Response
 from gate.plots import panels
