@@ -436,6 +436,21 @@ def test_with_common_layouts_many_cases_share_the_variance_of_each_machine() -> 
     }
 
 
+def test_a_case_too_noisy_on_one_machine_keeps_its_own_variance_there() -> None:
+    lines = [line for k in range(30) for line in on_machines([1.0, 1.0], seed=k, name=f"b{k}")]
+    for line in lines:
+        if (line["benchmark"], line["session"]) == ("b0", 1):
+            # what one side gains the other loses, so that the ratio varies and the mean of both does not
+            away = 0.02 * (-1) ** line["build"] * (1 if line["side"] == "base" else -1)
+            line["metrics"]["time"]["values"] = [0.2 * (1 + away)]
+    config = {"gate": {"sessions": "fixed"}, "build": {"layouts": "common"}}
+    found = judged([*(run(k, 2, config=config) for k in range(2)), *lines]).findings
+    assert {f.ratio.method for f in found} == {"fixed-sessions-shared"}
+    for finding in found:
+        base, head = np.log(rounds_by_machine(lines, finding.benchmark))
+        assert finding.ratio.estimate == pytest.approx(math.exp(float((head - base).mean())))
+
+
 def rounds_by_machine(lines: Lines, name: str) -> npt.NDArray[np.float64]:
     """Of one benchmark, shape (base and head, machines, rounds)."""
     return np.array([means([line for line in lines if line["benchmark"] == name], side) for side in ("base", "head")])
