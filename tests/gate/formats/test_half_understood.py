@@ -499,11 +499,6 @@ def test_a_count_that_is_cut_off_is_none(text: str) -> None:
     assert [list(m.metrics["instructions"].values) for m in read_text(f"{text}4\n").measured] == [[1234.0]]
 
 
-def test_a_row_of_a_histogram_that_is_none() -> None:
-    text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n  1.0 0.5 10 2.0\n  2.0 0.9x 20 4.0\n  3.0 1.0 30\n#[Mean = 1.0, StdDeviation = 0.1]\n"
-    assert read_text(text).left_out == ["line 4 is no row of the table: '2.0 0.9x 20 4.0'"]
-
-
 # --- several results on one line --------------------------------------------------------------------------------------
 
 
