@@ -138,7 +138,7 @@ def _settings(sheet: Sheet, xs: Sequence[float], names: Sequence[str], y: float,
     """Write the names of settings below an axis: in two rows by turns where one is too narrow, else some of them."""
     two = not _fits(names, slot)
     # the last name of a row stands at the edge of the sheet
-    width = int((1.4 * slot + 14 if two else slot - 6) / room("0", LETTERS))
+    width = int((min(1.4 * slot + 14, slot + 2 * _EDGE - 6) if two else slot - 6) / room("0", LETTERS))
     short = m.shortened(names, width) if width > 2 else {}
     every = 1 if short else math.ceil(room("000000", LETTERS) / slot)
     for k, (x, text) in enumerate(zip(xs, names, strict=True)):
