@@ -245,6 +245,14 @@ _GONE: Mapping[Path, str] = {
     ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
 }
 """Keys that there were, and what to do instead."""
+_ELSEWHERE = {
+    **dict.fromkeys(("sample_size", "min_rounds", "rounds"), "plan.builds, and plan.starts of each"),
+    **dict.fromkeys(("measurement_time", "max_time", "min_time"), "plan.budget: how often is found out within it"),
+    **dict.fromkeys(("warm_up_time", "warmup_iterations"), "warmup of the [[benchmark]]"),
+    "noise_threshold": "gate.threshold",
+    "significance_level": "gate.confidence: 0.95 is a level of 5%",
+}
+"""Names of Criterion and pytest-benchmark, and what they are here."""
 
 
 def advice(key: str, known: Sequence[str], path: Path) -> tuple[str, str | None]:
@@ -257,6 +265,8 @@ def advice(key: str, known: Sequence[str], path: Path) -> tuple[str, str | None]
     """
     if (gone := _GONE.get((*(part for part in path if isinstance(part, str)), key))) is not None:
         return gone, None
+    if (here := _ELSEWHERE.get(key.removeprefix("benchmark_"))) is not None:
+        return f"write {here}", None
     if (near := closest(key, known, _ALIKE)) is not None:
         return f"did you mean {near}?", near
     if places := sorted(_tables_with(key), key=lambda place: (place[:1] != path[:1], len(place))):

@@ -37,6 +37,11 @@ def test_another_spelling(key: str, right: str) -> None:
     assert of_study(key) == f"did you mean {right}?"
 
 
+def test_names_of_other_tools() -> None:
+    assert of_study("sample_size") == "write plan.builds, and plan.starts of each"
+    assert of_study("benchmark_max_time") == "write plan.budget: how often is found out within it"
+
+
 @pytest.mark.parametrize(
     ("key", "tables"),
     [
