@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import typing
@@ -53,7 +54,7 @@ def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Con
         ConfigError: unknown keys, wrong types or values, or keys that contradict each other: all of them.
     """
     decoder = _Decoder(lenient=lenient)
-    config: Config = decoder.struct(Config, source.tables, ())
+    config: Config = decoder.struct(Config, _read_on(source.tables), ())
     # what contradicts what is told of keys that are right by themselves
     if decoder.faults:
         raise source.error(*decoder.faults)
@@ -70,6 +71,28 @@ def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Con
     if faults := [*written_now, *(check(config) if checked else ())]:
         raise source.error(*faults)
     return config
+
+
+_SHOWN = {"no-sign": "10%", "not-worse": "threshold"}
+"""What `show` took, and what `detectable`, which replaces it, is then."""
+
+
+def of_before(tables: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Give the places of the key `show`, which is read on, and the tables that have it."""
+    overrides = tables.get("override")
+    listed = enumerate(overrides if isinstance(overrides, list) else ())
+    for path, table in ((("gate",), tables.get("gate")), *((("override", i), each) for i, each in listed)):
+        if isinstance(table, dict) and table.get("show") in [*_SHOWN]:
+            yield (*path, "show"), table
+
+
+def _read_on(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables with `detectable` in place of `show`."""
+    ours = copy.deepcopy(dict(tables)) if any(of_before(tables)) else dict(tables)
+    for _, table in of_before(ours):
+        if (said := table.pop("show")) == "not-worse" or "detectable" not in table:
+            table["detectable"] = _SHOWN[said]
+    return ours
 
 
 def _with_traits(config: Config, source: Source) -> Config:

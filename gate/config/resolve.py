@@ -13,7 +13,7 @@ import msgspec
 
 from gate.config.changed import changed_measuring, differences, paired
 from gate.config.config_text import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
-from gate.config.parse import parse
+from gate.config.parse import of_before, parse
 from gate.config.rules import matches, metrics_known
 from gate.config.schema import to_tables
 from gate.config.types import Accept, Config, Override
@@ -22,7 +22,14 @@ from gate.model import SIDES, Side
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MatchesNothing, Renamed, RulesChanged
+from gate.model.warnings.setup import (
+    BaseWithoutConfig,
+    HeadWithoutConfig,
+    MatchesNothing,
+    ReadOn,
+    Renamed,
+    RulesChanged,
+)
 from gate.writing.phrases import none_of
 
 _RULES = ("gate", "override", "accept", "plan", "creep")
@@ -117,6 +124,7 @@ def resolve(
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(RulesChanged(tuple(changed), in_force))
+    warnings += [ReadOn(origin.place(path)) for path, _ in of_before(origin.tables)]
     warnings += [*renamed, *changed_measuring(sides)]
     # the union of the benchmarks: head's where both have one, with the metrics of the rules
     both = [*{b.name: b for side in SIDES for b in sides[side].benchmark}.values()]

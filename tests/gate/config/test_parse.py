@@ -5,7 +5,7 @@ import pytest
 
 from gate.config.config_text import ConfigError, line_of, project_source, read_source
 from gate.config.parse import parse
-from gate.config.types import Config
+from gate.config.types import Config, Detectable
 from gate.units import Share
 from tests.gate.config.reading import config, error
 
@@ -224,5 +224,11 @@ def test_a_threshold_of_0_may_stay_open_where_no_sign_is_enough() -> None:
     text = '[gate]\ninconclusive = "fail"\n[[override]]\nbenchmark = "a"\nthreshold = 0\ndetectable = "10%"\n'
     assert parse(read_source(text, "perfgate.toml")).override[0].detectable == Share(0.1)
     # an override that another one gives a smaller threshold
+    # as `show` had it, which is read on
+    old = parse(read_source(text.replace('detectable = "10%"', 'show = "no-sign"'), "perfgate.toml"))
+    assert old == parse(read_source(text, "perfgate.toml"))
+    assert parse(read_source('[gate]\nshow = "not-worse"\n', "perfgate.toml")).gate.detectable == Detectable(0)
+    with pytest.raises(ConfigError, match=r'gate\.show: unknown key; write detectable = "threshold"'):
+        parse(read_source('[gate]\nshow = "all"\n', "perfgate.toml"))
     text = '[[override]]\nthreshold = "1%"\n[[override]]\ndetectable = "2%"\n'
     assert parse(read_source(text, "perfgate.toml")).override[1].detectable == Share(0.02)

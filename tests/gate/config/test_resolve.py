@@ -18,6 +18,7 @@ from gate.model.warnings.setup import (
     Differing,
     MatchesNothing,
     MeasuringChanged,
+    ReadOn,
     RulesChanged,
 )
 from tests.gate.config.test_parse import EXAMPLE
@@ -51,6 +52,8 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     changes = (Differing("command", "old", "new"),)
     assert warnings == [RulesChanged(("gate.threshold",), "base"), MeasuringChanged("a", changes)]
     assert resolve(BASE, BASE, rules="base").warnings == []
+    shows = source('[gate]\nthreshold = "3%"\n[[override]]\nshow = "not-worse"\n')
+    assert resolve(shows, shows, rules="head").warnings == [ReadOn("perfgate.toml:4")]
 
 
 @pytest.mark.parametrize(
