@@ -65,8 +65,11 @@ _RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 # what the live instrument calls them, and their other names
 _METRICS = {
     "ns/op": ("time", "s", 1e-9), "sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0),
+    "cpu-ns/op": ("cpu_time", "s", 1e-9),
 }  # fmt: skip
-
+_WAITS, _WAITING = "wait-share", 0.1
+"""The share of wall time in which a benchmark neither runs nor waits for a processor, and from where on it is no
+computing."""
 _Labels = tuple[tuple[str, str], ...]
 _Process = tuple[_Labels, int]
 """A configuration, and the process within its package."""
@@ -695,4 +698,9 @@ def _metrics(file: _File, of: _Lines, *, strict: bool) -> tuple[dict[str, Metric
             values = values[:1]
         step = of.steps[raw] * scale
         metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name), values=values, step=step)
-    return metrics, ""
+    waits, cpu = metrics.pop(_WAITS, None), metrics.pop("cpu_time", None)
+    if cpu is not None and waits is not None and "time" in metrics:
+        # what harness/build/go_clock.py has testing tell
+        sharp = sum(waits.values) < _WAITING * len(waits.values)
+        cpu = msgspec.structs.replace(cpu, view_of="time", sharp=sharp)
+    return metrics if cpu is None else {**metrics, "cpu_time": cpu}, ""

@@ -442,7 +442,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
         fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
         # half of it is spare: a host may become twice as slow
-        more = min(MOST_EXECUTIONS, int(fit / 2)) if own is None or own > _WIDE else 1
+        more = min(MOST_EXECUTIONS * 5 // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1
         plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
