@@ -235,6 +235,8 @@ def test_cpu_time_is_a_view_that_is_sharp_unless_the_benchmark_waits(waits: tupl
     # who has such a unit without perfgate has a metric as any other
     alone = parse(lines(line("BenchmarkA", "12.5 ns/op", "11.5 cpu-ns/op")), several=False)
     assert alone.benchmarks["BenchmarkA"]["cpu_time"].view_of is None
+    own = parse(lines(line("BenchmarkA", "3 gain", "11.5 cpu-ns/op", "0 wait-share")), several=False)
+    assert list(own.benchmarks["BenchmarkA"]) == ["gain"]
 
 
 def test_ns_op_may_be_taken_back() -> None:
