@@ -56,6 +56,8 @@ class Measured:
     """The cases to measure; empty: all."""
     exclude: list[str] = field(default_factory=list)
     """The cases that are not judged."""
+    metrics: list[str] = field(default_factory=list)
+    """What is decided; empty: what the instrument decides."""
     built: tuple[str, ...] = ()
     """What stands in the build command for it alone, its artifact too, and leaves with it."""
 

@@ -22,6 +22,8 @@ _MINUTES = 5
 """In which a verdict is wanted, whatever the budget: the counts are laid out for them."""
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
+_SHARPER, _WORKING = 2.0, 0.9
+"""How many times as noisy as CPU time a time is that gives way to it, and the share of it in which a command works."""
 _WIDE = 0.1
 """A change that a plan should find: otherwise half of what is left of the minutes goes into more executions."""
 _BESIDE = 0.25
@@ -297,6 +299,28 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
         else:
             benchmarks.append(each)
     return replace(found, benchmarks=benchmarks), said
+
+
+def by_cpu_time(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
+    """Let the CPU time of commands decide where their time varies more than twice as much here; name them.
+
+    That is where several tasks do the work, or active time would decide. Who waits for a tenth of the time keeps it.
+    """
+    benchmarks, named = list[Measured](), list[str]()
+    for each in found.benchmarks:
+        own = (one for tried in trial["benchmarks"] for one in tried["cases"] if one["benchmark"] == each.name)
+        seen = {str(one["metric"]): one for one in own}
+        quieter = each.instrument == "spawn" and {"time", "active", "user", "system"} <= {*seen}
+        noise = {name: seen[name]["spread"] or 0.0 for name in ("time", "user")} if quieter else {}
+        if (
+            quieter
+            and seen["time"]["decided"]
+            and noise["time"] > _SHARPER * noise["user"]
+            and seen["user"]["mean"] + seen["system"]["mean"] > _WORKING * seen["active"]["mean"]
+        ):
+            named.append(each.name)
+        benchmarks.append(replace(each, metrics=["user"]) if each.name in named else each)
+    return replace(found, benchmarks=benchmarks), named
 
 
 def _other(found: Found, label: str) -> str | None:
