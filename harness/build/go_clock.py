@@ -3,8 +3,10 @@
 On a busy host the wall time of a benchmark holds what other programs took; its CPU time does not, in the same values.
 Go lets a build read other files in place of its own (-overlay): benchmark.go of testing as this toolchain has it, with
 a reading of the clock beside each of its own. The tree, and what is no test, stay as they are. Lines of results get
-"cpu-ns/op" and "wait-share", the share of the wall time in which the program neither ran nor waited for a processor:
-where it is large, CPU time does not show how long the benchmark takes. A benchmark in parallel counts as waiting.
+"cpu-ns/op", the CPU time of the process, and "other-share": how much of the wall time it neither ran nor waited for a
+processor, or how much of the CPU time the garbage collector took, whichever is more. Where that is large, CPU time does
+not show how long the benchmark takes; nor does it where each operation starts goroutines (known from Go 1.26) or
+RunParallel is called: there the share is 1.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ package testing
 
 import (
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,49 +37,64 @@ import (
 	"unsafe"
 )
 
+// perfgateReading is what this process has used by now, in nanoseconds, and how many goroutines it has started.
+type perfgateReading struct {
+	wall, cpu, delay, collecting int64
+	started                      uint64
+}
+
 var (
-	perfgateStart, perfgateSpent  int64
-	perfgateCPU0, perfgateDelay0  int64
-	perfgateWall0                 time.Time
-	perfgateParallel              bool
+	perfgateStart, perfgateSpent int64
+	perfgateBefore               perfgateReading
+	perfgateParallel             bool
 )
 
-// perfgateCPU returns the CPU time of this process in nanoseconds.
+// perfgateCPU reads CLOCK_PROCESS_CPUTIME_ID.
 func perfgateCPU() int64 {
 	var t syscall.Timespec
 	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, 2, uintptr(unsafe.Pointer(&t)), 0)
 	return t.Nano()
 }
 
-// perfgateDelay returns how long the threads of this process waited for a processor.
-func perfgateDelay() int64 {
-	var sum int64
+func perfgateNow() (now perfgateReading) {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	for _, task := range tasks {
 		text, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/schedstat")
 		if words := strings.Fields(string(text)); len(words) > 1 {
 			delay, _ := strconv.ParseInt(words[1], 10, 64)
-			sum += delay
+			now.delay += delay
 		}
 	}
-	return sum
+	known := []metrics.Sample{
+		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/sched/goroutines-created:goroutines"},
+	}
+	metrics.Read(known)
+	if known[0].Value.Kind() == metrics.KindFloat64 {
+		now.collecting = int64(1e9 * known[0].Value.Float64())
+	}
+	if known[1].Value.Kind() == metrics.KindUint64 {
+		now.started = known[1].Value.Uint64()
+	}
+	now.cpu, now.wall = perfgateCPU(), time.Now().UnixNano()
+	return now
 }
 
 func perfgateBegin() {
 	perfgateParallel = false
-	perfgateDelay0, perfgateCPU0, perfgateWall0 = perfgateDelay(), perfgateCPU(), time.Now()
+	perfgateBefore = perfgateNow()
 }
 
 func perfgateEnd(b *B) {
-	wall := time.Since(perfgateWall0).Nanoseconds()
-	waited := wall - (perfgateCPU() - perfgateCPU0) - (perfgateDelay() - perfgateDelay0)
-	if perfgateParallel {
-		waited = wall
+	now, before := perfgateNow(), perfgateBefore
+	wall, cpu := float64(now.wall-before.wall), float64(now.cpu-before.cpu)
+	other := 1.0
+	if wall > 0 && cpu > 0 && b.duration > 0 && !perfgateParallel && 2*(now.started-before.started) < uint64(b.N) {
+		// of the time between the timer's start and stop; waits for a processor are of all the time
+		timed, delayed := float64(b.duration), float64(now.delay-before.delay)/wall
+		other = max(0, 1-float64(perfgateSpent)/timed-delayed, float64(now.collecting-before.collecting)/cpu)
 	}
-	if b.N > 0 && wall > 0 {
-		b.extra["cpu-ns/op"] = float64(perfgateSpent) / float64(b.N)
-		b.extra["wait-share"] = max(0, float64(waited)/float64(wall))
-	}
+	b.extra["cpu-ns/op"] = float64(perfgateSpent) / float64(b.N)
+	b.extra["other-share"] = min(1, other)
 }
 """
 
