@@ -112,9 +112,11 @@ def overlay(directory: Path, goroot: str) -> Path | None:
     testing = Path(goroot, "src", "testing")
     text = (testing / "benchmark.go").read_text(encoding="utf-8")
     for pattern, instead in _READINGS:
-        text, found = re.subn(
-            pattern, lambda match, instead=instead: instead.format(match[1], all=match[0]), text, flags=re.MULTILINE
-        )
+
+        def put(match: re.Match[str], instead: str = instead) -> str:
+            return instead.format(match[1], all=match[0])
+
+        text, found = re.subn(pattern, put, text, flags=re.MULTILINE)
         if not found:
             return None
     directory.mkdir()
