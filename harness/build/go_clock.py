@@ -85,6 +85,9 @@ func perfgateBegin() {
 }
 
 func perfgateEnd(b *B) {
+	if b.N < 1 {
+		return
+	}
 	now, before := perfgateNow(), perfgateBefore
 	wall, cpu := float64(now.wall-before.wall), float64(now.cpu-before.cpu)
 	other := 1.0
