@@ -320,7 +320,7 @@ class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=Fal
     low: float | None = None
     """Lower end of the tool's own interval, in the same unit; None: it gave none."""
     high: float | None = None
-    """The tool's own interval, in the same unit."""
+    """Upper end of it."""
     confidence: float | None = None
     """Of that interval, as a share."""
     sd: float | None = None
