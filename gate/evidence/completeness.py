@@ -12,7 +12,7 @@ from gate.config.types import Builds, Config
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
-from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side, Turn
+from gate.model import SIDES, UNBUILT, Build, Execution, Failure, Look, Record, Round, Run, Same, Side, Turn
 from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
@@ -44,7 +44,7 @@ def presence(
         expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     failed, proved = failed_at(failures), {same.benchmark for same in identical}
     named = {f.benchmark for f in failures}
-    build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
+    build_failed = any(f.kind in (*UNBUILT, "tree", "lock") for f in failures)
     # where nothing is compared, that head itself runs is all that is shown
     alone = run is not None and any(isinstance(warning, NothingToCompare) for warning in run.warnings)
     missing: list[Failure] = []
@@ -186,7 +186,7 @@ def round_warnings(
     measured: Config | None, config: Config, settled: Mapping[str, int], looks: Sequence[int], turns: Sequence[Turn],
 ) -> list[AnyWarning]:  # fmt: skip
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
-    if any(f.kind in ("build", "tree", "lock") for f in failures):
+    if any(f.kind in (*UNBUILT, "tree", "lock") for f in failures):
         return []
     warnings: list[AnyWarning] = []
     failed = failed_at(failures)
