@@ -12,7 +12,7 @@ from gate.config.types import Builds, Config
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
-from gate.model import SIDES, UNBUILT, Build, Execution, Failure, Look, Record, Round, Run, Same, Side, Turn
+from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Look, Record, Round, Run, Same, Side, Turn
 from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
@@ -136,6 +136,9 @@ def rounds_of(
     if looks:
         begun = max((e.build + 1 for e in executions), default=0)
         taken = max((r.look for r in records if isinstance(r, Look)), default=0)
+        if not any(isinstance(r, HostState) for r in records):
+            # perfgate states its host, and looks after each round: one without was cut off. Other programs need not
+            taken = max(taken, min(Counter(session for session, _ in _complete(executions)).values(), default=0))
         return Round(done=min(taken, begun), planned=looks[-1])
     by_shard: dict[int, list[Execution]] = {}
     for part in parts:
