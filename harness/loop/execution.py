@@ -38,7 +38,7 @@ from harness.instruments.protocol import (
 )
 from harness.instruments.spawn import Spawn
 from harness.loop.steps import ExecutionStep
-from harness.process.deadline import DeadlineError, deadline
+from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs

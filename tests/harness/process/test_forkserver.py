@@ -83,7 +83,10 @@ def test_a_program_cannot_tell_it_from_one_that_was_started_by_itself(
     assert str(tmp_path) in seen[0]
 
 
-def test_one_server_forks_all_and_ends_with_the_executor(call: Callable[..., Command], tmp_path: Path) -> None:
+@pytest.mark.parametrize("closes", [True, False])
+def test_one_server_forks_all_and_ends_with_the_executor(
+    call: Callable[..., Command], tmp_path: Path, closes: bool
+) -> None:
     executor = ProcessExecutor()
     # the parent of the launcher was its server, and is perfgate once the one between has ended
     for _ in range(3):
@@ -92,19 +95,12 @@ def test_one_server_forks_all_and_ends_with_the_executor(call: Callable[..., Com
     assert "--serve" in line
     (server,) = executor._servers.values()
     assert server is not None
-    executor.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(server.pid, 0)
-
-
-def test_an_executor_that_nobody_closes_takes_its_server_with_it(call: Callable[..., Command]) -> None:
-    executor = ProcessExecutor()
-    executor.run(call("true"))
-    (server,) = executor._servers.values()
-    assert server is not None
     pid = server.pid
-    del executor, server
-    gc.collect()
+    if closes:
+        executor.close()
+    else:
+        del executor, server
+        gc.collect()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

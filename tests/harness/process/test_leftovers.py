@@ -1,3 +1,5 @@
+"""Which processes live, and that what a killed run started is ended, and nobody else."""
+
 import os
 import subprocess
 import sys
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.process_groups import end_leftovers, marks, note, start_time
+from harness.process.process_groups import alive, end_leftovers, marks, note, start_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -86,3 +88,19 @@ def test_what_a_run_started_is_ended_wherever_it_went(tmp_path: Path, start: Sta
     state = Path(f"/proc/{int((tmp_path / 'pid').read_text())}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
     assert spared(*others)
+
+
+def test_which_processes_live() -> None:
+    assert not alive(2**22 + 1, None)
+    assert not alive(0, None)
+    with subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE) as process:
+        started = start_time(process.pid)
+        assert alive(process.pid, started)
+        assert alive(process.pid, None)
+        # an id that was used again is another process
+        assert not alive(process.pid, "some boot:12345")
+        process.kill()
+        # dead before its parent waits for it: the first process of a container, a killed run's new parent, reaps late
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not alive(process.pid, started)
+        assert not alive(process.pid, None)
