@@ -19,8 +19,7 @@ from gate.model.profile import Frame, Profile
 from harness.instruments.callgrind import OPTIONS
 from harness.profilers import callgrind, pprof, python
 from harness.profilers.callgrind import Arcs, Counted, drawn
-from harness.profilers.native import Places
-from harness.profilers.profiler import Costs, counted, fold
+from harness.profilers.profiler import Costs, Places, counted, fold
 
 HERE = Path(__file__).parent
 _LIMIT = 900

@@ -37,7 +37,7 @@ from harness.instruments.protocol import (
     whole,
 )
 from harness.instruments.spawn import Spawn
-from harness.loop.steps import ExecutionStep
+from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import entered

@@ -17,7 +17,7 @@ from gate.model import SIDES, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.units import Duration
 from harness.loop.execution import Executions
-from harness.loop.steps import ExecutionStep
+from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError, DeadlineError, deadline
 from harness.profilers.profiler import Absent, Costs, Found, Profiler, Subject, counted, fold
 

@@ -19,7 +19,7 @@ from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgr
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers import profiler
-from harness.profilers.native import Places, is_native, plain_name
+from harness.profilers.profiler import Places, is_native, plain_name
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")

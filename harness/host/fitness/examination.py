@@ -13,10 +13,9 @@ from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import facts, install
-from harness.host.fitness import load, machine, processors
-from harness.host.fitness.cgroup import memory_limit
+from harness.host.fitness import load, machine
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import Tree
+from harness.host.fitness.kernel_files import Tree, memory_limit
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
@@ -248,5 +247,5 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
 
 
 def _found(names: Iterable[str], here: Here) -> list[Check]:
-    every = CHECKS | load.CHECKS | machine.CHECKS | processors.CHECKS
+    every = CHECKS | load.CHECKS | machine.CHECKS
     return [every[name](here) for name in names]

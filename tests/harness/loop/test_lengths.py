@@ -15,10 +15,9 @@ from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Context, Unusable
 from harness.loop.events import LaidOut
 from harness.loop.execution import Executions
-from harness.loop.lengths import Cost, Lengths, fewest
 from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, schedule
-from harness.loop.turns import Turns
+from harness.loop.turns import Cost, Lengths, Turns, fewest
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees

@@ -24,11 +24,9 @@ from harness.instruments.values import Values
 from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
-from harness.loop.lengths import Lengths
 from harness.loop.measure import Append, Loop, Measured
-from harness.loop.schedule import Round, schedule
-from harness.loop.steps import ExecutionStep
-from harness.loop.turns import Turns
+from harness.loop.schedule import ExecutionStep, Round, schedule
+from harness.loop.turns import Lengths, Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking

@@ -15,7 +15,7 @@ from harness.instruments.protocol import Context
 from harness.instruments.spawn import Spawn
 from harness.loop.execution import Executions
 from harness.loop.profiled import Wanted, profiled
-from harness.loop.steps import execution_step
+from harness.loop.schedule import execution_step
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command
 from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Sampled, Subject

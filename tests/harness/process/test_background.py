@@ -92,6 +92,7 @@ def test_stubborn_ones_are_killed_after_the_grace(
 
 
 def test_what_cannot_start_says_why(executor: ProcessExecutor, tmp_path: Path) -> None:
+    open_files = 0
     for _ in range(2):
         open_files = len(list(Path("/dev/fd").iterdir()))
         with pytest.raises(StartError, match=r'^cannot start: there is no program "no-such"$'):

@@ -11,11 +11,10 @@ from gate.config.types import Benchmark
 from gate.run.profiling import profilers
 from harness.host.facts import install
 from harness.profilers.callgrind import PROFILER as CALLGRIND
-from harness.profilers.native import Places, is_go
 from harness.profilers.perf import PROFILER as PERF
 from harness.profilers.pprof import PROFILER as PPROF
 from harness.profilers.pprof import operations
-from harness.profilers.profiler import Absent, Subject
+from harness.profilers.profiler import Absent, Places, Subject, is_go
 
 
 def subject(directory: Path, command: list[str] | str, instrument: str = "spawn", seconds: float = 0.1) -> Subject:

@@ -11,8 +11,7 @@ from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.profilers import perf, pprof, python
 from harness.profilers.callgrind import Arcs, Counted, add, chains, drawn, spent
-from harness.profilers.native import Places, plain_name
-from harness.profilers.profiler import Costs
+from harness.profilers.profiler import Costs, Places, plain_name
 
 DATA = Path(__file__).parents[2] / "data" / "profilers"
 PROFILE = gzip.decompress((DATA / "callgrind-3.19.0.out.gz").read_bytes())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.caches import Reach, added_to, caches, defaults, home_of, named
+from harness.sandbox.home import Reach, added_to, caches, defaults, home_of, named
 
 PROJECT = Path("/project")
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.process.budget import Budget
-from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
-from harness.service.service import free_port
+from harness.service.service import Probe, ReadyError, free_port, make_probe, wait_until_ready
 
 
 def no_command(script: str, seconds: float) -> str:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.source.credentials import Access, authorised, persisted_token
-from harness.source.git import git_of
+from harness.source.git import Access, authorised, git_of, persisted_token
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
