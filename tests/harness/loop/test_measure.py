@@ -311,13 +311,27 @@ def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     assert again.appended == []
 
 
-def test_trees_are_looked_at_after_each_build_and_after_each_round(bench: Bench) -> None:
+def test_trees_are_looked_at_after_each_build_and_each_round_also_where_something_ends_it(bench: Bench) -> None:
     bench.run()
     assert bench.builder.asked == [(build, executed) for build in range(3) for executed in (False, False, True)]
     # nothing ran
     again = Bench(bench.tmp_path)
     again.run(bench.appended)
     assert not any(executed for _, executed in again.builder.asked)
+    ended = Bench(bench.tmp_path, budget=5)
+    ended.builder.changes = {(0, True): ["base"]}
+    assert ended.run().stop == "budget"
+    assert [(each.side, each.build) for each in failures(ended.appended)] == [("base", 0)]
+
+    def interrupted(benchmark: Benchmark, context: Context) -> str:
+        raise KeyboardInterrupt
+
+    ended = Bench(bench.tmp_path)
+    ended.builder.changes = {(0, True): ["head"]}
+    ended.instrument.fails = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        ended.run()
+    assert [(each.side, each.build) for each in failures(ended.appended)] == [("head", 0)]
 
 
 @pytest.mark.parametrize("executed", [False, True])
@@ -336,26 +350,6 @@ def test_a_tree_that_changed_ends_measuring(bench: Bench, executed: bool) -> Non
     assert again.appended == []
 
 
-def test_trees_are_looked_at_where_the_budget_or_an_exception_ends_a_round(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, budget=5)
-    bench.builder.changes = {(0, True): ["base"]}
-    assert bench.run().stop == "budget"
-    assert [(each.side, each.build) for each in failures(bench.appended)] == [("base", 0)]
-
-    class EndedError(Exception):
-        pass
-
-    def interrupted(benchmark: Benchmark, context: Context) -> str:
-        raise EndedError
-
-    bench = Bench(tmp_path)
-    bench.builder.changes = {(0, True): ["head"]}
-    bench.instrument.fails = interrupted
-    with pytest.raises(EndedError):
-        bench.run()
-    assert [(each.side, each.build) for each in failures(bench.appended)] == [("head", 0)]
-
-
 # 2 builds and 12 executions a round: 14 s
 @pytest.mark.parametrize(("budget", "rounds"), [(14, 1), (27.9, 1), (28, 2), (41.9, 2), (42, 3), (1000, 3)])
 def test_a_round_that_does_not_fit_the_budget_does_not_begin(tmp_path: Path, budget: float, rounds: int) -> None:
@@ -364,11 +358,14 @@ def test_a_round_that_does_not_fit_the_budget_does_not_begin(tmp_path: Path, bud
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < rounds]
 
 
-def test_the_time_of_failed_executions_counts(tmp_path: Path) -> None:
+def test_the_time_of_failed_executions_and_between_steps_counts(tmp_path: Path) -> None:
     # round 0: 2 builds, 8 executions of a and b, and 1 failed one of c; 11 s, of which 10 s in records
     bench = Bench(tmp_path, budget=20.5)
     bench.instrument.fails = lambda benchmark, context: "no" if benchmark.name == "c" else ""
     assert bench.run() == Measured(1, 3, "budget")
+    bench = Bench(tmp_path, budget=28)
+    bench.run(progress=lambda event: setattr(bench.clock, "now", bench.clock.now + 0.01))
+    assert len(executions(bench.appended)) == 12
 
 
 @pytest.mark.parametrize(
@@ -461,26 +458,23 @@ def test_a_run_that_the_budget_ended_stays_ended(tmp_path: Path) -> None:
     assert Bench(tmp_path, budget=1e9).run([*first.appended, end]) == ended
 
 
-@pytest.mark.parametrize("phase", ["checkout", "setup"])
-def test_what_the_builder_did_is_said(tmp_path: Path, phase: Phase) -> None:
-    @dataclass
-    class Slow(FakeBuilder):
-        def build(
-            self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS
-        ) -> Build | Failure:
-            with self.budget.phase(phase):
-                self.clock.pass_within(self.budget, 1000)
-            return super().build(side, build, seed, factors)
+@dataclass
+class FakeSuite(FakeInstrument):
+    """Names x, y and z, whatever the benchmark; broken: (side, count of executions so far) -> those without values."""
 
-    measured = Bench(tmp_path, budget=7, builder=Slow()).run()
-    assert measured.cut is not None
-    assert (measured.cut.phase, measured.cut.seconds) == (phase, 7)
+    broken: Callable[[Side, int], set[str]] = lambda side, count: set()
 
-
-def test_the_time_between_steps_counts(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, budget=28)
-    bench.run(progress=lambda event: setattr(bench.clock, "now", bench.clock.now + 0.01))
-    assert len(executions(bench.appended)) == 12
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        status = self.fails(benchmark, context)
+        if status:
+            return Unusable(status, outcome.stderr)
+        broken = self.broken(context.side, len(self.contexts))
+        value = {"time": Metric(unit="s", values=[float(context.seed)], dropped=[0.0])}
+        return Collected(
+            {name: value for name in "xyz" if name not in broken}, {name: Unusable(f"no {name}", "") for name in broken}
+        )
 
 
 def broken_bench(tmp_path: Path) -> Bench:
@@ -545,15 +539,32 @@ class LookedAt(Bench):
         return super().run(records, after_round=settle({"a"}, {"b"}), **options)
 
 
-@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone, LookedAt])
+def lacking_suite(tmp_path: Path) -> Bench:
+    lacking = FakeSuite(broken=lambda side, count: {"y"} if side == "head" else set())
+    return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=lacking)
+
+
+def is_within(records: Sequence[Record], cut: int) -> bool:
+    """Whether a cut divides the lines of a suite's execution, which are written together."""
+    before, after = executions(records[cut - 1 : cut]), executions(records[cut : cut + 1])
+    return [e.order for e in before] == [e.order for e in after] != []
+
+
+RESUMED = [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone, LookedAt, lacking_suite]
+
+
+@pytest.mark.parametrize("make", RESUMED)
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
     whole = make(tmp_path)
     finished = whole.run()
-    header = Run(seed=4)
+    # what a suite cannot measure is written with what it can
+    broken = {i + 1 for i, r in enumerate(whole.appended) if isinstance(r, Failure) and "/" in str(r.benchmark)}
     for cut in range(len(whole.appended) + 1):
+        if is_within(whole.appended, cut) or cut in broken:
+            continue
         before = whole.appended[:cut]
         rest = make(tmp_path)
-        assert rest.run([header, *before]) == finished
+        assert rest.run([Run(seed=4), *before]) == finished
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only sides that are needed were built
         seeds = {(b.side, b.build): b.seed for each in whole.rounds for b in each.builds}
@@ -604,25 +615,6 @@ def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
 # --- suites -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class FakeSuite(FakeInstrument):
-    """Names x, y and z, whatever the benchmark; broken: (side, count of executions so far) -> those without values."""
-
-    broken: Callable[[Side, int], set[str]] = lambda side, count: set()
-
-    def collect(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
-    ) -> dict[str, Metric] | Collected | Unusable:
-        status = self.fails(benchmark, context)
-        if status:
-            return Unusable(status, outcome.stderr)
-        broken = self.broken(context.side, len(self.contexts))
-        value = {"time": Metric(unit="s", values=[float(context.seed)], dropped=[0.0])}
-        return Collected(
-            {name: value for name in "xyz" if name not in broken}, {name: Unusable(f"no {name}", "") for name in broken}
-        )
-
-
 @pytest.fixture
 def suites(tmp_path: Path) -> Bench:
     return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=FakeSuite())
@@ -655,11 +647,11 @@ def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None
 
 
 def test_a_suite_that_failed_as_a_whole_or_each_of_whose_benchmarks_did_is_over(suites: Bench) -> None:
-    one = Bench(suites.tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=FakeSuite())
-    one.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
-    assert one.run() == Measured(3, 3, "finished")
-    assert [(f.benchmark, f.status) for f in failures(one.appended)] == [("s", "exit 2")]
-    assert {e.suite for e in executions(one.appended)} == {"t"}
+    suites.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
+    assert suites.run() == Measured(3, 3, "finished")
+    assert [(f.benchmark, f.status) for f in failures(suites.appended)] == [("s", "exit 2")]
+    assert {e.suite for e in executions(suites.appended)} == {"t"}
+    suites.appended.clear()
     suites.instrument = FakeSuite(broken=lambda side, count: set("xyz") if side == "head" else set())
     assert suites.run() == Measured(1, 3, "failed")
     assert {f.benchmark for f in failures(suites.appended)} == {f"{s}/{n}" for s in "st" for n in "xyz"}
@@ -687,28 +679,6 @@ def test_a_suite_is_settled_when_all_that_it_names_is(suites: Bench) -> None:
     last = executions(r for r in suites.appended if isinstance(r, Execution) and r.build == 2)
     assert {e.suite for e in last} == {"t"}
     assert [e for e in suites.events if isinstance(e, LookTaken)] == [LookTaken(0, 2), LookTaken(1, 1), LookTaken(0, 1)]
-
-
-def test_a_resumed_run_makes_what_a_suite_lacks(tmp_path: Path) -> None:
-    def fresh() -> Bench:
-        broken = FakeSuite(broken=lambda side, count: {"y"} if side == "head" else set())
-        return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=broken)
-
-    whole = fresh()
-    whole.run()
-    places = [i for i, r in enumerate(whole.appended) if not isinstance(r, Failure)]
-    # a suite's lines are written together, and an incomplete execution is cut off before
-    ends = [i for i in places if _ends(whole.appended, i)]
-    for cut in [0, *(i + 1 for i in ends)]:
-        rest = fresh()
-        rest.run(whole.appended[:cut])
-        assert whole.appended[:cut] + rest.appended == whole.appended
-
-
-def _ends(records: Sequence[Record], i: int) -> bool:
-    here, after = records[i], records[i + 1] if i + 1 < len(records) else None
-    both = isinstance(here, Execution) and isinstance(after, Execution)
-    return not (both and here.order == after.order)  # type: ignore[union-attr]  # both are executions
 
 
 # --- progress and the end -------------------------------------------------------------------------------------------
