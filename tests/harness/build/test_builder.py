@@ -96,20 +96,6 @@ def test_without_a_command_each_build_is_a_fresh_checkout(checkout: Checkout) ->
         assert [directory.exists() for directory in seen] == [False] * 6 + [True] * 2
 
 
-def test_without_path_in_perturb_of_either_side_the_paths_stay(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    fixed = BuildTable(perturb=["environment"])
-    for head, base in ((fixed, BuildTable()), (BuildTable(), fixed)):
-        with builder_of(checkout, head, base=base) as builder:
-            seen = set()
-            for number in range(3):
-                good(builder.build("base", number, 1))
-                good(builder.build("head", number, 1))
-                seen.add((builder.directory("base"), builder.directory("head")))
-            ((first, second),) = seen
-            assert len(str(first)) == len(str(second))
-
-
 def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit(a="1")
     shims = tmp_path / "shims"
@@ -129,15 +115,7 @@ def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> No
     assert told(["environment"], 6)[0] != padding
 
 
-def test_names_differ_between_builds_and_in_length() -> None:
-    names = [layout_name(7, build) for build in range(50)]
-    assert len(set(names)) > 45
-    assert len({len(name) for name in names}) > 15
-    assert all(name.isalpha() and len(name) <= 32 for name in names)
-    assert names == [layout_name(7, build) for build in range(50)]
-
-
-def test_a_command_builds_in_the_same_tree(checkout: Checkout) -> None:
+def test_a_command_builds_in_the_same_tree_and_a_list_without_a_shell(checkout: Checkout) -> None:
     checkout.commit(source="1")
     command = 'echo {seed} $PERFGATE_SEED $PERFGATE_SIDE $PERFGATE_BUILD "${{HOME}}" >> log; cp source app'
     command = command.replace("${{HOME}}", "${FROM_SET}{other}")
@@ -151,9 +129,6 @@ def test_a_command_builds_in_the_same_tree(checkout: Checkout) -> None:
         assert first.artifacts == second.artifacts == expected
         assert first.seconds is not None
         assert first.seconds > 0
-
-
-def test_a_list_is_executed_without_a_shell(checkout: Checkout) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command=["touch", "made {seed} $HOME"])) as builder:
         good(builder.build("base", 0, 5))
@@ -177,7 +152,9 @@ def test_setup_runs_once_a_side_and_is_not_counted(
         assert (builder.directory("head") / "seen").read_text() == "head\n"
 
 
-def test_with_setup_only_the_tree_stays(checkout: Checkout) -> None:
+def test_the_path_stays_with_set_up_only_and_where_one_side_has_no_command_or_no_path_in_perturb(
+    checkout: Checkout,
+) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(setup="mkdir -p node_modules/x")) as builder:
         assert good(builder.build("base", 0, 1)).seconds == 0
@@ -185,9 +162,6 @@ def test_with_setup_only_the_tree_stays(checkout: Checkout) -> None:
         good(builder.build("base", 1, 1))
         assert builder.directory("base") == directory
         assert (directory / "node_modules/x").is_dir()
-
-
-def test_each_side_has_its_own_table_and_the_path_stays(checkout: Checkout) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(), base=BuildTable(command="touch built")) as builder:
         for number in range(2):
@@ -196,6 +170,17 @@ def test_each_side_has_its_own_table_and_the_path_stays(checkout: Checkout) -> N
             assert (builder.directory("base") / "built").exists()
             assert not (builder.directory("head") / "built").exists()
             assert builder.directory("base") == builder.directory("head")
+    checkout.commit(a="1")
+    fixed = BuildTable(perturb=["environment"])
+    for head, base in ((fixed, BuildTable()), (BuildTable(), fixed)):
+        with builder_of(checkout, head, base=base) as builder:
+            seen = set()
+            for number in range(3):
+                good(builder.build("base", number, 1))
+                good(builder.build("head", number, 1))
+                seen.add((builder.directory("base"), builder.directory("head")))
+            ((first, second),) = seen
+            assert len(str(first)) == len(str(second))
 
 
 def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout, tmp_path: Path) -> None:
@@ -233,16 +218,6 @@ def test_shared_data_reaches_the_build(checkout: Checkout) -> None:
         assert failure.hint.startswith('the checkout has only files that git tracks; "data/large" is ignored by git')
     with builder_of(checkout, BuildTable(command="cat data/large", share=["data"])) as builder:
         good(builder.build("head", 0, 5))
-
-
-def test_a_setup_that_failed_is_not_tried_again(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true", git="off")
-    with builder_of(checkout, table) as builder:
-        first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
-        assert (first.kind, first.status, first.build, second.build) == ("build", "set-up: exit 7", 0, 1)
-        assert second.command == table.setup
-        assert (tmp_path / "ran").read_text() == "ran\n"
 
 
 @pytest.mark.parametrize(
@@ -338,15 +313,38 @@ def test_each_setting_that_builds_depend_on_has_a_tree_of_its_own(checkout: Chec
         assert logs == ["5 O2 -O2 O2 1\n6 O2 -O2 O2 1\n"] * 2 + ["5 3 x  3 x 1\n6 3 x  3 x 1\n"] * 2
 
 
-def test_without_such_settings_the_tree_is_where_it_was(checkout: Checkout) -> None:
+def test_without_settings_of_builds_the_tree_is_where_it_was_and_fresh_checkouts_have_paths_of_one_length(
+    checkout: Checkout,
+) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command="true"), study=STUDY) as builder:
         assert good(builder.build("head", 0, 1, {})).factors == {}
         # the work directory is outside of the checkout, and the tree right in it
         assert re.fullmatch(r"perfgate-[0-9a-f]{8}", builder.directory("head").parent.name)
+    checkout.commit(a="1")
+    with builder_of(checkout, study=STUDY) as builder:
+        seen = set()
+        for number in range(3):
+            for factors in (O2, O3):
+                for side in SIDES:
+                    good(builder.build(side, number, 1, factors))
+            directories = {builder.directory(side, factors) for factors in (O2, O3) for side in SIDES}
+            assert all(directory.is_dir() for directory in directories)
+            assert len({len(str(directory)) for directory in directories}) == 1
+            seen |= directories
+        assert len(seen) == 6
 
 
-def test_each_tree_is_set_up_and_a_set_up_that_failed_is_of_its_tree(checkout: Checkout) -> None:
+def test_each_tree_is_set_up_and_a_set_up_that_failed_is_of_its_tree_and_not_tried_again(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true", git="off")
+    with builder_of(checkout, table) as builder:
+        first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
+        assert (first.kind, first.status, first.build, second.build) == ("build", "set-up: exit 7", 0, 1)
+        assert second.command == table.setup
+        assert (tmp_path / "ran").read_text() == "ran\n"
     checkout.commit(a="1")
     table = BuildTable(setup='echo "$CFLAGS" >> set-up; test -z "$CFLAGS"', command="true", git="off")
     with builder_of(checkout, table, study=STUDY) as builder:
@@ -370,33 +368,25 @@ def test_a_broken_variant_tells_its_settings(checkout: Checkout) -> None:
         assert failure.directory == str(builder.kept("base", O3))
 
 
-def test_fresh_checkouts_of_variants_have_paths_of_one_length(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    with builder_of(checkout, study=STUDY) as builder:
-        seen = set()
-        for number in range(3):
-            for factors in (O2, O3):
-                for side in SIDES:
-                    good(builder.build(side, number, 1, factors))
-            directories = {builder.directory(side, factors) for factors in (O2, O3) for side in SIDES}
-            assert all(directory.is_dir() for directory in directories)
-            assert len({len(str(directory)) for directory in directories}) == 1
-            seen |= directories
-        assert len(seen) == 6
+# --- a .git for builds that need one ----------------------------------------------------------------------------------
+
+STAMP = 'echo x >> "$RAN"; git describe --tags > stamp && git status --porcelain --untracked-files=no >> stamp'
 
 
-def test_names_of_variants_are_of_one_length_and_of_their_settings() -> None:
+def test_names_of_layouts_and_of_variants() -> None:
+    # of layouts they differ between builds, and in length
+    names = [layout_name(7, build) for build in range(50)]
+    assert len(set(names)) > 45
+    assert len({len(name) for name in names}) > 15
+    assert all(name.isalpha() and len(name) <= 32 for name in names)
+    assert names == [layout_name(7, build) for build in range(50)]
+    # of variants they are of one length, and of their settings
     many = [variant_name({"opt": each, "n": number}) for each in ("a", "bb", "c c") for number in range(200)]
     assert {len(name) for name in many} == {8}
     assert all(name.isascii() and name.isalpha() for name in many)
     assert len(set(many)) == 600
     assert variant_name({}) == ""
     assert variant_name({"n": 1, "opt": "a"}) == variant_name({"opt": "a", "n": 1.0})
-
-
-# --- a .git for builds that need one ----------------------------------------------------------------------------------
-
-STAMP = 'echo x >> "$RAN"; git describe --tags > stamp && git status --porcelain --untracked-files=no >> stamp'
 
 
 def stamped(checkout: Checkout, ran: Path, **options: Any) -> Iterator[tuple[TreeBuilder, Build | Failure]]:
@@ -429,7 +419,9 @@ def test_a_build_that_fails_without_git_gets_one_that_nothing_comes_back_from(
     assert (checkout.path / "a").read_text() == "2"
 
 
-def test_builds_without_need_of_git_see_none(checkout: Checkout, tmp_path: Path) -> None:
+def test_builds_without_need_of_git_see_none_and_what_fails_for_want_of_it_is_told_the_key(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command="true")) as builder:
         assert not good(builder.build("head", 0, 5)).needs_git
@@ -439,6 +431,11 @@ def test_builds_without_need_of_git_see_none(checkout: Checkout, tmp_path: Path)
         good(builder.build("head", 0, 5))
         assert bad(builder.build("head", 1, 5)).status == "exit 3"
         assert not (builder.directory("head") / ".git").exists()
+    checkout.commit(a="1")
+    hint = checkout_hint(find_repository(checkout.path))
+    with builder_of(checkout, BuildTable(command="git describe", git="off"), hint=hint) as builder:
+        advice = 'the tree that is built and measured has no .git: set git = "on" under [build]'
+        assert bad(builder.build("head", 0, 5)).hint == advice
 
 
 def test_a_build_that_fails_with_git_too_is_tried_once_more(checkout: Checkout, tmp_path: Path) -> None:
@@ -461,11 +458,3 @@ def test_git_as_configured(checkout: Checkout, tmp_path: Path, wanted: Literal["
             assert not good(made).needs_git
         else:
             assert bad(made).hint is None
-
-
-def test_what_fails_for_want_of_git_is_told_the_key(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    hint = checkout_hint(find_repository(checkout.path))
-    with builder_of(checkout, BuildTable(command="git describe", git="off"), hint=hint) as builder:
-        advice = 'the tree that is built and measured has no .git: set git = "on" under [build]'
-        assert bad(builder.build("head", 0, 5)).hint == advice

@@ -135,15 +135,6 @@ def test_a_kept_build_that_cannot_be_linked_again_says_why(project: Checkout, tm
     assert ran(tmp_path) == 2
 
 
-def test_a_kept_build_is_not_changed_by_the_runs_that_use_it(project: Checkout, tmp_path: Path) -> None:
-    first = built(project, tmp_path)
-    with opened(project, tmp_path) as builder:
-        good(builder.build("head", 0, 1))
-        for path in builder.directory("head").iterdir():
-            path.write_text("measured code writes everywhere")
-    assert built(project, tmp_path).artifacts == first.artifacts
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -191,11 +182,6 @@ def test_what_may_have_another_result_is_built(
     assert ran(tmp_path) == 2
 
 
-def test_a_terminal_is_no_matter(project: Checkout, tmp_path: Path) -> None:
-    built(project, tmp_path, caller={**os.environ, "TERM": "xterm", "SSH_CLIENT": "1"})
-    assert built(project, tmp_path, caller={**os.environ, "TERM": "dumb", "COLUMNS": "80"}).cached
-
-
 @pytest.mark.parametrize(
     "damage", ["tree", *(pytest.param(each, marks=pytest.mark.endtoend) for each in ("about.json", "links"))]
 )
@@ -232,10 +218,21 @@ def test_what_is_kept_is_bounded_and_the_oldest_go_first(
     assert len(list((tmp_path / "builds").iterdir())) == 2, "a tree larger than half of it is not kept"
 
 
-def test_a_build_that_failed_is_not_kept(project: Checkout, tmp_path: Path) -> None:
+def test_a_kept_build_is_changed_neither_by_runs_nor_by_a_terminal_and_one_that_failed_is_not_kept(
+    project: Checkout, tmp_path: Path
+) -> None:
     with opened(project, tmp_path, table={"command": "make app; exit 1"}) as builder:
         builder.build("head", 0, 1)
     assert not (tmp_path / "builds").exists()
+    first = built(project, tmp_path)
+    with opened(project, tmp_path) as builder:
+        good(builder.build("head", 0, 1))
+        for path in builder.directory("head").iterdir():
+            path.write_text("measured code writes everywhere")
+    assert built(project, tmp_path).artifacts == first.artifacts
+    # a terminal is no matter
+    built(project, tmp_path, caller={**os.environ, "TERM": "xterm", "SSH_CLIENT": "1"})
+    assert built(project, tmp_path, caller={**os.environ, "TERM": "dumb", "COLUMNS": "80"}).cached
 
 
 def test_where_builds_are_kept() -> None:
@@ -245,23 +242,15 @@ def test_where_builds_are_kept() -> None:
     assert directory_of({}) is None
 
 
-@pytest.mark.parametrize(
-    "name", [".cargo/config.toml", ".config/go/env", ".gitconfig", ".npmrc", ".rustup/update-hashes/stable"]
-)
-def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) -> None:
-    def key() -> str:
-        return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", {})
-
-    before = key()
-    assert key() == before
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_text("1")
-    assert key() != before
-
-
-def test_what_was_built_in_a_sandbox_is_another_entry(tmp_path: Path) -> None:
+def test_what_was_built_in_a_sandbox_or_with_other_settings_of_the_user_is_another_entry(tmp_path: Path) -> None:
     def key(**sandboxed: str) -> str:
         return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed)
 
     assert key(HOME="/work/home") not in (key(), key(HOME="/other/home"))
     assert key(HOME="/work/home") == key(HOME="/work/home")
+    for name in (".cargo/config.toml", ".config/go/env", ".gitconfig", ".npmrc", ".rustup/update-hashes/stable"):
+        before = key()
+        assert key() == before
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+        assert key() != before, name

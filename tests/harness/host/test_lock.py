@@ -96,7 +96,7 @@ def test_the_second_waits_and_is_told_for_whom(tmp_path: Path, queue: bool) -> N
     assert (claim.directory, claim.folder) == ("/some/project", "/some/project/.perfgate")
 
 
-def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
+def test_a_free_lock_is_taken_without_a_word_and_children_do_not_keep_it(tmp_path: Path) -> None:
     told: list[Claim | None] = []
     # as that of a killed process is
     with holder(tmp_path / "lock") as process:
@@ -110,9 +110,6 @@ def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
     assert told == []
     assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666
     assert (tmp_path / "lock").read_text() == ""
-
-
-def test_children_do_not_keep_the_lock(tmp_path: Path) -> None:
     with locked(tmp_path / "lock"):
         child = subprocess.Popen(["sleep", "60"], close_fds=False)
     try:
@@ -164,10 +161,12 @@ def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, cont
     assert str(held.value) == f"a process that did not register as perfgate holds {path}"
 
 
-def test_what_a_holder_wrote_is_shown_with_care() -> None:
+def test_what_a_holder_wrote_is_shown_with_care_and_where_the_lock_is() -> None:
     shown = str(Claim(7, "ann", None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/"))
     assert shown.isprintable()
     assert len(shown) <= 300
+    assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
+    assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")
 
 
 def test_the_wait_has_a_limit(tmp_path: Path) -> None:
@@ -351,8 +350,3 @@ def test_the_time_of_a_holder_is_that_of_taking_the_lock(tmp_path: Path) -> None
             until_it_says(process, "holds")
             assert datetime.fromisoformat(json.loads(path.read_text())["since"]) >= freed
             release(process)
-
-
-def test_the_lock_is_where_the_machine_says() -> None:
-    assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
-    assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")

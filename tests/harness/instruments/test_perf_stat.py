@@ -46,13 +46,16 @@ def measured(found: Found, context: Context, command: str | list[str], **options
     return perf.collect(each, context, ProcessExecutor().run(perf.prepare(each, context)))
 
 
-def test_each_iteration_is_a_process_start(tmp_path: Path, context: Context) -> None:
+def test_each_iteration_is_a_process_start_and_a_signal_is_told_by_the_end_of_its_own_run(tmp_path: Path, context: Context) -> None:
     found = measured(fake(tmp_path), context, "echo x >> starts; echo out; echo err >&2", warmup=1)
     seconds = 29916487 * 1e-9
     assert found["time"] == Metric(unit="s", better="lower", values=[seconds] * 3, dropped=[seconds])
     assert found["page-faults"] == Metric(unit="", better="lower", values=[211] * 3, dropped=[211])
     assert found.keys() == {"time", "task-clock", "page-faults", "context-switches"}
     assert (tmp_path / "starts").read_text() == "x\n" * 4
+    # what is said in the middle, or by another program, is no signal
+    found = measured(fake(tmp_path), context, "echo sh: Segmentation fault >&2; echo other: Aborted >&2")
+    assert not isinstance(found, Unusable)
 
 
 def test_the_call(tmp_path: Path, context: Context) -> None:
@@ -81,12 +84,6 @@ def test_the_program_failed(tmp_path: Path, context: Context, script: str, statu
     assert found.status == status
     assert ("why" in found.stderr) is ("why" in script)
     assert (tmp_path / "starts").read_text() == "x\n" * starts
-
-
-def test_a_signal_is_told_by_the_end_of_this_run_alone(tmp_path: Path, context: Context) -> None:
-    # what is said in the middle, or by another program, is no signal
-    found = measured(fake(tmp_path), context, "echo sh: Segmentation fault >&2; echo other: Aborted >&2")
-    assert not isinstance(found, Unusable)
 
 
 def test_a_program_that_is_not_there(tmp_path: Path, context: Context) -> None:
@@ -164,6 +161,7 @@ def test_what_the_host_counts(tmp_path: Path) -> None:
     assert "leaves out context-switches (no permission to count the kernel on this machine)" in user.limits
     assert any(limit.startswith("counts page-faults outside the kernel only (") for limit in user.limits)
     assert counts(fake(tmp_path, "hybrid")) == ("duration_time", "task-clock", "cycles", "instructions")
+    assert str(find_perf({"PATH": str(tmp_path)})).startswith("perf is not installed (Debian: linux-perf")
 
 
 @pytest.mark.parametrize(
@@ -181,10 +179,3 @@ def test_a_perf_that_cannot_be_used(tmp_path: Path, script: str, why: str) -> No
     assert isinstance(found, str)
     assert why in found
     assert "\n" not in found
-
-
-def test_no_perf(tmp_path: Path) -> None:
-    found = find_perf({"PATH": str(tmp_path)})
-    assert isinstance(found, str)
-    assert found.startswith("perf is not installed (Debian: linux-perf")
-    assert shutil.which("perf", path=str(tmp_path)) is None

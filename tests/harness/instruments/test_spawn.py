@@ -15,7 +15,6 @@ from harness.instruments.spawn import LAUNCHER, Spawn
 from harness.process.execute import Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
-Way = Callable[[Context, list[str] | str], dict[str, Metric] | Unusable]
 COUNT = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'
 
 
@@ -26,24 +25,12 @@ def measured(context: Context, command: str | list[str], **options: Any) -> dict
     return spawn.collect(each, context, ProcessExecutor().run(spawn.prepare(each, context)))
 
 
-def by_itself(context: Context, command: str | list[str]) -> dict[str, Metric] | Unusable:
-    """As measured, with an interpreter of the launcher's own, as where nothing can be forked."""
-    each, spawn = Benchmark(name="b", command=command, instrument="spawn"), Spawn()
-    context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
-    executor = ProcessExecutor()
-    executor._servers[LAUNCHER] = None
-    return spawn.collect(each, context, executor.run(spawn.prepare(each, context)))
-
-
-WAYS = pytest.mark.parametrize("way", [measured, by_itself])
-
-
 def good(found: dict[str, Metric] | Unusable) -> dict[str, Metric]:
     assert not isinstance(found, Unusable), found
     return found
 
 
-def test_the_times_of_a_sleeping_program(context: Context) -> None:
+def test_the_times_and_the_memory_of_a_program(context: Context) -> None:
     found = good(measured(context, ["sleep", "0.05"], warmup=1))
     elapsed, user, system = found["time"], found["user"], found["system"]
     assert [each.unit for each in (elapsed, user, system)] == ["s", "s", "s"]
@@ -51,9 +38,7 @@ def test_the_times_of_a_sleeping_program(context: Context) -> None:
     assert [(len(each.values), len(each.dropped)) for each in (elapsed, user, system)] == [(3, 1)] * 3
     assert all(value >= 0.05 for value in [*elapsed.values, *elapsed.dropped])
     assert all(0 <= value < 0.05 for value in [*user.values, *system.values])
-
-
-def test_memory_below_the_launchers_own_is_not_told(context: Context) -> None:
+    # memory below the launcher's own is not told
     assert set(good(measured(context, ["true"]))) == {"time", "active", "user", "system"}
     found = measured(context, ["true"], metric={"memory": MetricRules()})
     assert isinstance(found, Unusable)
@@ -61,10 +46,9 @@ def test_memory_below_the_launchers_own_is_not_told(context: Context) -> None:
     assert found.status.endswith(" MiB, the launcher's own size)")
 
 
-@WAYS
-def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: Context, way: Way) -> None:
+def test_the_environment_of_a_program_is_its_own_and_none_reaches_the_launcher(context: Context) -> None:
     script = 'env | sort > seen; cat > input; echo "$@" > arguments; ls -l /dev/fd > files; echo out; echo err >&2'
-    good(way(context, ["sh", "-c", script, "sh", "a b", "{seed}", "{x}", "🐢\n'"]))
+    good(measured(context, ["sh", "-c", script, "sh", "a b", "{seed}", "{x}", "🐢\n'"]))
     seen = (context.directory / "seen").read_text().splitlines()
     assert set(seen) - {"_=/usr/bin/env"} == {
         f"PATH={ENVIRONMENT['PATH']}",
@@ -75,26 +59,9 @@ def test_the_program_sees_its_environment_and_nothing_of_the_launcher(context: C
     }
     assert (context.directory / "input").read_text() == ""
     assert (context.directory / "arguments").read_text() == "a b 17 {x} 🐢\n'\n"
-
-
-@WAYS
-@pytest.mark.parametrize("lc_ctype", [None, "", "C", "POSIX", "de_DE.UTF-8"])
-def test_the_locale_of_the_launchers_python_stays_its_own(context: Context, lc_ctype: str | None, way: Way) -> None:
-    # a Python started under the C locale sets LC_CTYPE for itself and its children
-    added = {} if lc_ctype is None else {"LC_CTYPE": lc_ctype}
-    inner = Context(context.directory, ENVIRONMENT | added, "base", 1, 0, 1, context.scratch)
-    good(way(inner, "env > seen"))
-    seen = (context.directory / "seen").read_text().splitlines()
-    assert [line for line in seen if line.startswith("LC_")] == ([] if lc_ctype is None else [f"LC_CTYPE={lc_ctype}"])
-
-
-@WAYS
-def test_a_program_sees_the_default_signals(context: Context, way: Way) -> None:
-    assert way(context, "kill -PIPE $$") == Unusable("signal SIGPIPE", "")
-
-
-@WAYS
-def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context, way: Way) -> None:
+    # it has the default signals
+    assert measured(context, "kill -PIPE $$") == Unusable("signal SIGPIPE", "")
+    # a poisoned environment does not reach the launcher
     (context.directory / "os.py").write_text("raise SystemExit('not the real os')")
     (context.directory / "resource.py").write_text("raise SystemExit('not the real resource')")
     poison = {
@@ -104,7 +71,17 @@ def test_a_poisoned_environment_does_not_reach_the_launcher(context: Context, wa
         "PYTHONINSPECT": "1",
     }
     inner = Context(context.directory, ENVIRONMENT | poison, "base", 1, 0, 1, context.scratch)
-    assert "time" in good(way(inner, ["true"]))
+    assert "time" in good(measured(inner, ["true"]))
+
+
+@pytest.mark.parametrize("lc_ctype", [None, "", "C", "POSIX", "de_DE.UTF-8"])
+def test_the_locale_of_the_launchers_python_stays_its_own(context: Context, lc_ctype: str | None) -> None:
+    # a Python started under the C locale sets LC_CTYPE for itself and its children
+    added = {} if lc_ctype is None else {"LC_CTYPE": lc_ctype}
+    inner = Context(context.directory, ENVIRONMENT | added, "base", 1, 0, 1, context.scratch)
+    good(measured(inner, "env > seen"))
+    seen = (context.directory / "seen").read_text().splitlines()
+    assert [line for line in seen if line.startswith("LC_")] == ([] if lc_ctype is None else [f"LC_CTYPE={lc_ctype}"])
 
 
 def test_the_launcher_itself_failed(context: Context) -> None:

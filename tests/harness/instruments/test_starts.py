@@ -273,12 +273,28 @@ def test_the_values_of_a_start(tmp_path: Path) -> None:
     assert found == pytest.approx({"time": [0.03], "active": [0.02], "user": [0.008], "system": [0.002],
                                    "memory": [20_000 * 1024]})  # fmt: skip
     assert start.own == pytest.approx(1.0)
-
-
-def test_active_time_is_at_least_what_the_first_task_ran(tmp_path: Path) -> None:
+    # active time is at least what the first task ran
     # whoever measures was stopped while the program ran
     (start,) = good(read(tmp_path, (*RUN[:5], 25_000_000, *RUN[6:])))
     assert value(start, "active") == pytest.approx(0.01)
+    # without delays there is none
+    unknown = (*RUN[:4], -1, -1, -1, *RUN[7:])
+    first, second = good(read(tmp_path, RUN, unknown))
+    assert "active" not in first.metrics
+    assert first.own == pytest.approx(1.0)
+    assert second.own is None
+    asked = msgspec.structs.replace(BENCHMARK, metric={"active": MetricRules()})
+    failed = read(tmp_path, unknown, benchmark=asked).failed
+    assert failed is not None
+    assert failed.status == "no values of 'active'"
+    # active time that cannot be is a failure of the measuring
+    found = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
+    assert len(found.made) == 1
+    assert found.failed is not None
+    assert found.failed.status.startswith("spawn: ")
+    context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
+    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
+    assert collected == found.failed
 
 
 @pytest.mark.parametrize(("program", "ended", "late"), [("true", True, 20_000_000), ("sleep", False, 0)])
@@ -303,28 +319,6 @@ def test_what_delays_the_launcher_until_the_program_has_ended(
     failed, run = once(0)
     os.close(own)
     assert (failed, run[5]) == (None, late)
-
-
-def test_active_time_that_cannot_be_is_a_failure_of_the_measuring(tmp_path: Path) -> None:
-    found = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
-    assert len(found.made) == 1
-    assert found.failed is not None
-    assert found.failed.status.startswith("spawn: ")
-    context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
-    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
-    assert collected == found.failed
-
-
-def test_without_delays_there_is_no_active_time(tmp_path: Path) -> None:
-    unknown = (*RUN[:4], -1, -1, -1, *RUN[7:])
-    first, second = good(read(tmp_path, RUN, unknown))
-    assert "active" not in first.metrics
-    assert first.own == pytest.approx(1.0)
-    assert second.own is None
-    asked = msgspec.structs.replace(BENCHMARK, metric={"active": MetricRules()})
-    failed = read(tmp_path, unknown, benchmark=asked).failed
-    assert failed is not None
-    assert failed.status == "no values of 'active'"
 
 
 @pytest.mark.parametrize("sides", [1, 2])

@@ -184,18 +184,9 @@ def test_some_are_executed_in_the_first_replicate_of_a_round() -> None:
     assert [s.order for each in rounds for s in each.executions] == list(range(21))
 
 
-@pytest.mark.parametrize(
-    ("factors", "text"),
-    [
-        ({}, ""),
-        ({"b": 1, "a": "x"}, '{"a":"x","b":1}'),
-        ({"a": 1.0}, '{"a":1}'),
-        ({"a": "1"}, '{"a":"1"}'),
-        ({"a": 1.5}, '{"a":1.5}'),
-    ],
-)
-def test_settings_as_text(factors: dict[str, str | int | float], text: str) -> None:
-    assert canonical(factors) == text
+def test_settings_as_text() -> None:
+    assert canonical({}) == ""
+    assert canonical({"b": 1.0, "a": "1", "c": 1.5}) == '{"a":"1","b":1,"c":1.5}'
 
 
 def orders(count: int, builds: int, seed: int) -> list[tuple[object, ...]]:

@@ -23,7 +23,8 @@ from harness.instruments.protocol import Collected, Context, Instrument, Unusabl
 from harness.instruments.values import Values
 from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
-from harness.loop.execution import Executions
+from harness.loop.execution import Executions, Scratch
+from harness.loop.ledger import Ledger
 from harness.loop.measure import Append, Loop, Measured
 from harness.loop.schedule import ExecutionStep, Round, schedule
 from harness.loop.turns import Lengths, Turns
@@ -755,3 +756,64 @@ def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -
     assert re.fullmatch(r"\./busy [0-9]+ &  # beside it", load)
     assert command.startswith("go test './a b' -bench=. ")
     assert str(tmp_path / "scratch") not in command
+
+
+# --- parts of the loop ------------------------------------------------------------------------------------------------
+
+
+def test_each_execution_finds_an_empty_directory_under_a_new_name_of_the_same_length(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path)
+    names = set()
+    for _ in range(5):
+        directory = scratch.fresh()
+        assert list(directory.iterdir()) == []
+        names.add(directory.name)
+        (directory / "output").write_text("1\n")
+        (directory / "more").mkdir()
+        (directory / "more" / "file").touch()
+        (directory / "link").symlink_to("/etc")
+    assert len(names) == 5
+    assert {len(name) for name in names} == {12}
+    assert len(list(tmp_path.iterdir())) == 1
+    scratch.clear()
+    assert list(tmp_path.iterdir()) == []
+    assert scratch.fresh().is_dir()
+    # a program that removes its directory costs nobody theirs
+    scratch = Scratch(tmp_path)
+    scratch.fresh().rmdir()
+    assert list(scratch.fresh().iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may delete anything")
+def test_what_cannot_be_emptied_is_left_behind(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path)
+    first = scratch.fresh()
+    (first / "output").touch()
+    first.chmod(0o500)
+    second = scratch.fresh()
+    assert second != first
+    assert list(second.iterdir()) == []
+    first.chmod(0o700)
+
+
+def of_round(**how: Any) -> list[Record]:
+    builds = [Build(side=side, build=0, seconds=20.0, setup=2.0, **how) for side in SIDES]
+    runs = [Execution(benchmark="b", side=side, build=0, execution=0, seconds=3.0, metrics={}) for side in SIDES]
+    return [*builds, *runs]
+
+
+def test_what_the_next_round_is_expected_to_take() -> None:
+    # it links where the first build was linked again
+    ledger = Ledger(of_round(checked=1.0), 0)
+    assert ledger.fits(8.0)
+    assert not ledger.fits(7.9)
+    assert not Ledger(of_round(), 0).fits(45.9)
+    assert Ledger(of_round(), 0).fits(46.0)
+    # a cold first round is no measure for the third
+    later = [Build(side=side, build=1, seconds=1.0) for side in SIDES]
+    ran = [Execution(benchmark="b", side=side, build=1, execution=0, seconds=3.0, metrics={}) for side in SIDES]
+    ledger = Ledger([*of_round(), *later, *ran], 0)
+    assert ledger.fits(8.0)
+    assert not ledger.fits(7.9)
+    # a resumed run has used what its builds took together
+    assert Ledger(of_round(checked=1.0), 0).seconds == 2 * 23 + 6

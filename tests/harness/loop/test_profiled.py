@@ -98,15 +98,12 @@ def only(found: list[Profile | Unprofiled]) -> Unprofiled:
     return why
 
 
-def test_one_that_is_absent_is_named_unless_another_one_is_there(tmp_path: Path) -> None:
+def test_one_that_is_absent_or_takes_too_long_leaves_it_to_another_one(tmp_path: Path) -> None:
     absent = Fake("absent", tool=Absent("apt install absent"))
     why = only(run(tmp_path, [absent])[0])
     assert (why.kind, why.profiler, why.install) == ("no-profiler", "absent", "apt install absent")
     found, _ = run(tmp_path, [absent, Fake()])
     assert {each.profiler for each in found} == {"fake"}
-
-
-def test_one_that_takes_too_long_leaves_it_to_a_quicker_one(tmp_path: Path) -> None:
     slow = Fake("slow", taking=Effort(1, 60.0, 1))
     why = only(run(tmp_path, [slow])[0])
     assert (why.kind, why.profiler) == ("budget", "slow")
@@ -114,17 +111,11 @@ def test_one_that_takes_too_long_leaves_it_to_a_quicker_one(tmp_path: Path) -> N
     assert {each.profiler for each in found} == {"fake"}
 
 
-def test_nothing_that_fits_is_said(tmp_path: Path) -> None:
+def test_where_none_can_be_used_it_is_said_why(tmp_path: Path) -> None:
     found, executor = run(tmp_path, [Fake(fitting=False)])
     assert only(found).kind == "unsupported"
     assert executor.commands == []
-
-
-def test_a_limit_that_ends_meanwhile_leaves_neither_side(tmp_path: Path) -> None:
     why = only(run(tmp_path, [Fake()], seconds=40.0)[0])
     assert (why.kind, why.profiler) == ("budget", "fake")
-
-
-def test_what_cannot_be_read_is_a_failure_of_the_profiler(tmp_path: Path) -> None:
     why = only(run(tmp_path, [Fake(readable=False)])[0])
     assert (why.kind, why.detail) == ("failed", "unreadable")

@@ -22,7 +22,7 @@ def command(directory: Path, timeout: float, *argv: str) -> Command:
     return Command(argv or ("x",), directory, dict(os.environ), timeout)
 
 
-def test_what_is_left() -> None:
+def test_what_is_left_and_what_is_allowed_beyond_the_limit(tmp_path: Path) -> None:
     clock = Clock(100.0)
     budget = Budget(10.0, clock)
     clock.now = 104.0
@@ -33,9 +33,7 @@ def test_what_is_left() -> None:
     assert budget.left == 0.0
     with pytest.raises(BudgetEndedError):
         budget.require()
-
-
-def test_what_is_allowed_beyond_the_limit_is_left_until_it_is_no_longer(tmp_path: Path) -> None:
+    # more is left until it is no longer allowed
     clock = Clock()
     budget = Budget(10.0, clock)
     executor = BoundedExecutor(taking(12.0, clock), budget)
@@ -49,7 +47,7 @@ def test_what_is_allowed_beyond_the_limit_is_left_until_it_is_no_longer(tmp_path
         executor.run(command(tmp_path, 20.0))
 
 
-def test_what_is_timed_inside_something_else_counts_once() -> None:
+def test_what_is_timed_inside_something_else_counts_once_and_an_error_says_which_part_it_was(tmp_path: Path) -> None:
     clock = Clock()
     budget = Budget(clock=clock)
     with budget.timed("outside"):
@@ -61,6 +59,12 @@ def test_what_is_timed_inside_something_else_counts_once() -> None:
     with budget.timed("keep"):
         clock.now += 0.5
     assert budget.aside == {"outside": 1.0, "keep": 4.5, "again": 2.0}
+    clock = Clock()
+    budget = Budget(3.0, clock)
+    clock.now = 1.0
+    with pytest.raises(BudgetEndedError) as ended, budget.phase("build", setup=1.0):
+        BoundedExecutor(taking(5.0, clock), budget).run(command(tmp_path, 9.0))
+    assert (ended.value.phase, ended.value.seconds, ended.value.setup) == ("build", 2.0, 1.0)
 
 
 def test_the_shorter_of_budget_and_time_out_counts_and_nothing_starts_without_any(tmp_path: Path) -> None:
@@ -80,15 +84,6 @@ def test_the_shorter_of_budget_and_time_out_counts_and_nothing_starts_without_an
     with pytest.raises(BudgetEndedError):
         executor.start(command(tmp_path, 20), tmp_path / "log")
     assert (clock.now, len(inner.commands), inner.background) == (10.0, 1, [])
-
-
-def test_the_error_says_which_part_it_was(tmp_path: Path) -> None:
-    clock = Clock()
-    budget = Budget(3.0, clock)
-    clock.now = 1.0
-    with pytest.raises(BudgetEndedError) as ended, budget.phase("build", setup=1.0):
-        BoundedExecutor(taking(5.0, clock), budget).run(command(tmp_path, 9.0))
-    assert (ended.value.phase, ended.value.seconds, ended.value.setup) == ("build", 2.0, 1.0)
 
 
 def test_a_process_ends_with_all_that_it_started(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_what_cannot_start(tmp_path: Path) -> None:
     assert run(tmp_path, "true", "x" * 10_000_000).status == "cannot start: argument list too long"
 
 
-def test_the_program_is_found_on_the_path_of_its_own_environment(tmp_path: Path) -> None:
+def test_what_a_program_finds_when_it_starts(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "tool"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nexit 7\n")
@@ -130,9 +130,6 @@ def test_the_program_is_found_on_the_path_of_its_own_environment(tmp_path: Path)
     assert ProcessExecutor().run(command).status == "exit 7"
     assert find_program("tool", {"PATH": str(program.parent)}) == str(program.resolve())
     assert find_program("tool", ENVIRONMENT) is None
-
-
-def test_directory_environment_and_input(tmp_path: Path) -> None:
     outcome = shell(tmp_path, "echo said >&2; sleep 0.1")
     assert (outcome.status, outcome.stderr, len(outcome.started)) == ("", "said\n", len("2026-11-20T09:00:00.000Z"))
     assert outcome.seconds >= 0.1
@@ -147,9 +144,6 @@ def test_directory_environment_and_input(tmp_path: Path) -> None:
     assert not any(line.startswith("HOME=") for line in lines)
     # standard input is empty
     assert lines[-3:] == [str(place.resolve()), "a b", "'c'"]
-
-
-def test_a_program_sees_the_default_signals(tmp_path: Path) -> None:
     # Python ignores SIGPIPE, and an ignored signal is inherited
     script = "import signal; raise SystemExit(signal.getsignal(signal.SIGINT) is None)"
     assert run(tmp_path, sys.executable, "-c", script).status == ""
@@ -350,7 +344,7 @@ def test_no_files_stay_open(tmp_path: Path) -> None:
     assert len(list(Path("/dev/fd").iterdir())) == open_files
 
 
-def test_secrets_and_names_of_the_ci_system_are_removed() -> None:
+def test_the_environment_is_without_secrets_and_shows_none_in_a_difference() -> None:
     secret = [
         "GITHUB_TOKEN", "GITHUB_SHA", "github_sha", "ACTIONS_CACHE_URL", "RUNNER_TEMP", "INPUT_BASE", "NPM_TOKEN",
         "my_secret", "DB_PASSWORD", "AWS_CREDENTIALS", "API_KEY", "monkey", "GIT_DIR", "GIT_INDEX_FILE",
@@ -363,9 +357,6 @@ def test_secrets_and_names_of_the_ci_system_are_removed() -> None:
     more = clean_environment(caller, ["API_KEY", "ABSENT"], {"LANG": "C", "NEW_TOKEN": "x"})
     assert more == {**dict.fromkeys(kept, "v"), "API_KEY": "v", "LANG": "C", "NEW_TOKEN": "x"}
     assert caller["LANG"] == "v"
-
-
-def test_the_difference_shows_no_removed_value_and_no_padding() -> None:
     caller = {"API_KEY": "hidden", "LC_ALL": "de", "HOME": "/h", "PWD": "/p"}
     environment = clean_environment(caller, (), {"LC_ALL": "C"}) | {"PERFGATE_SEED": "7", "PERFGATE_PADDING": "xxx"}
     assert environment_difference(caller, environment) == {"API_KEY": "", "LC_ALL": "C", "PERFGATE_SEED": "7"}

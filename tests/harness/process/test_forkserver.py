@@ -132,7 +132,7 @@ def test_a_launcher_that_fails_says_so_as_one_by_itself(
         assert "FileExistsError" in outcome.stderr
 
 
-def test_without_a_server_the_launcher_is_started_by_itself(
+def test_what_cannot_be_forked_is_started_by_itself(
     executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path
 ) -> None:
     assert executor.run(call("true")).status == ""
@@ -143,11 +143,7 @@ def test_without_a_server_the_launcher_is_started_by_itself(
         assert executor.run(call("sh", "-c", "cat /proc/$PPID/cmdline >> servers; echo >> servers")).status == ""
     assert "--serve" not in (tmp_path / "servers").read_text()
     assert (tmp_path / "servers").read_text().count("\n") == 2
-
-
-def test_processors_and_priority_are_given_to_one_that_is_started_by_itself(
-    executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path
-) -> None:
+    # nor what has processors or a priority of its own
     command = call("sh", "-c", "cat /proc/$PPID/cmdline > server; nice > nice")
     assert executor.run(replace(command, priority=3)).status == ""
     assert "--serve" not in (tmp_path / "server").read_text()

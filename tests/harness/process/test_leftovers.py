@@ -41,25 +41,31 @@ def spared(*processes: subprocess.Popen[bytes]) -> bool:
     return all(process.poll() is None for process in processes)
 
 
-def test_every_group_that_is_named_is_ended(tmp_path: Path, start: Start) -> None:
+def test_every_group_that_is_named_is_ended_and_nobody_else(tmp_path: Path, start: Start) -> None:
+    end_leftovers(tmp_path / "running")  # there is none yet
+    note(tmp_path / "no" / "directory", 1)
     named, other = [start(), start(), start()], start()
     for process in named:
         note(tmp_path / "running", process.pid)
     end_leftovers(tmp_path / "running")
     assert ended(*named)
-    assert spared(other)
-
-
-def test_an_id_that_is_used_again_and_broken_lines_end_nobody(tmp_path: Path, start: Start) -> None:
-    one, two = start(), start()
-    lines = [f"{one.pid} some boot:12", f"{one.pid} None", f"{one.pid}", "", "-1 None", "x y", "0 None", "\xff\x00 1"]
-    end_leftovers(tmp_path / "running")  # there is none yet
-    note(tmp_path / "no" / "directory", one.pid)
-    torn = f"{two.pid} {start_time(two.pid)}\n{one.pid} {start_time(one.pid)}"[:-1]
+    # an id that is used again and broken lines end nobody
+    one = start()
+    lines = [
+        f"{other.pid} some boot:12",
+        f"{other.pid} None",
+        f"{other.pid}",
+        "",
+        "-1 None",
+        "x y",
+        "0 None",
+        "\xff\x00 1",
+    ]
+    torn = f"{one.pid} {start_time(one.pid)}\n{other.pid} {start_time(other.pid)}"[:-1]
     (tmp_path / "running").write_bytes(("\n".join(lines) + "\n" + torn).encode("latin-1"))
     end_leftovers(tmp_path / "running")
-    assert ended(two)
-    assert spared(one)
+    assert ended(one)
+    assert spared(other)
 
 
 def test_what_is_ended_may_remove_what_is_its_own(tmp_path: Path, start: Start) -> None:

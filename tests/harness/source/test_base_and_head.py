@@ -54,40 +54,32 @@ def clone(source: Checkout, target: Path, *options: str) -> Checkout:
 # --- the repository -------------------------------------------------------------------------------------------------
 
 
-def test_no_repository(tmp_path: Path, isolated_git: Path) -> None:
+def test_what_is_no_repository_to_compare_commits_of(
+    tmp_path: Path, isolated_git: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(SourceError, match="is not in a git repository: run perfgate in a checkout"):
         find_repository(tmp_path)
-
-
-def test_no_git_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".git").touch()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SourceError, match="git is not on PATH: install git"):
-        find_repository(tmp_path)
-
-
-def test_bare_repository(checkout: Checkout, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="has no commit yet: commit first"):
+        find_repository(checkout.path)
     checkout.commit(a="1")
     bare = clone(checkout, tmp_path / "bare", "--bare")
     with pytest.raises(SourceError, match="is a bare repository"):
         find_repository(bare.path)
     with pytest.raises(SourceError, match="is inside a git directory"):
         find_repository(checkout.path / ".git")
-
-
-def test_repository_without_a_commit(checkout: Checkout) -> None:
-    with pytest.raises(SourceError, match="has no commit yet: commit first"):
-        find_repository(checkout.path)
-
-
-def test_repository_of_another_user(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.commit(a="1")
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(SourceError, match=r"belongs to another user.*git config --global --add safe\.directory"):
         find_repository(checkout.path)
+    (tmp_path / ".git").touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceError, match="git is not on PATH: install git"):
+        find_repository(tmp_path)
 
 
-def test_the_project_is_where_its_config_is(checkout: Checkout) -> None:
+def test_the_project_is_where_its_config_is_whatever_a_hook_has_set(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkout.commit(a="1", sub__perfgate_dot_toml="", sub__deep__b="2", other__c="3")
     assert find_repository(checkout.path).prefix == PurePosixPath()
     assert find_repository(checkout.path / "other").prefix == PurePosixPath()
@@ -95,31 +87,13 @@ def test_the_project_is_where_its_config_is(checkout: Checkout) -> None:
     assert (found.prefix, found.project) == (PurePosixPath("sub"), checkout.path / "sub")
     checkout.write(sub__deep__pyproject_dot_toml="[tool.perfgate.gate]\n")
     assert find_repository(checkout.path / "sub/deep").prefix == PurePosixPath("sub/deep")
-
-
-def test_a_hooks_variables_do_not_mislead(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.commit(a="1")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
     assert find_repository(checkout.path).top == checkout.path
 
 
-def test_text_of_a_commit(checkout: Checkout) -> None:
-    first = checkout.commit(sub__perfgate_dot_toml="x = 1\n", sub__ünï_code="2")
-    checkout.git("mv", "sub/perfgate.toml", "sub/real.toml")
-    (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
-    second = checkout.commit()
-    repository = find_repository(checkout.path / "sub")
-    assert texts_at(repository, first, "perfgate.toml") == ["x = 1\n"]
-    assert texts_at(repository, second, "perfgate.toml") == ["x = 1\n"]
-    assert texts_at(repository, first, "real.toml") == [None]
-    assert texts_at(repository, first, "ünï_code") == ["2"]
-    (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
-        texts_at(repository, checkout.commit(), "binary")
-
-
-def test_what_git_keeps_out(checkout: Checkout) -> None:
+def test_texts_of_a_commit_and_what_git_keeps_out(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="data/\n*.bin\n", tracked="1", sub__tracked="1")
     checkout.write(data__large="1", sub__x_dot_bin="2", new__file="3")
     repository = find_repository(checkout.path)
@@ -138,6 +112,18 @@ def test_what_git_keeps_out(checkout: Checkout) -> None:
         "*": None,
     }
     assert kept_out(repository, str(checkout.path / "data")) == "ignored"
+    first = checkout.commit(sub__perfgate_dot_toml="x = 1\n", sub__ünï_code="2")
+    checkout.git("mv", "sub/perfgate.toml", "sub/real.toml")
+    (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
+    second = checkout.commit()
+    repository = find_repository(checkout.path / "sub")
+    assert texts_at(repository, first, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, second, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, first, "real.toml") == [None]
+    assert texts_at(repository, first, "ünï_code") == ["2"]
+    (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
+        texts_at(repository, checkout.commit(), "binary")
 
 
 def test_user_info_is_taken_out() -> None:
@@ -499,7 +485,12 @@ def test_the_working_tree_is_taken_as_it_is(checkout: Checkout) -> None:
     assert resolved(checkout).head == found.head, "the same content is the same commit"
 
 
-def test_a_change_of_the_same_size_and_time_is_seen(checkout: Checkout) -> None:
+def test_a_change_is_one_of_content(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    os.utime(checkout.path / "a", (1, 1))
+    before = index_of(checkout)
+    assert not resolved(checkout, base="HEAD").head.commit.dirty
+    assert index_of(checkout) == before
     path = checkout.file("a", "one\n")
     checkout.commit()
     stat = path.stat()
@@ -508,14 +499,6 @@ def test_a_change_of_the_same_size_and_time_is_seen(checkout: Checkout) -> None:
     # an entry as young as its index is compared by content
     os.utime(checkout.path / ".git/index", ns=(stat.st_mtime_ns, stat.st_mtime_ns))
     assert resolved(checkout, base="HEAD").head.commit.dirty
-
-
-def test_touched_files_are_no_change(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    os.utime(checkout.path / "a", (1, 1))
-    before = index_of(checkout)
-    assert not resolved(checkout, base="HEAD").head.commit.dirty
-    assert index_of(checkout) == before
 
 
 HOSTILE = """
@@ -618,7 +601,9 @@ def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:
     assert "(1 file)" in str(found.choice)
 
 
-def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:
+def test_a_split_index_stays_as_it_is_and_a_linked_worktree_is_a_checkout_too(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     checkout.commit(a="1", b="1")
     checkout.git("update-index", "--split-index")
     checkout.write(a="2")
@@ -626,9 +611,6 @@ def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:
     assert len(before) == 2
     assert listed(checkout, resolved(checkout).head.revision) == ["a", "b"]
     assert {path.name: path.read_bytes() for path in (checkout.path / ".git").glob("*index*")} == before
-
-
-def test_a_linked_worktree_is_a_checkout_too(checkout: Checkout, tmp_path: Path) -> None:
     sha = checkout.commit(a="1")
     checkout.git("worktree", "add", "-q", "-b", "feature", str(tmp_path / "linked"))
     (tmp_path / "linked/a").write_text("2", encoding="utf-8")

@@ -29,7 +29,7 @@ def changed(project: Project, name: str, text: str, *configs: str) -> bool:
     return identity(project, *configs) != before
 
 
-def test_only_configuration_of_perfgate_may_change(project: Project) -> None:
+def test_what_a_study_compares_is_all_but_the_configuration_of_perfgate(project: Project) -> None:
     assert not changed(project, "perfgate.toml", "[study]\nreplicates = 9")
     assert not changed(project, "pyproject.toml", '[project]\nname = "x"\n[tool.perfgate.plan]\nbuilds = 3\n')
     assert changed(project, "pyproject.toml", '[project]\nname = "y"\n[tool.perfgate.plan]\nbuilds = 3\n')
@@ -38,9 +38,7 @@ def test_only_configuration_of_perfgate_may_change(project: Project) -> None:
     assert changed(project, "bench.py", "2")
     assert changed(project, "sub/perfgate.toml", "[study]")
     assert changed(project, "new.py", "")
-
-
-def test_a_config_that_an_option_names(project: Project) -> None:
+    # nor what an option names as such
     assert changed(project, "rules/bench.toml", "1")
     assert not changed(project, "rules/bench.toml", "2", "rules/bench.toml")
     assert changed(project, "rules/bench.toml", "3")

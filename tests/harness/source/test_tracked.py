@@ -141,7 +141,7 @@ def test_the_same_content_is_no_change(files: Checkout, kind: str, monkeypatch: 
         assert changed(trees) == {"head": ["plain"]}
 
 
-def test_what_is_excused_counts_as_known(files: Checkout) -> None:
+def test_what_is_excused_shared_or_git_s_own_is_no_change(files: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     with trees_of(files, "HEAD", "HEAD") as trees:
         tree = trees.make("head")
         (tree / "plain").write_text("made by the build")
@@ -152,6 +152,22 @@ def test_what_is_excused_counts_as_known(files: Checkout) -> None:
         assert trees.changed(nothing) == {}
         (tree / "plain").write_text("made by something else")
         assert trees.changed(nothing) == {("head", ""): ["plain"]}
+    files.write(_dot_gitignore="data\n", data__x="1")
+    with trees_of(files, share=["data"]) as trees:
+        tree = trees.make("head")
+        (tree / "data/x").write_text("2")
+        (tree / "data").unlink()
+        assert changed(trees) == {}
+    with trees_of(files, "HEAD", "HEAD") as trees:
+        tree = trees.make("head", git=True)
+        (tree / ".git/config").write_text("")
+        assert changed(trees) == {}
+    # what cannot be compared may have changed
+    with trees_of(files, "HEAD", "HEAD") as trees:
+        tree = trees.make("head")
+        (tree / "plain").touch()
+        monkeypatch.setenv("PATH", "/nowhere")
+        assert changed(trees) == {"head": ["plain"]}
 
 
 def test_the_working_tree_is_compared_with_what_was_measured_of_it(files: Checkout) -> None:
@@ -166,15 +182,6 @@ def test_the_working_tree_is_compared_with_what_was_measured_of_it(files: Checko
         (tree / "plain").write_text("1")
         (tree / "untracked").write_text("changed")
         assert changed(trees) == {"head": ["plain", "untracked"]}
-
-
-def test_what_is_shared_is_not_tracked(files: Checkout) -> None:
-    files.write(_dot_gitignore="data\n", data__x="1")
-    with trees_of(files, share=["data"]) as trees:
-        tree = trees.make("head")
-        (tree / "data/x").write_text("2")
-        (tree / "data").unlink()
-        assert changed(trees) == {}
 
 
 def test_files_that_attributes_convert(checkout: Checkout) -> None:
@@ -207,21 +214,6 @@ def test_a_repository_of_sha256(checkout: Checkout, tmp_path: Path) -> None:
         (tree / "a").touch()
         (tree / "b").write_text("3")
         assert changed(trees) == {"head": ["b"]}
-
-
-def test_a_tree_with_git_may_change_its_git(files: Checkout) -> None:
-    with trees_of(files, "HEAD", "HEAD") as trees:
-        tree = trees.make("head", git=True)
-        (tree / ".git/config").write_text("")
-        assert changed(trees) == {}
-
-
-def test_what_cannot_be_compared_may_have_changed(files: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    with trees_of(files, "HEAD", "HEAD") as trees:
-        tree = trees.make("head")
-        (tree / "plain").touch()
-        monkeypatch.setenv("PATH", "/nowhere")
-        assert changed(trees) == {"head": ["plain"]}
 
 
 def taken(trees: Trees, copy: Path, excused: Callable[[str], bool] = lambda path: False) -> bool:

@@ -107,15 +107,10 @@ def test_nothing_speaks_for_a_missing_file(project: Path, command: str, unstarte
     assert hint(project, command, stderr, unstarted=unstarted) is None
 
 
-def test_a_file_that_is_there_is_not_missing(project: Path) -> None:
+def test_what_is_there_is_not_missing_and_little_is_asked(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project.parent / "tree" / "data").mkdir()
     (project.parent / "tree" / "data" / "large.json").touch()
     assert hint(project, "./bench data/large.json", stderr="other: not found") is None
-
-
-def test_a_failure_without_a_directory_and_a_long_standard_error(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     asked: list[str] = []
     monkeypatch.setattr(untracked, "kept_out", lambda _, path: asked.append(path))
     told = checkout_hint(find_repository(project))

@@ -88,7 +88,9 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkDirectory:
     return WorkDirectory(tmp_path / "checkout", tmp_path / "state")
 
 
-def test_closing_twice_and_before_it_is_made(work: WorkDirectory, tmp_path: Path) -> None:
+def test_closing_and_that_there_is_no_place_for_it(
+    work: WorkDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work.close()
     assert not work.made
     first = work.path
@@ -98,6 +100,11 @@ def test_closing_twice_and_before_it_is_made(work: WorkDirectory, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
     assert work.path == first, "what is built is at one path in every run"
     work.close()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(SourceError, match=r"no work directory in .*: No such file or directory: set TMPDIR"):
+        _ = work.path
+    assert not work.made
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_removed_is_said_and_tried_again(
@@ -136,14 +143,6 @@ def test_why_a_directory_cannot_be_removed(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.undo()
     assert remove_tree(tmp_path / "a") is None
     assert remove_tree(tmp_path / "a") is None
-
-
-def test_no_place_for_it(work: WorkDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(SourceError, match=r"no work directory in .*: No such file or directory: set TMPDIR"):
-        _ = work.path
-    assert not work.made
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interruption_just_after_the_record_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
