@@ -2,7 +2,6 @@ import dataclasses
 import os
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from harness.instruments.protocol import Context, Unusable
-from harness.instruments.spawn import LAUNCHER, Spawn
+from harness.instruments.spawn import Spawn
 from harness.process.execute import Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

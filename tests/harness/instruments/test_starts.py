@@ -40,13 +40,17 @@ os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 Made = Callable[..., Starts]
 
 
-@pytest.fixture(params=["forked", "by itself"])
+@pytest.fixture
 def executor(request: pytest.FixtureRequest) -> Iterator[ProcessExecutor]:
     made = ProcessExecutor()
-    if request.param == "by itself":
+    if getattr(request, "param", "") == "by itself":
         made._servers[LAUNCHER] = None
     yield made
     made.close()
+
+
+# forked or not, a launcher does the same (tests/harness/process/test_forkserver.py): these end what it has started
+BOTH = pytest.mark.parametrize("executor", ["forked", "by itself"], indirect=True)
 
 
 @pytest.fixture
@@ -128,6 +132,7 @@ def test_own_is_the_share_of_the_first_task(made: Made, command: list[str], leas
         assert not start.outlived
 
 
+@BOTH
 @pytest.mark.parametrize(
     "leave", ["sleep 60 & echo $! > pid", "(setsid sh -c 'trap : TERM; echo $$ > pid; while :; do sleep 60; done' &)"]
 )
@@ -146,9 +151,15 @@ def test_what_outlives_a_command_is_told_and_ended_before_the_next_start(
     ]
 
 
-def test_one_side_alone_ends_what_outlives_it_too(made: Made) -> None:
+def test_what_outlives_one_side_alone_is_ended_too_and_a_launch_ends_after_its_time_with_a_whole_step(
+    made: Made,
+) -> None:
     check = 'if [ -e pid ] && kill -0 "$(cat pid)"; then exit 7; fi; sleep 60 & echo $! > pid'
     assert [start.outlived for start in good(made(["sh", "-c", check], starts=[0, 0, 0]))] == [True] * 3
+    found = good(made(["sleep", "0.05"], ["true"], starts=[0, 1, 1, 0] * 100, seconds=0.1, step=4))
+    assert len(found) == 4
+    alone = good(made(["sleep", "0.05"], starts=[0] * 100, seconds=0.08, step=3))
+    assert len(alone) == 3
 
 
 def test_a_shell_that_starts_one_program_becomes_it(made: Made, tmp_path: Path) -> None:
@@ -192,13 +203,6 @@ def test_the_memory_of_each_side_is_its_own(made: Made) -> None:
     assert 110e6 > value(large, "memory") - (value(small, "memory") if "memory" in small.metrics else 8e6) > 85e6
 
 
-def test_a_launch_ends_after_its_time_with_a_whole_step(made: Made) -> None:
-    found = good(made(["sleep", "0.05"], ["true"], starts=[0, 1, 1, 0] * 100, seconds=0.1, step=4))
-    assert len(found) == 4
-    alone = good(made(["sleep", "0.05"], starts=[0] * 100, seconds=0.08, step=3))
-    assert len(alone) == 3
-
-
 def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> None:
     count = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo second >&2; exit 4; }'
     found = made(["true"], ["sh", "-c", count], starts=[0, 1, 1, 0])
@@ -208,6 +212,7 @@ def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> Non
     assert (killed.failed, killed.side, len(killed.made)) == (Unusable("signal SIGSEGV", ""), 1, 1)
 
 
+@BOTH
 def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path) -> None:
     slow = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo $$ > pid; exec sleep 60; }'
     found = made(["true"], ["sh", "-c", slow], starts=[0, 1, 0, 1, 0], timeout=1.5)
@@ -217,6 +222,7 @@ def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path)
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+@BOTH
 def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
     gone = LaunchSide(("true",), ENVIRONMENT, tmp_path / "gone")
     nowhere = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path / "gone": tmp_path / "place"})
@@ -236,6 +242,7 @@ def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
         assert (found.failed.status, found.failed.unstarted) == (status, status.startswith("cannot"))
 
 
+@BOTH
 @pytest.mark.parametrize("fails", [False, True])
 def test_both_sides_stand_at_one_path_and_are_set_aside(made: Made, tmp_path: Path, fails: bool) -> None:
     place = tmp_path / "tree"
