@@ -178,14 +178,6 @@ _Path = tuple[Frame, ...]
 UNKNOWN = Frame("[unknown]")
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """Stacks whose frames are indices."""
-
-    frames: list[Frame]
-    stacks: list[Stack]
-
-
 def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float]:
     """Return how often each of a profile's functions was called; one that nobody calls was once."""
     found: dict[Frame, float] = defaultdict(float)
@@ -194,8 +186,8 @@ def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float
     return [found.get(frame, 1.0) for frame in frames]
 
 
-def fold(costs: Costs) -> Folded:
-    """Bound what a profiler gave; the costs add up to the same total.
+def fold(costs: Costs) -> tuple[list[Frame], list[Stack]]:
+    """Bound what a profiler gave: its frames, and stacks of their indices; the costs add up to the same total.
 
     The largest stacks stay. What is left of a function goes to its largest stack, of a function without one to its
     nearest caller that has one.
@@ -229,7 +221,7 @@ def fold(costs: Costs) -> Folded:
             found[place] += cost
     index: dict[Frame, int] = {}
     stacks = [Stack([index.setdefault(frame, len(index)) for frame in path], cost) for path, cost in found.items()]
-    return Folded(list(index), stacks)
+    return list(index), stacks
 
 
 def _plain(frame: Frame) -> Frame:

@@ -156,8 +156,8 @@ def _available(here: Here) -> Check | None:
         return None
     where = ""
     group = memory_limit(here.files)
-    if group is not None and group.limit < total and group.available < free:
-        total, free, where = group.limit, group.available, " in its control group"
+    if group is not None and group[1] < total and group[0] < free:
+        (free, total), where = group, " in its control group"
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
     if share < AVAILABLE_BAD:

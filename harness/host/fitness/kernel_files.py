@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 CPUS = "sys/devices/system/cpu"
@@ -180,25 +181,17 @@ def throttling(tree: Tree) -> Throttling | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryLimit:
-    """What a group may use, and what is left of it; both in bytes."""
-
-    limit: int
-    available: int
-
-
-def memory_limit(tree: Tree) -> MemoryLimit | None:
-    """Return the limit that leaves the least; None where there is none."""
+def memory_limit(tree: Tree) -> tuple[int, int] | None:
+    """Return the bytes that are left of the limit that leaves the least, and the limit; None where there is none."""
     found = group(tree, "memory")
     names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
     if found.version == 2:
         names = ("memory.max", "memory.current", "inactive_file")
-    limits: list[MemoryLimit] = []
+    limits: list[tuple[int, int]] = []
     for folder in found.folders:
         limit, used = tree.number(f"{folder}/{names[0]}"), tree.number(f"{folder}/{names[1]}")
         if limit is not None and used is not None and limit < _NO_LIMIT:
             # cached files that nobody used lately make room when it is needed
             idle = tree.table(f"{folder}/memory.stat").get(names[2], 0)
-            limits.append(MemoryLimit(limit, max(0, limit - used + idle)))
-    return min(limits, key=lambda limit: limit.available, default=None)
+            limits.append((max(0, limit - used + idle), limit))
+    return min(limits, key=itemgetter(0), default=None)

@@ -50,13 +50,8 @@ def builder_of(
     repository = find_repository(checkout.path)
     sources = resolve(repository, base="HEAD", head=None, environment={})
     table = table or BuildTable()
-    shares = {"base": (base or table).share, "head": table.share}
     environment = clean_environment(caller, (), {"FROM_SET": "1"})
-    with open_trees(
-        repository,
-        sources,
-        share_paths={"base": shares["base"], "head": shares["head"]},
-    ) as trees:
+    with open_trees(repository, sources, share_paths={"base": (base or table).share, "head": table.share}) as trees:
         conditions = Conditions(
             ProcessExecutor(),
             {"base": Recipe(base or table, environment, named), "head": Recipe(table, environment, named)},
@@ -82,12 +77,11 @@ def test_without_a_command_each_build_is_a_fresh_checkout(checkout: Checkout) ->
     with builder_of(checkout) as builder:
         seen = []
         for number in range(4):
-            for side in ("head", "base"):
-                record = good(builder.build("base" if side == "base" else "head", number, 11))
-                directory = builder.directory("base" if side == "base" else "head")
+            for side in reversed(SIDES):
+                record = good(builder.build(side, number, 11))
+                directory = builder.directory(side)
                 assert (record.side, record.build, record.seed, record.artifacts) == (side, number, 11, {})
-                assert record.seconds is not None
-                assert record.seconds > 0
+                assert (record.seconds or 0) > 0
                 assert sorted(path.name for path in directory.iterdir()) == ["a"]
                 assert (directory / "a").read_text() == "1"
                 (directory / ("a" if number == 1 else "dirt")).write_text("x")
@@ -144,10 +138,9 @@ def test_setup_runs_once_a_side_and_is_not_counted(
     table = BuildTable(setup=f"echo $PERFGATE_SIDE >> set-up; : > {done}", command="cat set-up > seen")
     with builder_of(checkout, table) as builder:
         for number in range(2):
-            for side in ("base", "head"):
-                record = good(builder.build("base" if side == "base" else "head", number, 1))
-                assert record.seconds is not None
-                assert record.seconds < 60, "the minute is over within set-up"
+            for side in SIDES:
+                seconds = good(builder.build(side, number, 1)).seconds
+                assert seconds is not None and seconds < 60, "the minute is over within set-up"
         assert (builder.directory("base") / "seen").read_text() == "base\n"
         assert (builder.directory("head") / "seen").read_text() == "head\n"
 

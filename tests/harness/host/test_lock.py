@@ -1,5 +1,6 @@
 """The lock of the host: one at a time, waited for with a limit, its holder named by what it wrote while it lives."""
 
+import fcntl
 import json
 import os
 import pwd
@@ -25,18 +26,6 @@ claim = Claim.own("perfgate check", "run-7", Path("/some/project"), Path("/some/
 with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
     print("holds", flush=True)
     sys.stdin.read()
-"""
-# holds the lock without a word about itself, or with somebody else's
-STRANGER = """
-import fcntl, sys
-file = open(sys.argv[1], "a+")
-fcntl.flock(file, fcntl.LOCK_EX)
-if sys.argv[2:]:
-    file.truncate(0)
-    file.write(sys.argv[2])
-    file.flush()
-print("holds", flush=True)
-sys.stdin.read()
 """
 
 
@@ -152,11 +141,12 @@ CONTENTS = {
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
 def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "lock"
-    with started(STRANGER, str(path), *([content] if content else [])) as process:
-        first_line(process)
+    # by whoever holds it without a word about itself, or with somebody else's
+    with path.open("w") as stranger:
+        fcntl.flock(stranger, fcntl.LOCK_EX)
+        path.write_text(content or "")
         with pytest.raises(NotFreeError) as held, locked(path, wait=0):
             pass
-        release(process)
     assert held.value.holder is None
     assert str(held.value) == f"a process that did not register as perfgate holds {path}"
 
@@ -187,20 +177,25 @@ def test_the_wait_has_a_limit(tmp_path: Path) -> None:
         pass
 
 
-OTHER_USER = """
-import os, sys
-from pathlib import Path
-from harness.errors import LockError
-from harness.host.lock import Claim, host_lock
-claim = Claim.own("", "", Path("/"), Path("/"))
-os.setgid(4322)
-os.setuid(4322)
-try:
-    with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
-        print("holds")
-except LockError as error:
-    print(error)
-"""
+def as_another_user(path: Path, user: int) -> str:
+    """Take a lock as another user; returns what is said."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgid(user)
+        os.setuid(user)
+        try:
+            with locked(path, wait=0):
+                os.write(writing, b"holds")
+        except LockError as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        text = said.read()
+    os.waitpid(child, 0)
+    return text
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
@@ -209,8 +204,7 @@ def test_a_file_that_another_user_keeps_to_himself() -> None:
     path.touch(0o600)
     try:
         os.chown(path, 4321, 4321)
-        with started(OTHER_USER, str(path)) as process:
-            said = first_line(process)
+        said = as_another_user(path, 4322)
     finally:
         path.unlink()
     assert said.startswith(f"the lock file {path} of user 4321 cannot be opened (Permission denied): have user 4321 or")
@@ -249,16 +243,7 @@ def test_two_users_share_one_lock(tmp_path: Path) -> None:
             path.unlink()
             path.touch()
             path.chmod(mode)
-            child = os.fork()
-            if child == 0:
-                os.setgid(4321)
-                os.setuid(4321)
-                try:
-                    with locked(path):
-                        os._exit(0)
-                finally:
-                    os._exit(1)
-            assert os.waitpid(child, 0)[1] == 0
+            assert as_another_user(path, 4321) == "holds"
             path.unlink()
     finally:
         path.unlink(missing_ok=True)

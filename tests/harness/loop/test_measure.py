@@ -123,6 +123,9 @@ class Bench:
     kind: str = "hyperfine"
     clock: Clock = field(default_factory=Clock)
     study: Study | None = None
+    plan: Plan = field(default_factory=lambda: Plan(iterations=3))
+    divided: Sequence[str] = ()
+    """Benchmarks whose turns may be shorter than planned."""
 
     @property
     def planned(self) -> Sequence[Planned]:
@@ -171,9 +174,9 @@ class Bench:
         self.builder.clock, self.builder.budget = self.clock, budget
         instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
         hint = lambda failure, unstarted: f"hint {failure.kind} {unstarted}"  # noqa: E731
-        made = Executions(conditions, instruments, 3, self.planned, hint=hint)
+        made = Executions(conditions, instruments, self.plan.iterations, self.planned, hint=hint)
         own = dict.fromkeys(SIDES, table or self.table)
-        turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, (), Plan(), self.counted)
+        turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, self.divided, self.plan, self.counted)
         return Loop(self.rounds, own, self.builder, made, append, turns=turns, lengths=lengths, **options).run()
 
     def counted(self, made: Sequence[Record]) -> Sequence[Round]:

@@ -36,29 +36,23 @@ class Fake(Profiler):
     readable: bool = True
 
     def fits(self, subject: Subject) -> bool:
-        """Say what it was made with."""
         return self.fitting
 
     def find(self, caller: Mapping[str, str]) -> Found | Absent:
-        """Say what it was made with."""
         return self.tool
 
     def effort(self, subject: Subject) -> Effort:
-        """Say what it was made with."""
         return self.taking
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
-        """Change nothing."""
         return command
 
     def read(self, subject: Subject, context: Context) -> Costs:
-        """Give one function."""
         if not self.readable:
             raise OutputError("unreadable")
         return {(MAIN,): 1.0}
 
     def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
-        """Add them up."""
         return Sampled({(MAIN,): float(len(executions))}, "s")
 
 

@@ -19,6 +19,8 @@ from harness.process.execute import (
     environment_difference,
     find_program,
 )
+from harness.process.process_groups import alive
+from tests.support.project import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -37,18 +39,10 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.process.execute._TICK", 0.02)
 
 
-def gone(pid: int, within: float = 5) -> bool:
-    end = time.monotonic() + within
-    while time.monotonic() < end:
-        try:
-            os.kill(pid, 0)
-            stat = Path(f"/proc/{pid}/stat")
-            if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.02)
-    return False
+def gone(pid: int) -> bool:
+    """Wait until a process has ended; a zombie has."""
+    until(lambda: not alive(pid, None), 5)
+    return True
 
 
 @pytest.fixture

@@ -72,9 +72,6 @@ def test_tcp() -> None:
     closed = probe(f"tcp:{free_port()}")
     assert closed.ask(1) == "connection refused"
     assert closed.taken() == ""
-
-
-def test_tcp_of_a_server_that_knows_only_the_newer_protocol() -> None:
     with listening("::1") as port:
         assert probe(f"tcp:{port}").ask(1) == ""
         assert probe(f"tcp:[::1]:{port}").ask(1) == ""
@@ -101,16 +98,7 @@ def test_http() -> None:
     assert probe(f"http://127.0.0.1:{free_port()}/").ask(1) == "connection refused"
 
 
-def test_http_follows_no_redirect_and_uses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    with answering(200) as (elsewhere, seen):
-        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{elsewhere}")
-        with answering(302, Location=f"http://127.0.0.1:{elsewhere}/") as (port, _):
-            assert probe(f"http://127.0.0.1:{port}").ask(1) == ""
-        assert seen == []
-
-
-def test_http_without_an_answer() -> None:
+def test_http_without_an_answer_or_with_a_redirect(monkeypatch: pytest.MonkeyPatch) -> None:
     with listening() as port:
         assert probe(f"http://127.0.0.1:{port}/").ask(0.05) == "no answer"
 
@@ -126,9 +114,15 @@ def test_http_without_an_answer() -> None:
         thread.start()
         assert probe(f"http://127.0.0.1:{server.getsockname()[1]}/").ask(1) == "no HTTP answer (BadStatusLine)"
         thread.join()
+    with answering(200) as (elsewhere, seen):
+        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{elsewhere}")
+        with answering(302, Location=f"http://127.0.0.1:{elsewhere}/") as (port, _):
+            assert probe(f"http://127.0.0.1:{port}").ask(1) == ""
+        assert seen == []
 
 
-def test_a_text_in_the_log(tmp_path: Path) -> None:
+def test_a_text_in_the_log_and_a_command(tmp_path: Path) -> None:
     log = tmp_path / "log"
     asked = probe("log:listening: on .*", log)
     whole = "starting\nlistening: on .*\nmore"
@@ -139,8 +133,6 @@ def test_a_text_in_the_log(tmp_path: Path) -> None:
     log.write_text("listening: on .*")
     assert asked.ask(1) == ""
 
-
-def test_a_command() -> None:
     def run(script: str, seconds: float) -> str:
         return {"test -e a:b": "", "false": "exit 1"}[script]
 
@@ -164,9 +156,7 @@ def test_waiting_ends_with_the_answer_with_the_service_or_with_the_limit() -> No
         wait_until_ready(late(), "log:x", lambda: "exit 1", 30, Budget()) == "service ended before it was ready: exit 1"
     )
     assert wait_until_ready(late(), "log:x", alive, 0.01, Budget()) == "service not ready after 0.01s (log:x): not yet"
-
-
-def test_an_answer_of_somebody_else_is_none_of_ours() -> None:
+    # an answer of somebody else is none of ours
     with listening() as port:
         said = wait_until_ready(probe(f"tcp:{port}"), f"tcp:{port}", lambda: "exit 98", 30, Budget())
     assert said == "service ended before it was ready: exit 98"

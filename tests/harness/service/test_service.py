@@ -214,7 +214,9 @@ def test_a_service_that_ends_while_the_benchmark_runs(
     assert outcome.status == "service ended while the benchmark ran: exit 9"
 
 
-def test_a_load_lives_as_long_as_the_execution(companions: Companions, context: Context) -> None:
+def test_a_load_lives_as_long_as_the_execution_and_is_a_failure_where_it_ends_first(
+    companions: Companions, context: Context
+) -> None:
     load = Load(command="echo $$ {port} $PERFGATE_PORT {seed} > load; sleep 60 & wait")
     with companions.around(bench(load=load), context) as entered:
         pid, *rest = said(context.directory / "load").split()
@@ -223,9 +225,6 @@ def test_a_load_lives_as_long_as_the_execution(companions: Companions, context: 
         assert living(entered).complaint() == ""
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid), 0)
-
-
-def test_a_load_that_ends_first_is_a_failure(companions: Companions, context: Context) -> None:
     with companions.around(bench(load=Load(command="echo nothing left to do")), context) as entered:
         assert complains(living(entered)) == "load ended before the benchmark: exit 0"
         assert living(entered).logs() == "--- load ---\nnothing left to do\n"
@@ -265,15 +264,14 @@ def test_a_service_per_build_serves_all_executions_of_its_side_and_treatment(
     companions.stop_builds()
 
 
-def test_a_service_per_build_gives_its_port_to_the_load(companions: Companions, tmp_path: Path) -> None:
+def test_a_service_per_build_gives_its_port_to_the_load_and_may_end_between_executions(
+    companions: Companions, tmp_path: Path
+) -> None:
     each = bench(server(per="build"), Load(command="echo {port} $PERFGATE_PORT > load-{seed}; sleep 60"))
     first, second = fresh(tmp_path), dataclasses.replace(fresh(tmp_path), seed=18)
     for context in (first, second):
         with companions.around(each, context):
             assert said(tmp_path / f"load-{context.seed}").split() == [str(first.port)] * 2
-
-
-def test_a_service_per_build_that_ended_between_executions(companions: Companions, tmp_path: Path) -> None:
     each = bench(Service(command="echo up; exec sleep 0.3", ready="log:up", per="build"))
     with companions.around(each, fresh(tmp_path)) as entered:
         assert complains(living(entered)) == "service ended while the benchmark ran: exit 0"
@@ -297,17 +295,6 @@ def test_processors_are_used_and_nothing_goes_before_a_benchmark_of_a_chosen_pri
             until(lambda: living(entered).logs().count("\n") == 4)
             told = f"{{{cpu}}} {nice}\n"
             assert living(entered).logs() == f"--- service ---\n{told}--- load ---\n{told}"
-
-
-def test_a_stubborn_service_is_killed_after_its_grace(
-    companions: Companions, context: Context, patience: Clock
-) -> None:
-    command = "trap '' TERM; echo up $$; while :; do sleep 0.1; done"
-    with companions.around(bench(Service(command=command, ready="log:up", grace=Duration(50))), context) as entered:
-        pid = int(living(entered).logs().split()[-1])
-    assert patience.now == 50
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
 
 
 def test_the_environment_is_the_execution_s(tmp_path: Path, context: Context) -> None:

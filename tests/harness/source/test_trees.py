@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -475,45 +474,14 @@ def test_a_submodule_that_is_not_in_the_checkout_is_cloned(
 
 # --- what a killed run leaves ---------------------------------------------------------------------------------------
 
-RUN = """
-import sys, time
-from pathlib import Path
-from harness.source.repository import find_repository
-from harness.source.base_and_head import resolve
-from harness.source.trees import open_trees
 
-repository = find_repository(Path(sys.argv[1]))
-sources = resolve(repository, base="HEAD", head="HEAD", environment={})
-with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:
-    trees.make("base")
-    print(trees.directory, flush=True)
-    time.sleep(60)
-"""
-
-
-@contextmanager
-def running(checkout: Checkout, temporary: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    argv = [sys.executable, "-c", RUN, str(checkout.path)]
-    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout is not None
-        try:
-            yield process, Path(process.stdout.readline().strip())
-        finally:
-            process.kill()
-
-
-def test_the_next_run_removes_what_a_killed_one_left(checkout: Checkout, isolated_git: Path) -> None:
+def test_another_run_that_lives_keeps_its_trees(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
-    with running(checkout, isolated_git) as (process, directory):
-        with trees_of(checkout, "HEAD", "HEAD"):
-            assert directory.exists(), "another run that lives keeps its trees"
-        assert (directory / "tree/a").exists()
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert (directory / "tree/a").exists()
-    with trees_of(checkout, "HEAD", "HEAD"):
-        assert not (directory / "tree").exists()
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        tree = trees.make("base")
+        with trees_of(checkout, "HEAD", "HEAD") as others:
+            others.make("base")
+        assert (tree / "a").exists()
     assert nothing_left(checkout, isolated_git)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from gate.model.warnings.setup import LeftBehind
-from gate.removal import remove_tree
 from harness.errors import SourceError
 from harness.source import workdir
 from harness.source.workdir import WorkDirectory, make_apart, remove_leftovers
@@ -125,24 +124,6 @@ def test_what_cannot_be_removed_is_said_and_tried_again(
     assert directory.exists()
     assert remove_leftovers(tmp_path / "state") == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_why_a_directory_cannot_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a/b").mkdir(parents=True)
-    real = os.rmdir
-
-    def refuse(path: str, *, dir_fd: int | None = None) -> None:
-        if path == "b":
-            raise PermissionError(1, "Operation not permitted", path)
-        real(path, dir_fd=dir_fd)
-
-    monkeypatch.setattr("os.rmdir", refuse)
-    why = remove_tree(tmp_path / "a")
-    assert why is not None
-    assert why.endswith("b: Operation not permitted")
-    monkeypatch.undo()
-    assert remove_tree(tmp_path / "a") is None
-    assert remove_tree(tmp_path / "a") is None
 
 
 def test_an_interruption_just_after_the_record_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
