@@ -19,8 +19,8 @@ from harness.loop.measure import cut_at
 from harness.loop.schedule import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
 from harness.process.process_groups import NOT_STARTED
+from harness.source.repository import checkout_hint
 from harness.source.tracked import facts_of, restore
-from harness.source.untracked import checkout_hint
 
 SECONDS = 30.0
 """That the first starts take of all benchmarks together, but for the least of each; and at most this share of the

@@ -133,7 +133,7 @@ _DEEPEST_INLINED = 50
 
 
 def chains(data: bytes) -> dict[int, Sequence[tuple[str, str]]]:
-    """Read what `addr2line -a -f -i -C` writes: functions inlined at each address with their files, the outermost first.
+    """Read what `addr2line -a -f -i -C` writes: functions inlined at each address with their files, outermost first.
 
     The function that holds them, the last of each address, is left out: a profiler knows it.
 

@@ -27,9 +27,8 @@ from harness.build.work import variant_name
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import resolve
-from harness.source.repository import find_repository
+from harness.source.repository import Hint, checkout_hint, find_repository, no_hint
 from harness.source.trees import open_trees
-from harness.source.untracked import Hint, checkout_hint, no_hint
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout

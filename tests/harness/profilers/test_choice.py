@@ -136,7 +136,7 @@ def test_functions_are_bounded_and_a_deep_stack_is_shortened_in_its_middle() -> 
 
 
 def test_names_are_short_and_plain_and_methods_of_a_template_stay_apart() -> None:
-    frames, stacks = fold({(Frame("x" * 10_000, "a/" * 1000), Frame("evil\x1b[31m\n", "")): 1.0})
+    frames, _ = fold({(Frame("x" * 10_000, "a/" * 1000), Frame("evil\x1b[31m\n", "")): 1.0})
     assert all(len(frame.function) <= LONGEST and len(frame.file) <= LONGEST for frame in frames)
     assert not any(character in frame.function for frame in frames for character in "\x1b\n")
     owner = f"std::map<{'std::vector<long>, ' * 50}long>"

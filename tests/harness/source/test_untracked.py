@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from gate.model import Failure
-from harness.source import untracked
-from harness.source.repository import find_repository
-from harness.source.untracked import checkout_hint
+from harness.source import repository
+from harness.source.repository import checkout_hint, find_repository
 
 ONLY = "the checkout has only files that git tracks; "
 
@@ -112,7 +111,7 @@ def test_what_is_there_is_not_missing_and_little_is_asked(project: Path, monkeyp
     (project.parent / "tree" / "data" / "large.json").touch()
     assert hint(project, "./bench data/large.json", stderr="other: not found") is None
     asked: list[str] = []
-    monkeypatch.setattr(untracked, "kept_out", lambda _, path: asked.append(path))
+    monkeypatch.setattr(repository, "kept_out", lambda _, path: asked.append(path))
     told = checkout_hint(find_repository(project))
     failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)) + " not found")
     assert told(failure, False) is None
