@@ -27,8 +27,6 @@ from harness.host.fitness.kernel_files import Tree
 from tests.support.machines import machine
 from tests.support.project import small_project
 
-ROOT = Path(__file__).parents[3]
-
 
 def test_facts_are_json_and_complete_also_without_nice_values(monkeypatch: pytest.MonkeyPatch) -> None:
     known = facts()

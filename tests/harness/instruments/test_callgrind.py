@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
 from tests.harness.instruments.conftest import install
 
-ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "", 1.0, "")
 PROFILE = "events: Ir\ntotals: {}\n"
 # stands for valgrind where the host has none: two profiles, as of a command with a child

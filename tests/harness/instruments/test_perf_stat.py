@@ -1,4 +1,3 @@
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from harness.process.execute import Outcome, ProcessExecutor
 from tests.harness.instruments.conftest import install
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
-ENVIRONMENT = {"PATH": os.environ["PATH"]}
 # stands for perf where the host has none: it writes a captured output and starts the command, as perf does
 FAKE = """#!/bin/sh
 test "$1" = version && { echo perf version 6.1.187; exit; }

@@ -14,10 +14,9 @@ from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
 from harness.instruments.values import Values
-from harness.process.execute import Outcome, ProcessExecutor
+from harness.process.execute import ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
-OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
 
 
 def benchmark(command: str | list[str], **options: Any) -> Benchmark:

@@ -157,7 +157,6 @@ def test_the_proof_names_what_commits_hold_and_counts_what_was_made(tmp_path: Pa
 
 # --- what may differ --------------------------------------------------------------------------------------------------
 
-CHILD = "import subprocess\nsubprocess.run(['sh', '-c', 'cat data > /dev/null'])\n"
 SHELL = shutil.which("sh") or "/bin/sh"
 
 
@@ -178,7 +177,6 @@ UP = {"command": "cat data; echo up; sleep 30", "ready": "log:up"}
 CHANGES = {
     "program": Change({}, {"run.sh": "cat data data > /dev/null\n"}, "changed run.sh"),
     "data": Change({}, {"data": "2\n"}, "changed data"),
-    "a child of a child": Change({"run.sh": "python3 child.py\n", "child.py": CHILD}, {"data": "2\n"}, "changed data"),
     "through a link": Change({"run.sh": "cat link\n", "link": "-> data"}, {"data": "2\n"}, "changed data"),
     "a link elsewhere": Change(
         {"run.sh": "cat link\n", "link": "-> data", "same": "1\n"}, {"link": "-> same"}, "changed link",
@@ -195,14 +193,6 @@ CHANGES = {
     "a module that hides another": Change(
         {"run.sh": "python3 own.py\n", "own.py": "import colorsys\n"}, {"colorsys.py": "\n"}, "listed .",
     ),
-    "a dependency": Change(
-        {"run.sh": "python3 own.py\n", "own.py": "import lib.a\n", "lib/a.py": "\n"}, {"lib/a.py": "1\n"},
-        "changed lib/a.py",
-    ),
-    "opened late": Change(
-        {"run.sh": "python3 own.py\n", "own.py": "import time\ntime.sleep(0.1)\nimport late\n", "late.py": "\n"},
-        {"late.py": "1\n"}, "changed late.py",
-    ),
     "an interpreter": Change(
         {"command": "./go", "go": "#!tool\n", "tool": f"-> {SHELL}", "bash": "-> /bin/bash"}, {"tool": "-> /bin/bash"},
         "changed tool",
@@ -215,14 +205,9 @@ CHANGES = {
         {"run.sh": "mv a b && cat b/c/x; mv b a\n", "a/c/x": "1\n"}, {"a/c/x": "2\n"}, "changed a/c/x",
     ),
     "a directory on the way": Change({"run.sh": "cat a/../data; true\n"}, {"a/x": "1\n"}, "changed a"),
-    "through a descriptor": Change(
-        {"run.sh": "exec 9< sub/in\ncat /dev/fd/9/x\n", "sub/in": "-> ../a", "a/x": "1\n"}, {"a/x": "2\n"},
-        "changed a/x",
-    ),
     "first on the path": Change(
         {"run.sh": "PATH=bin:$PATH true-x; true\n", "bin/x": "\n"}, {"bin/true-x": "#!/bin/sh\n"}, "changed bin/true-x",
     ),
-    "through proc": Change({"run.sh": "cat /proc/self/cwd/data\n"}, {"data": "2\n"}, "changed data"),
     "the command": Change({}, {"command": "sh  run.sh"}, "command"),
     "the instrument": Change({}, {"warmup": 2}, "instrument"),
     "the name of the side": Change(

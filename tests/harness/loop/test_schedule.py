@@ -5,7 +5,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 from scipy import stats
@@ -17,7 +16,6 @@ from gate.model import SIDES, Side
 from gate.model.case import canonical
 from harness.loop.schedule import ExecutionStep, Round, design_schedule, schedule
 
-ROOT = Path(__file__).parents[3]
 NAMES = ["parse", "write", "größe 'x'\n🐢"]
 
 

@@ -211,7 +211,7 @@ def test_a_daemon_that_left_the_group_is_ended_and_reaped(
     assert set(children.read_text().split()) <= before
 
 
-def test_what_others_started_is_left_alone(tmp_path: Path) -> None:
+def test_what_others_started_is_left_alone_and_no_files_stay_open(tmp_path: Path) -> None:
     others = subprocess.Popen(["sleep", "60"])
     ended = subprocess.Popen(["true"])
     try:
@@ -222,6 +222,12 @@ def test_what_others_started_is_left_alone(tmp_path: Path) -> None:
     finally:
         others.kill()
         others.wait()
+    shell(tmp_path, "exit 1")
+    open_files = len(list(Path("/dev/fd").iterdir()))
+    for _ in range(5):
+        shell(tmp_path, "exit 1")
+        run(tmp_path, "./missing")
+    assert len(list(Path("/dev/fd").iterdir())) == open_files
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
@@ -327,15 +333,6 @@ def test_an_exception_ends_the_group_and_goes_on(tmp_path: Path, pid_of: Callabl
         signal.signal(signal.SIGUSR1, before)
     assert gone(pid_of("self"))
     assert gone(pid_of("child"))
-
-
-def test_no_files_stay_open(tmp_path: Path) -> None:
-    shell(tmp_path, "exit 1")
-    open_files = len(list(Path("/dev/fd").iterdir()))
-    for _ in range(5):
-        shell(tmp_path, "exit 1")
-        run(tmp_path, "./missing")
-    assert len(list(Path("/dev/fd").iterdir())) == open_files
 
 
 def test_the_environment_is_without_secrets_and_shows_none_in_a_difference() -> None:

@@ -114,12 +114,31 @@ def complains(entered: Living) -> str:
     return entered.complaint()
 
 
-def test_a_benchmark_without_either_starts_nothing(tmp_path: Path, context: Context) -> None:
+def test_a_benchmark_without_either_starts_nothing_and_the_environment_is_the_execution_s(
+    tmp_path: Path, context: Context
+) -> None:
     fake = FakeExecutor(lambda command: OK)
     with Companions(fake, tmp_path, Budget()).around(bench(), context) as entered:
         assert (living(entered).port, living(entered).complaint(), living(entered).logs()) == (context.port, "", "")
     assert fake.commands == []
     assert list(context.scratch.iterdir()) == []
+    fake = FakeExecutor(lambda command: OK)
+    each = bench(
+        Service(command=["s", "{port}", "{output}"], ready="command:ask {port}"), Load(command=["l"], cpus="1")
+    )
+    with Companions(fake, tmp_path, Budget()).around(each, context) as entered:
+        assert living(entered).complaint() == ""
+        fake.background[0].ended = "exit 2"
+        assert living(entered).complaint() == "service ended while the benchmark ran: exit 2"
+    service, ready, load = fake.commands
+    assert service.argv == ("s", str(context.port), "{output}")
+    assert ready.argv == ("sh", "-c", f"ask {context.port}")
+    assert (load.argv, load.cpus, service.cpus) == (("l",), "1", None)
+    for command in fake.commands:
+        assert command.directory == context.directory
+        assert command.environment["PERFGATE_SIDE"] == "base"
+        assert command.environment["PERFGATE_PADDING"] == "xxx"
+    assert [background.ended for background in fake.background] == ["exit 2", "signal SIGTERM"]
 
 
 def test_a_service_lives_as_long_as_the_execution(companions: Companions, context: Context) -> None:
@@ -146,7 +165,6 @@ def test_a_service_lives_as_long_as_the_execution(companions: Companions, contex
     "ready",
     [
         "tcp:{port}",
-        "tcp:localhost:{port}",
         "log:listening {port} {seed} ",
         f"command:test $PERFGATE_PORT = {{port}} && {shlex.quote(sys.executable)} client.py {{port}}",
     ],
@@ -302,26 +320,6 @@ def test_processors_are_used_and_nothing_goes_before_a_benchmark_of_a_chosen_pri
             until(lambda: living(entered).logs().count("\n") == 4)
             told = f"{{{cpu}}} {nice}\n"
             assert living(entered).logs() == f"--- service ---\n{told}--- load ---\n{told}"
-
-
-def test_the_environment_is_the_execution_s(tmp_path: Path, context: Context) -> None:
-    fake = FakeExecutor(lambda command: OK)
-    each = bench(
-        Service(command=["s", "{port}", "{output}"], ready="command:ask {port}"), Load(command=["l"], cpus="1")
-    )
-    with Companions(fake, tmp_path, Budget()).around(each, context) as entered:
-        assert living(entered).complaint() == ""
-        fake.background[0].ended = "exit 2"
-        assert living(entered).complaint() == "service ended while the benchmark ran: exit 2"
-    service, ready, load = fake.commands
-    assert service.argv == ("s", str(context.port), "{output}")
-    assert ready.argv == ("sh", "-c", f"ask {context.port}")
-    assert (load.argv, load.cpus, service.cpus) == (("l",), "1", None)
-    for command in fake.commands:
-        assert command.directory == context.directory
-        assert command.environment["PERFGATE_SIDE"] == "base"
-        assert command.environment["PERFGATE_PADDING"] == "xxx"
-    assert [background.ended for background in fake.background] == ["exit 2", "signal SIGTERM"]
 
 
 # --- readiness --------------------------------------------------------------------------------------------------------

@@ -77,21 +77,20 @@ CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", CHANGES)
-def test_a_change_is_found_once(files: Checkout, kind: str) -> None:
-    change, expected = CHANGES[kind]
+def test_a_change_is_found_once(files: Checkout) -> None:
     with trees_of(files, "HEAD", "HEAD") as trees:
-        tree = trees.make("head")
-        trees.make("base")
-        assert changed(trees) == {}
-        # head's tree, wherever it stands
-        change(trees.roots()["head"])
-        assert changed(trees) == {"head": expected}
-        assert changed(trees) == {}
-        assert trees.make("head") == tree
-        assert changed(trees) == {}
-        change(tree)
-        assert changed(trees) == {"head": expected}
+        for kind, (change, expected) in CHANGES.items():
+            tree = trees.make("head")
+            trees.make("base")
+            assert changed(trees) == {}, kind
+            # head's tree, wherever it stands
+            change(trees.roots()["head"])
+            assert changed(trees) == {"head": expected}, kind
+            assert changed(trees) == {}, kind
+            assert trees.make("head") == tree
+            assert changed(trees) == {}, kind
+            change(tree)
+            assert changed(trees) == {"head": expected}, kind
 
 
 def restored(path: Path) -> None:
@@ -126,18 +125,18 @@ SAME: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", SAME)
-def test_the_same_content_is_no_change(files: Checkout, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_content_is_no_change(files: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     with trees_of(files, "HEAD", "HEAD") as trees:
-        tree = trees.make("head")
-        SAME[kind](tree)
-        assert changed(trees) == {}
-        # what was compared is known now
-        with monkeypatch.context() as patched:
-            patched.setattr(trees._commits, "unlike", None)
-            assert changed(trees) == {}
-        (tree / "plain").write_text("2")
-        assert changed(trees) == {"head": ["plain"]}
+        for kind, change in SAME.items():
+            tree = trees.make("head")
+            change(tree)
+            assert changed(trees) == {}, kind
+            # what was compared is known now
+            with monkeypatch.context() as patched:
+                patched.setattr(trees._commits, "unlike", None)
+                assert changed(trees) == {}, kind
+            (tree / "plain").write_text("2")
+            assert changed(trees) == {"head": ["plain"]}, kind
 
 
 def test_what_is_excused_shared_or_git_s_own_is_no_change(files: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

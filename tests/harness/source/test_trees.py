@@ -29,8 +29,6 @@ from harness.source.workdir import RUNNING, remove_leftovers
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
 
-ROOT = Path(__file__).parents[3]
-
 
 def names(directory: Path) -> list[str]:
     """Every file and link below a directory, without what belongs to git."""
