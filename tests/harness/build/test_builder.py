@@ -212,24 +212,18 @@ def test_shared_data_reaches_the_build(checkout: Checkout) -> None:
         good(builder.build("head", 0, 5))
 
 
-@pytest.mark.parametrize(
-    ("table", "status", "stderr"),
-    [
+def test_what_a_failed_build_says(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    unmade = "the build did not make out/app, which [build] artifacts names"
+    for table, status, stderr in (
         # where there are no errors standard output is told
         (BuildTable(command="echo x.c:1: no semicolon; exit 1"), "exit 1", "x.c:1: no semicolon"),
         (BuildTable(command="sleep 20", timeout=Duration(0.2)), "time-out after 0.2s", ""),
-        (
-            BuildTable(command="true", artifacts=["out/app"]),
-            "the build did not make out/app, which [build] artifacts names",
-            "",
-        ),
-    ],
-)
-def test_what_a_failed_build_says(checkout: Checkout, table: BuildTable, status: str, stderr: str) -> None:
-    checkout.commit(a="1")
-    with builder_of(checkout, table) as builder:
-        failure = bad(builder.build("head", 0, 5))
-        assert (failure.status, failure.stderr, failure.command) == (status, stderr, table.command)
+        (BuildTable(command="true", artifacts=["out/app"]), unmade, ""),
+    ):
+        with builder_of(checkout, table) as builder:
+            failure = bad(builder.build("head", 0, 5))
+            assert (failure.status, failure.stderr, failure.command) == (status, stderr, table.command)
 
 
 def test_a_tree_that_cannot_be_made(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,7 +212,9 @@ def planned(bench: Bench) -> list[Key]:
     return [(s.benchmark, s.side, s.build, s.execution) for each in bench.rounds for s in each.executions]
 
 
-def test_a_run_follows_its_schedule(bench: Bench) -> None:
+def test_a_run_follows_its_schedule_and_each_execution_gets_its_side_seed_padding_and_an_empty_directory(
+    bench: Bench,
+) -> None:
     assert bench.run() == Measured(3, 3, "finished")
     expected: list[tuple[object, ...]] = []
     for each in bench.rounds:
@@ -227,10 +229,6 @@ def test_a_run_follows_its_schedule(bench: Bench) -> None:
     assert len(bench.appended) == len(expected)
     first = executions(bench.appended)[0]
     assert (first.started, first.seconds, first.warmup) == ("2026-01-01T00:00:00Z", 1.0, 0)
-
-
-def test_each_execution_gets_its_side_seed_padding_and_an_empty_directory(bench: Bench) -> None:
-    bench.run()
     steps = [step for each in bench.rounds for step in each.executions]
     contexts = bench.instrument.contexts
     assert [(c.side, c.seed, c.padding, c.iterations) for c in contexts] == [
@@ -579,20 +577,18 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert built == needed | set(builds(rest.appended))
 
 
-def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) -> None:
-    bench.run()
-    again = Bench(bench.tmp_path)
-    again.builder.broken = {("base", 0), ("head", 0)}
-    assert again.run(bench.appended[:3]) == Measured(0, 3, "build-failure")
-    assert [type(record) for record in again.appended] == [Failure]
-
-
-def test_records_of_another_session_and_missing_benchmarks_do_not_count(bench: Bench) -> None:
+def test_a_build_that_fails_only_when_made_again_ends_measuring_and_records_of_others_do_not_count(
+    bench: Bench,
+) -> None:
     other = Execution(benchmark="a", side="base", session=1, build=0, execution=0, metrics={})
     missing = Failure(kind="missing", benchmark="a")
     failed = Failure(kind="execution", benchmark="b", session=1)
     bench.run([other, Build(side="base", session=1, build=0), failed, missing])
     assert keys(bench.appended) == planned(bench)
+    again = Bench(bench.tmp_path)
+    again.builder.broken = {("base", 0), ("head", 0)}
+    assert again.run(bench.appended[:3]) == Measured(0, 3, "build-failure")
+    assert [type(record) for record in again.appended] == [Failure]
 
 
 # --- looks ----------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def fails_at(load: int, opt: str, side: Side, name: str = "b", after: int = 0) -
     return fails
 
 
-def test_a_study_follows_its_schedule(bench: Bench) -> None:
+def test_a_study_follows_its_schedule_and_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
     assert bench.run() == Measured(2, 2, "finished", 5, 5)
     expected: list[tuple[object, ...]] = []
     for each in bench.rounds:
@@ -127,10 +127,6 @@ def test_a_study_follows_its_schedule(bench: Bench) -> None:
     assert alone.run() == Measured(2, 2, "finished", 5, 5)
     assert places(alone.appended) == wanted(alone.rounds)
     assert Counter(call[0] for call in alone.builder.calls) == {"head": 4}
-
-
-def test_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
-    bench.run()
     steps = [step for each in bench.rounds for step in each.executions]
     for step, command, context in zip(steps, bench.instrument.commands, bench.instrument.contexts, strict=True):
         load, opt = step.factors["load"], step.factors["opt"]

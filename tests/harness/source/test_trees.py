@@ -340,20 +340,20 @@ def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkou
             assert (tree / "data/tracked").read_text() == tracked
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("absent", r"\[build\] share: absent does not exist in .*: make it, or remove it from share"),
-        ("a", r"\[build\] share: git tracks a, so each side has its own"),
-        ("/etc", r"\[build\] share: /etc is not a path inside the project"),
-        ("x/../../y", r"\[build\] share: x/../../y is not a path inside the project"),
-        (".", r"\[build\] share: \. is not a path inside the project"),
-    ],
-)
-def test_what_cannot_be_shared(checkout: Checkout, path: str, message: str) -> None:
+def test_what_cannot_be_shared(checkout: Checkout) -> None:
     checkout.commit(a="1")
-    with pytest.raises(SourceError, match=message), trees_of(checkout, "HEAD", "HEAD", share=[path]):
-        pass
+    for path, message in (
+        ("absent", r"absent does not exist in .*: make it, or remove it from share"),
+        ("a", r"git tracks a, so each side has its own"),
+        ("/etc", r"/etc is not a path inside the project"),
+        ("x/../../y", r"x/../../y is not a path inside the project"),
+        (".", r"\. is not a path inside the project"),
+    ):
+        with (
+            pytest.raises(SourceError, match=rf"\[build\] share: {message}"),
+            trees_of(checkout, "HEAD", "HEAD", share=[path]),
+        ):
+            pass
 
 
 def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
