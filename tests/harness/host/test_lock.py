@@ -18,12 +18,17 @@ from harness.errors import LockError
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file, queue_file
 
 ROOT = Path(__file__).parents[3]
+# waits for the lock, says for whom and when it has it, and holds it until its standard input ends
 HOLD = """
 import sys
 from pathlib import Path
-from harness.host.lock import Claim, host_lock
-claim = Claim.own("perfgate check", "run-7", Path("/some/project"), Path("/some/project/.perfgate"))
-with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
+from harness.host import lock
+from harness.host.lock import Claim
+claim = Claim.own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
+lock._PAUSE = 0.01
+def waiting(holder, before):
+    print("waits", holder and holder.pid, before, flush=True)
+with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
     print("holds", flush=True)
     sys.stdin.read()
 """
@@ -48,7 +53,7 @@ def started(code: str, *arguments: str) -> subprocess.Popen[str]:
 
 def holder(path: Path) -> subprocess.Popen[str]:
     """Start a process that holds the lock until its standard input ends."""
-    return started(HOLD, str(path))
+    return started(HOLD, str(path), "run-7")
 
 
 def release(process: subprocess.Popen[str]) -> None:
@@ -251,29 +256,13 @@ def test_two_users_share_one_lock(tmp_path: Path) -> None:
         sticky.rmdir()
 
 
-# waits for the lock, says for whom and when it has it, and holds it until its standard input ends
-WAITER = """
-import sys
-from pathlib import Path
-from harness.host import lock
-from harness.host.lock import Claim
-claim = Claim.own("perfgate check", sys.argv[2], Path("/"), Path("/"))
-lock._PAUSE = 0.01
-def waiting(holder, before):
-    print("waits", holder and holder.pid, before, flush=True)
-with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
-    print("holds", flush=True)
-    sys.stdin.read()
-"""
-
-
 @contextmanager
 def waiters(path: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
     """Start processes one after the other, each when the one before it waits for the lock."""
     with ExitStack() as stack:
         found: list[subprocess.Popen[str]] = []
         for number in range(count):
-            found.append(stack.enter_context(started(WAITER, str(path), f"run-{number}")))
+            found.append(stack.enter_context(started(HOLD, str(path), f"run-{number}")))
             stack.callback(found[-1].kill)
             said = first_line(found[-1]).split()
             assert (said[0], said[2]) == ("waits", str(number))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.harness.loop.test_probe import committed
 from tests.support.project import Project
 
 PLAN = "[gate]\nmin_builds = 2\nsameness = 'off'\n[plan]\nbuilds = 2\nexecutions = 2\niterations = 1\nsandbox = 'off'\n"
@@ -30,14 +31,11 @@ def made(tmp_path: Path, base: Mapping[str, str], head: Mapping[str, str], *, ot
         how = 'instrument = "go"' if "go" in name else 'instrument = "values"\nformat = "libtest"'
         # options are added at the end
         config += f'[[benchmark]]\nname = "{name}"\n{how}\ncommand = ["sh", "{name}.sh", "..."]\n'
-    project = Project(tmp_path / "project")
-    project.write("perfgate.toml", config)
-    for texts, output in ((base, "1\n"), (head, "1.0\n")):
-        for name, text in texts.items():
-            project.write(f"{name}.sh", text if text.startswith("#!") else f"cat <<'END'\n{text}END\n")
-        project.write("other", output)
-        project.commit()
-    return project
+    first, second = (
+        {f"{name}.sh": text if text.startswith("#!") else f"cat <<'END'\n{text}END\n" for name, text in texts.items()}
+        for texts in (base, head)
+    )
+    return committed(tmp_path, {"perfgate.toml": config, **first, "other": "1\n"}, {**second, "other": "1.0\n"})
 
 
 def checked(project: Project, *options: str) -> tuple[int, dict[str, Any]]:

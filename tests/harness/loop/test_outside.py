@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence.records import read
-from gate.model import Execution, Failure, Record
+from gate.model import Execution, Failure
 from harness.sandbox.sandbox import examined
+from tests.harness.loop.test_probe import committed, records_of
 from tests.support.project import Project
 
 pytestmark = pytest.mark.endtoend
@@ -44,27 +44,15 @@ def checked(
     out = tmp_path / "out"
     out.mkdir(mode=0o777, parents=True, exist_ok=True)
     out.chmod(0o777)
-    project = Project(tmp_path / "project")
     work = f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
     build = f'sandbox = "{sandbox}"\n[build]\n{shape.build}\n{shape.table}'
     config = f"{shape.gate or GATE}{PLAN}{build}{benchmarks or work}"
-    for files in (
-        {"perfgate.toml": config, "app": shape.app[0], **shape.files},
-        {"app": shape.app[1], **shape.of_head},
-    ):
-        for name, text in files.items():
-            project.write(name, text)
-            (project.top / name).chmod(0o755)
-        project.commit()
+    base = {"perfgate.toml": config, "app": shape.app[0], **shape.files}
+    project = committed(tmp_path, base, {"app": shape.app[1], **shape.of_head})
     if "share" in shape.table:
         (project.top / "data").mkdir()
     done = project.perfgate("check", "--base", "HEAD~1", *options, cwd=None, OUT=str(out), **more)
     return project, done.returncode, done.stderr + done.stdout
-
-
-def records_of(project: Project) -> list[Record]:
-    file = project.top / ".perfgate/measurements.jsonl"
-    return [located.record for located in read(str(file), file.read_bytes()).records]
 
 
 def found(project: Project) -> list[Failure]:

@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,10 +45,7 @@ def benchmark(command: str | list[str] = "sh run.sh", name: str = "work", **keys
 def checked(
     tmp_path: Path, base: dict[str, str], head: dict[str, str], *options: str, command: str = "measure"
 ) -> tuple[set[str], dict[str, str]]:
-    """Measure a project; a file whose text begins with -> is a link, one with #! can be executed, gone removes it.
-
-    Returns what is identical, and why the others are measured.
-    """
+    """Measure a project; returns what is identical, and why the others are measured."""
     project = committed(tmp_path, base, head)
     done = project.perfgate(command, "--base", "HEAD~1", *options)
     records = records_of(project, done.stderr)
@@ -63,7 +61,11 @@ def checked(
     return identical, unproved_of(records)
 
 
-def committed(tmp_path: Path, base: dict[str, str], head: dict[str, str]) -> Project:
+def committed(tmp_path: Path, base: Mapping[str, str], head: Mapping[str, str]) -> Project:
+    """Make a project of two commits; a file whose text begins with -> is a link, one with #! can be executed.
+
+    Of head those files that it changes; gone removes one.
+    """
     project = Project(tmp_path / "project")
     for files in (base, head):
         for name, text in files.items():
@@ -81,7 +83,14 @@ def committed(tmp_path: Path, base: dict[str, str], head: dict[str, str]) -> Pro
     return project
 
 
-def records_of(project: Project, said: str) -> list[Record]:
+def at(tmp_path: Path) -> Project:
+    """Give the project that was measured."""
+    project = Project.__new__(Project)
+    project.top = tmp_path / "project"
+    return project
+
+
+def records_of(project: Project, said: str = "") -> list[Record]:
     file = project.top / ".perfgate/measurements.jsonl"
     assert file.exists(), said
     return [located.record for located in read(str(file), file.read_bytes()).records]
@@ -348,8 +357,7 @@ def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path, monk
         "main.c": "int main(void) { return 0; }\n",
     }
     assert checked(tmp_path, base, {"data": "2\n"}, "--benchmark", "other") == ({"other"}, {})
-    project = Project.__new__(Project)
-    project.top = tmp_path / "project"
+    project = at(tmp_path)
     done = project.perfgate("measure", "--base", "HEAD~1")
     records = records_of(project, done.stderr)
     assert any(isinstance(record, Build) and record.cached for record in records)
@@ -386,8 +394,7 @@ def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
 def test_a_resumed_run_keeps_what_was_proved(tmp_path: Path) -> None:
     base = {**RUN, "perfgate.toml": PLAN + benchmark() + benchmark("cat README.md", "other")}
     assert checked(tmp_path, base, {"README.md": "more\n"}) == ({"work"}, {"other": "changed README.md"})
-    project = Project.__new__(Project)
-    project.top = tmp_path / "project"
+    project = at(tmp_path)
     file = project.top / ".perfgate/measurements.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[: next(i for i, line in enumerate(lines) if '"execution"' in line)]))

@@ -9,21 +9,15 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
+from tests.harness.loop.test_probe import committed
 from tests.support.project import Project
 
 PLAN = "[gate]\nsameness = 'off'\n[plan]\nsandbox = 'off'\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 PROGRAM = '#!/bin/sh\necho same\necho "{}"\necho tail\n'
 
 
-def made(tmp_path: Path, benchmarks: str, base: dict[str, str], head: dict[str, str], plan: str = PLAN) -> Project:
-    project = Project(tmp_path / "project")
-    for files in (base, head):
-        project.write("perfgate.toml", plan + benchmarks)
-        for name, text in files.items():
-            project.write(name, text)
-            (project.top / name).chmod(0o755)
-        project.commit()
-    return project
+def made(tmp_path: Path, benchmarks: str, base: dict[str, str], head: dict[str, str]) -> Project:
+    return committed(tmp_path, {"perfgate.toml": PLAN + benchmarks, **base}, head)
 
 
 def benchmark(name: str = "work", **keys: Any) -> str:
