@@ -50,7 +50,6 @@ def test_settings_and_toolchains_are_linked_and_what_is_secret_or_new_is_not_sha
     assert not (home.path / ".aws").exists() and not (home.path / ".config/gh").exists()
     assert home.environment == {"HOME": str(real.parent / "work/home"), "TMPDIR": str(real.parent / "work/home/.tmp")}
     assert (home.path / ".tmp").is_dir()
-    home = made(real)
     for name in (".new", ".config/new", ".cache/new", ".local/share/new"):
         path = home.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
