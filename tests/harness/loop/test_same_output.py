@@ -38,7 +38,7 @@ def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> Non
     project = made(tmp_path, benchmark() + other, base, head)
     done = project.perfgate("check")
     assert done.returncode == 4, done.stdout + done.stderr
-    failure, failed = failures(project)
+    failed, failure = failures(project)
     # that of a command that fails is its failure
     assert (failed["kind"], failed["side"], failed["status"]) == ("execution", "head", "exit 3")
     assert (failure["kind"], failure["benchmark"], failure["side"], failure["execution"]) == (
