@@ -137,10 +137,10 @@ def test_node_gets_the_seed_and_its_own_arguments_while_it_is_there(shims: Path,
         ["node", "a b", "*", "", "-e"], env=environment, cwd=tools, capture_output=True, text=True, check=True
     )
     assert done.stdout == "--hash-seed=5\na b\n*\n\n-e\n"
-    done = subprocess.run(
+    gone = subprocess.run(
         [str(shims / "node/node")], env={"PATH": f"{shims}/node:/nowhere"}, capture_output=True, check=False
     )
-    assert (done.returncode, done.stderr) == (127, b"node: not found\n")
+    assert (gone.returncode, gone.stderr) == (127, b"node: not found\n")
 
 
 @linux

@@ -298,13 +298,13 @@ def test_the_values_of_a_start(tmp_path: Path) -> None:
     assert failed is not None
     assert failed.status == "no values of 'active'"
     # active time that cannot be is a failure of the measuring
-    found = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
-    assert len(found.made) == 1
-    assert found.failed is not None
-    assert found.failed.status.startswith("spawn: ")
+    cannot = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
+    assert len(cannot.made) == 1
+    assert cannot.failed is not None
+    assert cannot.failed.status.startswith("spawn: ")
     context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
     collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
-    assert collected == found.failed
+    assert collected == cannot.failed
 
 
 @pytest.mark.parametrize(("program", "ended", "late"), [("true", True, 20_000_000), ("sleep", False, 0)])
