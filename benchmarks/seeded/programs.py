@@ -52,11 +52,11 @@ class Program:
         raise NotImplementedError
 
     def _profile(self, side: Side, profiler: str, unit: str, costs: Costs, operations: float | None = None) -> Profile:
-        folded = fold(costs)
-        calls = counted(folded.frames, costs.calls) if isinstance(costs, Counted) else None
+        frames, stacks = fold(costs)
+        calls = counted(frames, costs.calls) if isinstance(costs, Counted) else None
         return Profile(
             benchmark=self.language, side=side, profiler=profiler, unit=unit, operations=operations,
-            frames=folded.frames, stacks=folded.stacks, calls=calls, approximate=calls is not None,
+            frames=frames, stacks=stacks, calls=calls, approximate=calls is not None,
         )  # fmt: skip
 
 

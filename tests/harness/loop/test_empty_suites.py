@@ -51,7 +51,7 @@ def failed(report: dict[str, Any]) -> list[tuple[str, str, str, str]]:
 def test_the_first_benchmark_of_a_suite_is_new(tmp_path: Path) -> None:
     project = made(tmp_path, EMPTY, ONE)
     code, report = checked(project)
-    assert (code, failed(report), report["new"]) == (0, [], NEW)
+    assert (code, failed(report), sorted(report["new"])) == (0, [], NEW)
     assert [finding["benchmark"] for finding in report["findings"]] == ["other"]
     lines = [json.loads(line) for line in project.lines()]
     # what only head has is executed once
@@ -62,7 +62,7 @@ def test_the_first_benchmark_of_a_suite_is_new(tmp_path: Path) -> None:
     file = project.top / ".perfgate/measurements.jsonl"
     file.write_text("".join(f"{line}\n" for line in project.lines()[: at + 1]))
     code, report = checked(project, "--resume")
-    assert (code, failed(report), report["new"]) == (0, [], NEW)
+    assert (code, failed(report), sorted(report["new"])) == (0, [], NEW)
     assert sum('"type":"failure"' in line for line in project.lines()) == len(NEW)
 
 
@@ -82,7 +82,10 @@ def test_alone_there_is_nothing_to_compare_yet(tmp_path: Path) -> None:
 def test_what_head_removes_is_missing(tmp_path: Path) -> None:
     project = made(tmp_path, ONE, EMPTY)
     code, report = checked(project)
-    assert (code, failed(report)) == (4, [("missing", name, "head", "base has it, head does not") for name in NEW])
+    assert (code, sorted(failed(report))) == (
+        4,
+        [("missing", name, "head", "base has it, head does not") for name in NEW],
+    )
     assert report["next"]["kind"] == "restore-benchmark"
     assert project.perfgate("decide", ".perfgate", "--set", "gate.missing=pass").returncode == 0
 

@@ -5,11 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.sources import Project
 
 from gate.model import Failure
 from harness.source import repository
 from harness.source.repository import checkout_hint, find_repository, sources_of
+from tests.support.project import Project
 
 ONLY = "the checkout has only files that git tracks; "
 
