@@ -33,10 +33,9 @@ from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.instruments.declaration import choose
 from harness.loop.execution import Executions
-from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop
 from harness.loop.schedule import schedule
-from harness.loop.turns import Turns
+from harness.loop.turns import Lengths, Turns
 from harness.process.execute import ProcessExecutor, find_own
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
 

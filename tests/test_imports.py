@@ -327,7 +327,7 @@ TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
         ("gate.cli.main", "from gate import __version__\nfrom gate.writing.plain import visible", ""),
         ("gate.cli.a", "from gate.cli.main import main", ":1: cli must not import gate.cli.main"),
         ("harness.build.a", "from gate.model import Build\nfrom harness.source.deep.sides import Tree", ""),
-        ("harness.build.a", "from harness.loop.steps import x", ":1: harness.build must not import harness.loop"),
+        ("harness.build.a", "from harness.loop.schedule import x", ":1: harness.build must not import harness.loop"),
         (
             "harness.loop.a",
             "from gate.evidence.records import read",

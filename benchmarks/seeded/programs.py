@@ -19,8 +19,7 @@ from gate.model.profile import Frame, Profile
 from harness.instruments.callgrind import OPTIONS
 from harness.profilers import callgrind, pprof, python
 from harness.profilers.callgrind import Arcs, Counted, drawn
-from harness.profilers.native import Places
-from harness.profilers.profiler import Costs, counted, fold
+from harness.profilers.profiler import Costs, Places, counted, fold
 
 HERE = Path(__file__).parent
 _LIMIT = 900
@@ -53,11 +52,11 @@ class Program:
         raise NotImplementedError
 
     def _profile(self, side: Side, profiler: str, unit: str, costs: Costs, operations: float | None = None) -> Profile:
-        folded = fold(costs)
-        calls = counted(folded.frames, costs.calls) if isinstance(costs, Counted) else None
+        frames, stacks = fold(costs)
+        calls = counted(frames, costs.calls) if isinstance(costs, Counted) else None
         return Profile(
             benchmark=self.language, side=side, profiler=profiler, unit=unit, operations=operations,
-            frames=folded.frames, stacks=folded.stacks, calls=calls, approximate=calls is not None,
+            frames=frames, stacks=stacks, calls=calls, approximate=calls is not None,
         )  # fmt: skip
 
 

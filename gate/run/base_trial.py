@@ -16,11 +16,11 @@ from gate.run.hints import was_exhausted
 from gate.run.workshop import Workshop
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.measure import cut_at
-from harness.loop.steps import BuildStep, ExecutionStep
+from harness.loop.schedule import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
 from harness.process.process_groups import NOT_STARTED
+from harness.source.repository import checkout_hint
 from harness.source.tracked import facts_of, restore
-from harness.source.untracked import checkout_hint
 
 SECONDS = 30.0
 """That the first starts take of all benchmarks together, but for the least of each; and at most this share of the

@@ -27,7 +27,7 @@ from gate.run.refusal import build_cache
 from gate.run.run_folder import PAST
 from gate.store.learning import costs_of, first_build
 from gate.store.memory import Costs
-from harness.loop.steps import Round
+from harness.loop.schedule import Round
 
 
 @dataclass(frozen=True, slots=True)

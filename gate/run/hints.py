@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from gate.model import SIDES, UNBUILT, Failure
 from gate.run.job import Job
-from harness.source.untracked import Hint, checkout_hint
+from harness.source.repository import Hint, checkout_hint
 
 # what programs say in every language; their own words
 _REFUSED = re.compile(

@@ -26,7 +26,7 @@ from gate.report.outputs import make_folder
 from gate.run.job import Job
 from gate.run.run_folder import outputs_in, records_of
 from gate.units import agree, plural
-from harness.process.deadline import unwinding
+from harness.process.budget import unwinding
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN = 0.1
@@ -45,7 +45,7 @@ class Interrupted(BaseException):
 def interruptible() -> Iterator[None]:
     """Turn SIGINT, SIGTERM and SIGHUP into Interrupted, once; while cleaning up further ones are ignored.
 
-    Python can lose what a signal's handler raises (harness.process.deadline): so a signal is sent again until the block
+    Python can lose what a signal's handler raises (harness.process.budget): so a signal is sent again until the block
     is left. Once one has come, Interrupted is what is raised at the end, whatever else cleaning up meets.
     """
     came: list[Interrupted] = []

@@ -41,9 +41,8 @@ from harness.errors import LockError
 from harness.host.fitness.counters import state
 from harness.host.fitness.examination import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
-from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
-from harness.loop.turns import Turns
+from harness.loop.turns import Lengths, Turns
 from harness.process.budget import Budget
 from harness.source.base_and_head import Sources
 from harness.source.trees import Trees, open_trees

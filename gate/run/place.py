@@ -16,8 +16,7 @@ from gate.store.folder import FolderStore
 from gate.store.memory import folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
-from harness.source.credentials import Access, authorised
-from harness.source.git import Git, git_of
+from harness.source.git import Access, Git, authorised, git_of
 
 
 def opened(history: str | None, remote: str | None = None) -> RefStore | FolderStore:

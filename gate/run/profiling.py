@@ -39,7 +39,7 @@ from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
 from harness.loop.measure import Append
 from harness.loop.profiled import Wanted, profiled
-from harness.loop.steps import ExecutionStep
+from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 from harness.profilers.profiler import Profiler
 from harness.source.trees import open_trees

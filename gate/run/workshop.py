@@ -31,11 +31,10 @@ from harness.loop.execution import Executions
 from harness.process.affinity import before_others
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
-from harness.sandbox.caches import named
+from harness.sandbox.home import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox
-from harness.source.repository import files_at
+from harness.source.repository import Hint, files_at
 from harness.source.trees import Trees
-from harness.source.untracked import Hint
 from harness.source.workdir import RUNNING
 
 OUTPUTS = "outputs"

@@ -11,8 +11,17 @@ import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-from harness.build.elf import EQUIVALENT, OWN, is_relocatable, symbols
-from harness.build.order import doubtful, keyed_order, may_take, option_name, stable_name
+from harness.build.order import (
+    EQUIVALENT,
+    OWN,
+    doubtful,
+    is_relocatable,
+    keyed_order,
+    may_take,
+    option_name,
+    stable_name,
+    symbols,
+)
 
 TREE = "PERFGATE_TREE"
 """Names the root of the tree that is built: what lies outside belongs to a toolchain, or to nobody's change."""
@@ -114,7 +123,7 @@ class Archive:
         return {name for name, number in self.index if found.setdefault(name, number) != number}
 
     def symbols(self) -> Iterator[tuple[bytes, int]]:
-        """Give what the members have of global symbols, as harness.build.elf does."""
+        """Give what the members have of global symbols, as harness.build.order does."""
         whole = io.BytesIO(self._data)
         for member in (self.members[number] for number in self.moving):
             if self.thin:

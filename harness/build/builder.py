@@ -25,8 +25,8 @@ from harness.build.conditions import Conditions, Standing
 from harness.build.functions import layout_of
 from harness.build.work import Recording, State, Wanted, Works, variant_name
 from harness.errors import SourceError
+from harness.source.repository import Hint, no_hint
 from harness.source.trees import Trees
-from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
 _WORTH = 1.0

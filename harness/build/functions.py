@@ -15,8 +15,17 @@ import stat
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.build.elf import EXECUTABLE, FLAGS, NAME, content, sections
-from harness.build.order import doubtful, keyed_order, of_system, stable_symbol
+from harness.build.order import (
+    EXECUTABLE,
+    FLAGS,
+    NAME,
+    content,
+    doubtful,
+    keyed_order,
+    of_system,
+    sections,
+    stable_symbol,
+)
 
 TYPE_CHECKING = False  # typing takes 3 ms to import, at each link
 if TYPE_CHECKING:

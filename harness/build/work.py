@@ -30,8 +30,8 @@ from harness.build.record import LINKS
 from harness.instruments.protocol import TAIL, arguments, both_outputs, read_regular, tail
 from harness.process.execute import Command, Outcome
 from harness.sandbox.sandbox import outputs
+from harness.source.repository import Hint
 from harness.source.trees import Trees
-from harness.source.untracked import Hint
 
 _EPOCH = "315619200"
 """2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""

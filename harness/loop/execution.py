@@ -37,13 +37,13 @@ from harness.instruments.protocol import (
     whole,
 )
 from harness.instruments.spawn import Spawn
-from harness.loop.steps import ExecutionStep
-from harness.process.deadline import DeadlineError, deadline
+from harness.loop.schedule import ExecutionStep
+from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
-from harness.source.untracked import Hint, no_hint
+from harness.source.repository import Hint, no_hint
 from harness.trace.trace import Trace, TracedExecutor
 
 # What {output} is when a command is repeated by hand: a file beside the command, to be looked at.

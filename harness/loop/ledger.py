@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gate.model import SIDES, Build, Execution, Failure, HostState, Look, Record, Same, Side
 from gate.model.case import canonical
-from harness.loop.steps import BuildStep, ExecutionStep
+from harness.loop.schedule import BuildStep, ExecutionStep
 
 
 class Scope(NamedTuple):

@@ -20,11 +20,10 @@ from harness.build.builder import TreeBuilder
 from harness.loop import events
 from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
-from harness.loop.lengths import Lengths
 from harness.loop.outside import Outside, Tree, tree_of
 from harness.loop.probe import Probe
-from harness.loop.steps import BuildStep, ExecutionStep, Pair, Round
-from harness.loop.turns import Turns
+from harness.loop.schedule import BuildStep, ExecutionStep, Pair, Round
+from harness.loop.turns import Lengths, Turns
 from harness.process.budget import BudgetEndedError
 
 Append = Callable[..., None]

@@ -29,8 +29,8 @@ from gate.writing.plain import visible
 from harness.build.builder import TreeBuilder
 from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts
-from harness.loop.steps import BuildStep, ExecutionStep
-from harness.sandbox.caches import Reach
+from harness.loop.schedule import BuildStep, ExecutionStep
+from harness.sandbox.home import Reach
 from harness.source.differences import Facts
 from harness.trace.trace import tracing
 from harness.trace.watcher import Accesses

@@ -24,7 +24,7 @@ from harness.errors import SourceError
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.same_output import Output, difference
-from harness.loop.steps import ExecutionStep, Pair
+from harness.loop.schedule import ExecutionStep, Pair
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
 from harness.trace.trace import Trace, Tracer, tracing

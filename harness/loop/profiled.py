@@ -17,9 +17,8 @@ from gate.model import SIDES, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.units import Duration
 from harness.loop.execution import Executions
-from harness.loop.steps import ExecutionStep
-from harness.process.budget import Budget, BudgetEndedError
-from harness.process.deadline import DeadlineError, deadline
+from harness.loop.schedule import ExecutionStep
+from harness.process.budget import Budget, BudgetEndedError, DeadlineError, deadline
 from harness.profilers.profiler import Absent, Costs, Found, Profiler, Subject, counted, fold
 
 _DETAIL = 500
@@ -121,12 +120,12 @@ def _side(wanted: Wanted, side: Side, profiler: Profiler, found: Found, count: i
                 executions.conditions.executor.run(command)
             every.append(profiler.read(subject, ran.attempt.context))
     sampled = profiler.sampled(subject, every)
-    folded = fold(sampled.costs)
+    frames, stacks = fold(sampled.costs)
     return Profile(
         benchmark=wanted.name, side=side, session=wanted.session, factors=wanted.factors, profiler=profiler.name,
         tool=found.version, unit=sampled.unit, operations=sampled.operations, seconds=time.monotonic() - begin,
-        frames=folded.frames, stacks=folded.stacks,
-        calls=None if sampled.calls is None else counted(folded.frames, sampled.calls), approximate=sampled.approximate,
+        frames=frames, stacks=stacks,
+        calls=None if sampled.calls is None else counted(frames, sampled.calls), approximate=sampled.approximate,
     )  # fmt: skip
 
 

@@ -1,13 +1,17 @@
-"""The budget: the time that measuring may take, from the first checkout on."""
+"""Limits in time: the budget of measuring, from the first checkout on, and one on what perfgate does with an output."""
 
 from __future__ import annotations
 
 import math
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 from gate.model import Aside, Phase
 from harness.process.background import Background
@@ -128,3 +132,52 @@ class BoundedExecutor:
         """
         self._budget.require()
         return self._executor.start(command, log)
+
+
+_AGAIN = 0.1
+"""Seconds after which the alarm comes again, for as long as the block goes on."""
+
+
+class DeadlineError(BaseException):
+    """The time is over. No Exception: whoever handles bad output must not take it for that."""
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """End what is done inside after so many seconds, also in the middle of it.
+
+    The alarm repeats until the block is left. Python can lose what a signal's handler raises: in `__del__`, and up to
+    3.11.2 while it formats the message of another exception. Cleaning up after DeadlineError is not interrupted.
+
+    Only the main thread can be interrupted; elsewhere there is no limit.
+
+    Raises:
+        DeadlineError: they are over.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  # of a signal's handler
+        if not unwinding(DeadlineError):
+            raise DeadlineError
+
+    before = signal.signal(signal.SIGALRM, over)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        # an alarm may have ended the line above before it did anything
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def unwinding(kind: type[BaseException]) -> bool:
+    """Tell whether an exception of this kind is being handled: a `finally`, an `except` or an `__exit__` runs."""
+    error = sys.exception()
+    while error is not None and not isinstance(error, kind):
+        error = error.__context__
+    return error is not None

@@ -19,7 +19,7 @@ from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgr
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers import profiler
-from harness.profilers.native import Places, is_native, plain_name
+from harness.profilers.profiler import Places, is_native, plain_name
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")
@@ -132,15 +132,8 @@ _LINE = re.compile(r":(?:\d+|\?)(?: \(discriminator \d+\))?$")
 _DEEPEST_INLINED = 50
 
 
-class Inlined(NamedTuple):
-    """A function that is inlined at an address."""
-
-    name: str
-    file: str
-
-
-def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
-    """Read what `addr2line -a -f -i -C` writes: the functions inlined at each address, the outermost first.
+def chains(data: bytes) -> dict[int, Sequence[tuple[str, str]]]:
+    """Read what `addr2line -a -f -i -C` writes: functions inlined at each address with their files, outermost first.
 
     The function that holds them, the last of each address, is left out: a profiler knows it.
 
@@ -159,7 +152,7 @@ def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
         raise OutputError("addr2line wrote what cannot be read")
     pairs = {address: [*zip(each[0:-2:2], each[1:-2:2], strict=False)] for address, each in found.items()}
     return {
-        address: [Inlined(name, _LINE.sub("", place)) for name, place in reversed(each[:_DEEPEST_INLINED])]
+        address: [(name, _LINE.sub("", place)) for name, place in reversed(each[:_DEEPEST_INLINED])]
         for address, each in pairs.items()
         if each
     }
@@ -237,7 +230,7 @@ _SECONDS = 0.2
 _UNNAMED = re.compile(r"0x[0-9a-f]+|\?\?\?")
 _ADDRESSES, _INLINED = "addresses", "inlined"
 _MOST_ADDRESSES = 100_000
-_Chains = Mapping[int, Sequence[Inlined]]
+_Chains = Mapping[int, Sequence[tuple[str, str]]]
 
 
 class Callgrind(profiler.Profiler):
@@ -360,7 +353,7 @@ def add(data: bytes, arcs: Arcs, places: Places, inlined: Mapping[str, _Chains])
     for each in spent(data):
         caller = frame_of(each.function)
         for inner in inlined.get(each.function.binary, {}).get(each.address, ()):
-            frame = _frame(places, inner.name, inner.file)
+            frame = _frame(places, *inner)
             if frame != caller:
                 arcs.calls[caller][frame] += each.amount
                 if each.callee is None:

@@ -18,8 +18,18 @@ from harness.host.facts import install
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.native import is_go, is_native, plain_name
-from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Profiler, Subject
+from harness.profilers.profiler import (
+    MOST_OUTPUT,
+    Absent,
+    Costs,
+    Effort,
+    Found,
+    Profiler,
+    Subject,
+    is_go,
+    is_native,
+    plain_name,
+)
 
 _DATA, _STACKS = "perf.data", "perf.stacks"
 _EVENT = "cpu-clock:u"

@@ -15,7 +15,7 @@ from harness.instruments.go import is_go_test
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command
 from harness.profilers import profiler
-from harness.profilers.native import Places
+from harness.profilers.profiler import Places
 
 _PROFILE = "perfgate.pprof"
 _SECONDS = 20.0

@@ -1,17 +1,23 @@
-"""The Profiler: which commands one fits, how it is put around them, and what it gives, within bounds."""
+"""The Profiler: which commands one fits, how it is put around them, and what it gives, within bounds.
+
+Of native programs it is known whose functions a profiler sees without a language's own run time.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePath
 
 from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame, Stack
+from gate.walking import beginning
 from gate.writing.plain import visible
 from harness.instruments.protocol import SHELL, Context
 from harness.process.execute import Command, find_program
@@ -172,14 +178,6 @@ _Path = tuple[Frame, ...]
 UNKNOWN = Frame("[unknown]")
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """Stacks whose frames are indices."""
-
-    frames: list[Frame]
-    stacks: list[Stack]
-
-
 def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float]:
     """Return how often each of a profile's functions was called; one that nobody calls was once."""
     found: dict[Frame, float] = defaultdict(float)
@@ -188,8 +186,8 @@ def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float
     return [found.get(frame, 1.0) for frame in frames]
 
 
-def fold(costs: Costs) -> Folded:
-    """Bound what a profiler gave; the costs add up to the same total.
+def fold(costs: Costs) -> tuple[list[Frame], list[Stack]]:
+    """Bound what a profiler gave: its frames, and stacks of their indices; the costs add up to the same total.
 
     The largest stacks stay. What is left of a function goes to its largest stack, of a function without one to its
     nearest caller that has one.
@@ -223,7 +221,7 @@ def fold(costs: Costs) -> Folded:
             found[place] += cost
     index: dict[Frame, int] = {}
     stacks = [Stack([index.setdefault(frame, len(index)) for frame in path], cost) for path, cost in found.items()]
-    return Folded(list(index), stacks)
+    return list(index), stacks
 
 
 def _plain(frame: Frame) -> Frame:
@@ -233,3 +231,83 @@ def _plain(frame: Frame) -> Frame:
         half = (LONGEST - 1) // 2
         function = f"{function[:half]}…{function[-half:]}"
     return Frame(function or UNKNOWN.function, file[-LONGEST:], frame.line)
+
+
+_RUNTIMES = (
+    r"java|mvnw?|gradlew?|sbt|scala|kotlin|node|nodejs|npm|npx|yarn|pnpm|deno|bun|ruby|perl|php|lua(?:jit)?|julia|"
+    r"dotnet|Rscript|go|cargo|bazel|python[\d.]*t?|pypy[\d.]*"
+)
+_ELF = b"\x7fELF"
+_GO = b"\xff Go buildinf:"
+_SCRIPT = b"#!"
+
+
+# what compilers and linkers make of a function's name: a clone, a level of recursion, a version
+_CLONE = re.compile(r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)?)+$|'\d+$|@@?[A-Z]\w*[\d.]*$")
+
+
+def plain_name(name: str) -> str:
+    """Return a function's name as its source has it: both sides need not have the same clones of it."""
+    while (shorter := _CLONE.sub("", name)) != name:
+        name = shorter
+    return name
+
+
+def is_native(subject: Subject, *, go: bool) -> bool:
+    """Return whether a command starts a native program, of a suite one of Google Benchmark; go: one of Go's counts."""
+    benchmark = subject.benchmark
+    if benchmark.measured.suite:
+        return benchmark.instrument == "google-benchmark"
+    if subject.names(_RUNTIMES):
+        return False
+    program = subject.program
+    if program is None or not program.is_file():
+        # such as a shell's own word, behind which a program comes
+        return True
+    first = beginning(program, 256).split(b"\n", 1)[0]
+    if first.startswith(_SCRIPT):
+        return b"sh" in first
+    return go or not is_go(program)
+
+
+@lru_cache
+def is_go(program: Path) -> bool:
+    """Return whether a program was compiled by Go."""
+    return beginning(program, len(_ELF)) == _ELF and _GO in beginning(program, 1 << 26)
+
+
+# what stands behind it says enough of a library: of Python, Go's modules, Go itself, Rust's crates
+_LIBRARY = re.compile(
+    r".*/(?:(?:site|dist)-packages|lib(?:64)?/python[\d.]+t?|pkg/mod|go[\d.]*/src|registry/src/[^/]+|rustc/[0-9a-f]+)/"
+)
+
+
+class Places:
+    """Names files relative to the directory of a project; a "/" before what lies elsewhere, such as in a library.
+
+    root: of its tree. directory: of the project in it.
+    """
+
+    def __init__(self, directory: Path, root: Path | None = None) -> None:
+        self._roots = [str(each) for each in (directory, root) if each is not None]
+        self._directory = directory
+        self.of = lru_cache(maxsize=None)(self._of)
+
+    def _of(self, path: str) -> str:
+        path = posixpath.normpath(path) if path else ""
+        if not path.startswith("/"):
+            path = re.sub(r"^(?:\.\./)+", "", path)
+            return path if not path or any((Path(root) / path).is_file() for root in self._roots) else f"/{path}"
+        for root in self._roots:
+            if path.startswith(f"{root}/"):
+                return path[len(root) + 1 :]
+        library = _LIBRARY.match(path)
+        if library is not None:
+            return f"/{path[library.end() :]}"
+        # compiled where the tree stood then
+        parts = path.split("/")[1:]
+        for start in range(1, len(parts)):
+            rest = "/".join(parts[start:])
+            if (self._directory / rest).is_file():
+                return rest
+        return f"/{'/'.join(parts[-2:])}"

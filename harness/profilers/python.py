@@ -15,7 +15,7 @@ from harness.instruments.protocol import Context, read_regular
 from harness.instruments.pytest_benchmark import with_modules
 from harness.process.execute import Command
 from harness.profilers import profiler
-from harness.profilers.native import Places
+from harness.profilers.profiler import Places
 
 _SAMPLER = Path(__file__).with_name("python_sampler.py")
 _SAMPLES = "perfgate-samples"

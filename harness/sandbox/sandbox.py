@@ -19,9 +19,22 @@ from gate.model.sandbox import Sandboxed
 from gate.removal import remove_tree
 from gate.walking import descend
 from harness.sandbox import keeper, landlock
-from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide, join
-from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
+from harness.sandbox.home import (
+    FETCHING,
+    SECRETS,
+    TMP,
+    Copied,
+    Home,
+    Reach,
+    added_to,
+    caches,
+    copy,
+    home_of,
+    is_told,
+    make_home,
+    overlaps,
+)
 from harness.sandbox.landlock import (
     DEVICE,
     LEAST,

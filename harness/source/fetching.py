@@ -16,8 +16,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
 from gate.walking import beginning
 from harness.errors import SourceError
-from harness.source.credentials import Access, authorised, holds_password, plain
-from harness.source.git import Git
+from harness.source.git import Access, Git, authorised, holds_password, plain
 from harness.source.repository import Repository, commit_of, names_one, parents_of
 from harness.source.submodules import submodules_at
 

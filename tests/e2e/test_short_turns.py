@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.loop.lengths import Cost, Lengths
-from harness.loop.steps import ExecutionStep, Pair
+from harness.loop.schedule import ExecutionStep, Pair
+from harness.loop.turns import Cost, Lengths
 from harness.process.budget import Budget
 from tests.support.project import Project
 

@@ -14,8 +14,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import CheckoutChanged, LfsNotFetched, NoCommonCommit, PointersCheckedOut, TokenLeft
 from harness.errors import SourceError
 from harness.source import fetching
-from harness.source.credentials import Access, persisted_token
-from harness.source.git import git_of
+from harness.source.git import Access, git_of, persisted_token
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")

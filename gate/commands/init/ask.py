@@ -19,7 +19,7 @@ from gate.removal import remove_tree
 from gate.run.refusal import RefusedError, refuse_unsafe
 from harness.build.cache import directory_of
 from harness.process.execute import Command, ProcessExecutor, clean_environment
-from harness.sandbox.caches import named
+from harness.sandbox.home import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
 from harness.source.git import git_of
 

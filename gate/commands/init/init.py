@@ -41,7 +41,7 @@ from gate.document.html import render_template
 from gate.model import UserError
 from gate.writing.plain import visible
 from harness.errors import SourceError
-from harness.sandbox.caches import defaults, named
+from harness.sandbox.home import defaults, named
 from harness.source.git import git_of
 
 FILE = "perfgate.toml"

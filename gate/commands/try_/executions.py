@@ -26,7 +26,7 @@ from gate.stats.typical import noise_of_one
 from gate.store.learning import costs_of
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
-from harness.loop.steps import ExecutionStep
+from harness.loop.schedule import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 
 _NOTHING = re.compile(r"$^")

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from harness.host.facts import pseudonym
-from harness.host.fitness.cgroup import Throttling, throttling
-from harness.host.fitness.kernel_files import CPUS, Tree, whole
+from harness.host.fitness.kernel_files import CPUS, Throttling, Tree, throttling, whole
 
 Pressure = Literal["cpu", "memory", "io"]
 PRESSURES: tuple[Pressure, ...] = ("cpu", "memory", "io")

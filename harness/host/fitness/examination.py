@@ -13,10 +13,9 @@ from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import facts, install
-from harness.host.fitness import load, machine, processors
-from harness.host.fitness.cgroup import memory_limit
+from harness.host.fitness import load, machine
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import Tree
+from harness.host.fitness.kernel_files import Tree, memory_limit
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
@@ -157,8 +156,8 @@ def _available(here: Here) -> Check | None:
         return None
     where = ""
     group = memory_limit(here.files)
-    if group is not None and group.limit < total and group.available < free:
-        total, free, where = group.limit, group.available, " in its control group"
+    if group is not None and group[1] < total and group[0] < free:
+        (free, total), where = group, " in its control group"
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
     if share < AVAILABLE_BAD:
@@ -248,5 +247,5 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
 
 
 def _found(names: Iterable[str], here: Here) -> list[Check]:
-    every = CHECKS | load.CHECKS | machine.CHECKS | processors.CHECKS
+    every = CHECKS | load.CHECKS | machine.CHECKS
     return [every[name](here) for name in names]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from gate.units import plural
-from harness.host.fitness.cgroup import quota
 from harness.host.fitness.counters import Pressure, Window, load, pressure
 from harness.host.fitness.host_check import Check, Checks, Here, State, bad, ok, warn
+from harness.host.fitness.kernel_files import quota
 
 CHECKS = Checks()
 WAITS = frozenset({"load", "other processes", "cpu pressure"})

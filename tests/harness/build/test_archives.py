@@ -176,14 +176,11 @@ def test_these_stay(folder: Path, arguments: list[str]) -> None:
     assert taken(folder, *arguments) == set()
 
 
-def test_what_is_outside_the_tree_stays(folder: Path) -> None:
+def test_what_is_outside_the_tree_or_large_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     call(folder, "ar", "rcs", "libcore.a", *OBJECTS)
     (folder / "tree").mkdir()
     assert taken(folder, "libcore.a", tree=str(folder / "tree")) == set()
     assert taken(folder, str(folder / "libcore.a")) == {str(folder / "libcore.a")}
-
-
-def test_what_is_large_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     call(folder, "ar", "rcs", "libcore.a", *OBJECTS)
     call(folder, "ar", "rcs", "libmore.a", *OBJECTS)
     size = (folder / "libcore.a").stat().st_size

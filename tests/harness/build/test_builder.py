@@ -27,9 +27,8 @@ from harness.build.work import variant_name
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import resolve
-from harness.source.repository import find_repository
+from harness.source.repository import Hint, checkout_hint, find_repository, no_hint
 from harness.source.trees import open_trees
-from harness.source.untracked import Hint, checkout_hint, no_hint
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -50,13 +49,8 @@ def builder_of(
     repository = find_repository(checkout.path)
     sources = resolve(repository, base="HEAD", head=None, environment={})
     table = table or BuildTable()
-    shares = {"base": (base or table).share, "head": table.share}
     environment = clean_environment(caller, (), {"FROM_SET": "1"})
-    with open_trees(
-        repository,
-        sources,
-        share_paths={"base": shares["base"], "head": shares["head"]},
-    ) as trees:
+    with open_trees(repository, sources, share_paths={"base": (base or table).share, "head": table.share}) as trees:
         conditions = Conditions(
             ProcessExecutor(),
             {"base": Recipe(base or table, environment, named), "head": Recipe(table, environment, named)},
@@ -82,32 +76,17 @@ def test_without_a_command_each_build_is_a_fresh_checkout(checkout: Checkout) ->
     with builder_of(checkout) as builder:
         seen = []
         for number in range(4):
-            for side in ("head", "base"):
-                record = good(builder.build("base" if side == "base" else "head", number, 11))
-                directory = builder.directory("base" if side == "base" else "head")
+            for side in reversed(SIDES):
+                record = good(builder.build(side, number, 11))
+                directory = builder.directory(side)
                 assert (record.side, record.build, record.seed, record.artifacts) == (side, number, 11, {})
-                assert record.seconds is not None
-                assert record.seconds > 0
+                assert (record.seconds or 0) > 0
                 assert sorted(path.name for path in directory.iterdir()) == ["a"]
                 assert (directory / "a").read_text() == "1"
                 (directory / ("a" if number == 1 else "dirt")).write_text("x")
                 seen.append(directory)
         assert len(set(seen)) == 4, "one path a round, which both sides take by turns"
         assert [directory.exists() for directory in seen] == [False] * 6 + [True] * 2
-
-
-def test_without_path_in_perturb_of_either_side_the_paths_stay(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    fixed = BuildTable(perturb=["environment"])
-    for head, base in ((fixed, BuildTable()), (BuildTable(), fixed)):
-        with builder_of(checkout, head, base=base) as builder:
-            seen = set()
-            for number in range(3):
-                good(builder.build("base", number, 1))
-                good(builder.build("head", number, 1))
-                seen.add((builder.directory("base"), builder.directory("head")))
-            ((first, second),) = seen
-            assert len(str(first)) == len(str(second))
 
 
 def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> None:
@@ -129,15 +108,7 @@ def test_a_build_sees_what_lays_it_out(checkout: Checkout, tmp_path: Path) -> No
     assert told(["environment"], 6)[0] != padding
 
 
-def test_names_differ_between_builds_and_in_length() -> None:
-    names = [layout_name(7, build) for build in range(50)]
-    assert len(set(names)) > 45
-    assert len({len(name) for name in names}) > 15
-    assert all(name.isalpha() and len(name) <= 32 for name in names)
-    assert names == [layout_name(7, build) for build in range(50)]
-
-
-def test_a_command_builds_in_the_same_tree(checkout: Checkout) -> None:
+def test_a_command_builds_in_the_same_tree_and_a_list_without_a_shell(checkout: Checkout) -> None:
     checkout.commit(source="1")
     command = 'echo {seed} $PERFGATE_SEED $PERFGATE_SIDE $PERFGATE_BUILD "${{HOME}}" >> log; cp source app'
     command = command.replace("${{HOME}}", "${FROM_SET}{other}")
@@ -151,9 +122,6 @@ def test_a_command_builds_in_the_same_tree(checkout: Checkout) -> None:
         assert first.artifacts == second.artifacts == expected
         assert first.seconds is not None
         assert first.seconds > 0
-
-
-def test_a_list_is_executed_without_a_shell(checkout: Checkout) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command=["touch", "made {seed} $HOME"])) as builder:
         good(builder.build("base", 0, 5))
@@ -169,15 +137,16 @@ def test_setup_runs_once_a_side_and_is_not_counted(
     table = BuildTable(setup=f"echo $PERFGATE_SIDE >> set-up; : > {done}", command="cat set-up > seen")
     with builder_of(checkout, table) as builder:
         for number in range(2):
-            for side in ("base", "head"):
-                record = good(builder.build("base" if side == "base" else "head", number, 1))
-                assert record.seconds is not None
-                assert record.seconds < 60, "the minute is over within set-up"
+            for side in SIDES:
+                seconds = good(builder.build(side, number, 1)).seconds
+                assert seconds is not None and seconds < 60, "the minute is over within set-up"
         assert (builder.directory("base") / "seen").read_text() == "base\n"
         assert (builder.directory("head") / "seen").read_text() == "head\n"
 
 
-def test_with_setup_only_the_tree_stays(checkout: Checkout) -> None:
+def test_the_path_stays_with_set_up_only_and_where_one_side_has_no_command_or_no_path_in_perturb(
+    checkout: Checkout,
+) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(setup="mkdir -p node_modules/x")) as builder:
         assert good(builder.build("base", 0, 1)).seconds == 0
@@ -185,9 +154,6 @@ def test_with_setup_only_the_tree_stays(checkout: Checkout) -> None:
         good(builder.build("base", 1, 1))
         assert builder.directory("base") == directory
         assert (directory / "node_modules/x").is_dir()
-
-
-def test_each_side_has_its_own_table_and_the_path_stays(checkout: Checkout) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(), base=BuildTable(command="touch built")) as builder:
         for number in range(2):
@@ -196,6 +162,17 @@ def test_each_side_has_its_own_table_and_the_path_stays(checkout: Checkout) -> N
             assert (builder.directory("base") / "built").exists()
             assert not (builder.directory("head") / "built").exists()
             assert builder.directory("base") == builder.directory("head")
+    checkout.commit(a="1")
+    fixed = BuildTable(perturb=["environment"])
+    for head, base in ((fixed, BuildTable()), (BuildTable(), fixed)):
+        with builder_of(checkout, head, base=base) as builder:
+            seen = set()
+            for number in range(3):
+                good(builder.build("base", number, 1))
+                good(builder.build("head", number, 1))
+                seen.add((builder.directory("base"), builder.directory("head")))
+            ((first, second),) = seen
+            assert len(str(first)) == len(str(second))
 
 
 def test_a_broken_build_tells_how_to_repeat_it(checkout: Checkout, tmp_path: Path) -> None:
@@ -235,34 +212,18 @@ def test_shared_data_reaches_the_build(checkout: Checkout) -> None:
         good(builder.build("head", 0, 5))
 
 
-def test_a_setup_that_failed_is_not_tried_again(checkout: Checkout, tmp_path: Path) -> None:
+def test_what_a_failed_build_says(checkout: Checkout) -> None:
     checkout.commit(a="1")
-    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true", git="off")
-    with builder_of(checkout, table) as builder:
-        first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
-        assert (first.kind, first.status, first.build, second.build) == ("setup", "set-up: exit 7", 0, 1)
-        assert second.command == table.setup
-        assert (tmp_path / "ran").read_text() == "ran\n"
-
-
-@pytest.mark.parametrize(
-    ("table", "status", "stderr"),
-    [
+    unmade = "the build did not make out/app, which [build] artifacts names"
+    for table, status, stderr in (
         # where there are no errors standard output is told
         (BuildTable(command="echo x.c:1: no semicolon; exit 1"), "exit 1", "x.c:1: no semicolon"),
         (BuildTable(command="sleep 20", timeout=Duration(0.2)), "time-out after 0.2s", ""),
-        (
-            BuildTable(command="true", artifacts=["out/app"]),
-            "the build did not make out/app, which [build] artifacts names",
-            "",
-        ),
-    ],
-)
-def test_what_a_failed_build_says(checkout: Checkout, table: BuildTable, status: str, stderr: str) -> None:
-    checkout.commit(a="1")
-    with builder_of(checkout, table) as builder:
-        failure = bad(builder.build("head", 0, 5))
-        assert (failure.status, failure.stderr, failure.command) == (status, stderr, table.command)
+        (BuildTable(command="true", artifacts=["out/app"]), unmade, ""),
+    ):
+        with builder_of(checkout, table) as builder:
+            failure = bad(builder.build("head", 0, 5))
+            assert (failure.status, failure.stderr, failure.command) == (status, stderr, table.command)
 
 
 def test_a_tree_that_cannot_be_made(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,15 +299,38 @@ def test_each_setting_that_builds_depend_on_has_a_tree_of_its_own(checkout: Chec
         assert logs == ["5 O2 -O2 O2 1\n6 O2 -O2 O2 1\n"] * 2 + ["5 3 x  3 x 1\n6 3 x  3 x 1\n"] * 2
 
 
-def test_without_such_settings_the_tree_is_where_it_was(checkout: Checkout) -> None:
+def test_without_settings_of_builds_the_tree_is_where_it_was_and_fresh_checkouts_have_paths_of_one_length(
+    checkout: Checkout,
+) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command="true"), study=STUDY) as builder:
         assert good(builder.build("head", 0, 1, {})).factors == {}
         # the work directory is outside of the checkout, and the tree right in it
         assert re.fullmatch(r"perfgate-[0-9a-f]{8}", builder.directory("head").parent.name)
+    checkout.commit(a="1")
+    with builder_of(checkout, study=STUDY) as builder:
+        seen = set()
+        for number in range(3):
+            for factors in (O2, O3):
+                for side in SIDES:
+                    good(builder.build(side, number, 1, factors))
+            directories = {builder.directory(side, factors) for factors in (O2, O3) for side in SIDES}
+            assert all(directory.is_dir() for directory in directories)
+            assert len({len(str(directory)) for directory in directories}) == 1
+            seen |= directories
+        assert len(seen) == 6
 
 
-def test_each_tree_is_set_up_and_a_set_up_that_failed_is_of_its_tree(checkout: Checkout) -> None:
+def test_each_tree_is_set_up_and_a_set_up_that_failed_is_of_its_tree_and_not_tried_again(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    checkout.commit(a="1")
+    table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true", git="off")
+    with builder_of(checkout, table) as builder:
+        first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
+        assert (first.kind, first.status, first.build, second.build) == ("setup", "set-up: exit 7", 0, 1)
+        assert second.command == table.setup
+        assert (tmp_path / "ran").read_text() == "ran\n"
     checkout.commit(a="1")
     table = BuildTable(setup='echo "$CFLAGS" >> set-up; test -z "$CFLAGS"', command="true", git="off")
     with builder_of(checkout, table, study=STUDY) as builder:
@@ -370,33 +354,25 @@ def test_a_broken_variant_tells_its_settings(checkout: Checkout) -> None:
         assert failure.directory == str(builder.kept("base", O3))
 
 
-def test_fresh_checkouts_of_variants_have_paths_of_one_length(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    with builder_of(checkout, study=STUDY) as builder:
-        seen = set()
-        for number in range(3):
-            for factors in (O2, O3):
-                for side in SIDES:
-                    good(builder.build(side, number, 1, factors))
-            directories = {builder.directory(side, factors) for factors in (O2, O3) for side in SIDES}
-            assert all(directory.is_dir() for directory in directories)
-            assert len({len(str(directory)) for directory in directories}) == 1
-            seen |= directories
-        assert len(seen) == 6
+# --- a .git for builds that need one ----------------------------------------------------------------------------------
+
+STAMP = 'echo x >> "$RAN"; git describe --tags > stamp && git status --porcelain --untracked-files=no >> stamp'
 
 
-def test_names_of_variants_are_of_one_length_and_of_their_settings() -> None:
+def test_names_of_layouts_and_of_variants() -> None:
+    # of layouts they differ between builds, and in length
+    names = [layout_name(7, build) for build in range(50)]
+    assert len(set(names)) > 45
+    assert len({len(name) for name in names}) > 15
+    assert all(name.isalpha() and len(name) <= 32 for name in names)
+    assert names == [layout_name(7, build) for build in range(50)]
+    # of variants they are of one length, and of their settings
     many = [variant_name({"opt": each, "n": number}) for each in ("a", "bb", "c c") for number in range(200)]
     assert {len(name) for name in many} == {8}
     assert all(name.isascii() and name.isalpha() for name in many)
     assert len(set(many)) == 600
     assert variant_name({}) == ""
     assert variant_name({"n": 1, "opt": "a"}) == variant_name({"opt": "a", "n": 1.0})
-
-
-# --- a .git for builds that need one ----------------------------------------------------------------------------------
-
-STAMP = 'echo x >> "$RAN"; git describe --tags > stamp && git status --porcelain --untracked-files=no >> stamp'
 
 
 def stamped(checkout: Checkout, ran: Path, **options: Any) -> Iterator[tuple[TreeBuilder, Build | Failure]]:
@@ -429,7 +405,9 @@ def test_a_build_that_fails_without_git_gets_one_that_nothing_comes_back_from(
     assert (checkout.path / "a").read_text() == "2"
 
 
-def test_builds_without_need_of_git_see_none(checkout: Checkout, tmp_path: Path) -> None:
+def test_builds_without_need_of_git_see_none_and_what_fails_for_want_of_it_is_told_the_key(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     checkout.commit(a="1")
     with builder_of(checkout, BuildTable(command="true")) as builder:
         assert not good(builder.build("head", 0, 5)).needs_git
@@ -439,6 +417,11 @@ def test_builds_without_need_of_git_see_none(checkout: Checkout, tmp_path: Path)
         good(builder.build("head", 0, 5))
         assert bad(builder.build("head", 1, 5)).status == "exit 3"
         assert not (builder.directory("head") / ".git").exists()
+    checkout.commit(a="1")
+    hint = checkout_hint(find_repository(checkout.path))
+    with builder_of(checkout, BuildTable(command="git describe", git="off"), hint=hint) as builder:
+        advice = 'the tree that is built and measured has no .git: set git = "on" under [build]'
+        assert bad(builder.build("head", 0, 5)).hint == advice
 
 
 def test_a_build_that_fails_with_git_too_is_tried_once_more(checkout: Checkout, tmp_path: Path) -> None:
@@ -461,11 +444,3 @@ def test_git_as_configured(checkout: Checkout, tmp_path: Path, wanted: Literal["
             assert not good(made).needs_git
         else:
             assert bad(made).hint is None
-
-
-def test_what_fails_for_want_of_git_is_told_the_key(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    hint = checkout_hint(find_repository(checkout.path))
-    with builder_of(checkout, BuildTable(command="git describe", git="off"), hint=hint) as builder:
-        advice = 'the tree that is built and measured has no .git: set git = "on" under [build]'
-        assert bad(builder.build("head", 0, 5)).hint == advice

@@ -135,81 +135,58 @@ def test_a_kept_build_that_cannot_be_linked_again_says_why(project: Checkout, tm
     assert ran(tmp_path) == 2
 
 
-def test_a_kept_build_is_not_changed_by_the_runs_that_use_it(project: Checkout, tmp_path: Path) -> None:
-    first = built(project, tmp_path)
-    with opened(project, tmp_path) as builder:
-        good(builder.build("head", 0, 1))
-        for path in builder.directory("head").iterdir():
-            path.write_text("measured code writes everywhere")
-    assert built(project, tmp_path).artifacts == first.artifacts
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "source",
-        *(pytest.param(each, marks=pytest.mark.endtoend) for each in ("command", "environment", "tool", "off")),
-        *(pytest.param(each, marks=pytest.mark.nightly) for each in ("data", "mode", "share", "git", "place")),
-    ],
-)
 def test_what_may_have_another_result_is_built(
-    change: str, project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each change comes to those before it."""
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "rustc").write_text("#!/bin/sh\n")
     (tools / "rustc").chmod(0o755)
     caller = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
-    built(project, tmp_path, caller=caller)
     changes: dict[str, Any] = {"caller": caller}
-    match change:
-        case "source":
-            project.commit(**{"a.c": "int a(int x) { return x + 97 + 0; }\n"})
-        case "data":
-            project.commit(notes="x")
-        case "mode":
-            (project.path / "Makefile").chmod(0o755)
-            project.commit()
-        case "command":
-            changes["table"] = {"command": f"echo x >> {tmp_path}/ran; make  clean app"}
-        case "environment":
-            changes["caller"] = {**caller, "CFLAGS": "-O1"}
-        case "tool":
-            (tools / "rustc").write_text("#!/bin/sh\n# another\n")
-        case "off":
-            changes["table"] = {"cache": "off"}
-        case "share":
-            project.write(data="x")
-            changes["table"] = {"share": ["data"]}
-        case "git":
-            changes["table"] = {"git": "on"}
-        case _:
-            other = tmp_path / "elsewhere"
-            other.mkdir()
-            monkeypatch.setattr("tempfile.tempdir", str(other))
-    assert not built(project, tmp_path, **changes).cached
-    assert ran(tmp_path) == 2
+
+    def is_built(what: str) -> None:
+        before = ran(tmp_path) if (tmp_path / "ran").exists() else 0
+        assert not built(project, tmp_path, **changes).cached, what
+        assert ran(tmp_path) == before + 1, what
+
+    is_built("nothing was kept")
+    project.commit(**{"a.c": "int a(int x) { return x + 97 + 0; }\n"})
+    is_built("source")
+    project.commit(notes="x")
+    is_built("data")
+    (project.path / "Makefile").chmod(0o755)
+    project.commit()
+    is_built("mode")
+    changes["caller"] = {**caller, "CFLAGS": "-O1"}
+    is_built("environment")
+    (tools / "rustc").write_text("#!/bin/sh\n# another\n")
+    is_built("tool")
+    for table in ({"command": f"echo x >> {tmp_path}/ran; make  clean app"}, {"cache": "off"}, {"git": "on"}):
+        changes["table"] = table
+        is_built(str(table))
+    changes["table"] = {"share": ["data"]}
+    project.write(data="x")
+    is_built("share")
+    (project.path / "data").unlink()
+    del changes["table"]
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(other))
+    is_built("place")
 
 
-def test_a_terminal_is_no_matter(project: Checkout, tmp_path: Path) -> None:
-    built(project, tmp_path, caller={**os.environ, "TERM": "xterm", "SSH_CLIENT": "1"})
-    assert built(project, tmp_path, caller={**os.environ, "TERM": "dumb", "COLUMNS": "80"}).cached
-
-
-@pytest.mark.parametrize(
-    "damage", ["tree", *(pytest.param(each, marks=pytest.mark.endtoend) for each in ("about.json", "links"))]
-)
-def test_a_damaged_entry_is_as_if_it_were_not_there(damage: str, project: Checkout, tmp_path: Path) -> None:
+def test_a_damaged_entry_is_as_if_it_were_not_there(project: Checkout, tmp_path: Path) -> None:
     first = built(project, tmp_path)
-    (entry,) = (tmp_path / "builds").iterdir()
-    broken = entry / damage
-    if broken.is_dir():
-        shutil.rmtree(broken)
-    else:
-        broken.write_text("x")
-    again = built(project, tmp_path)
-    assert again.artifacts == first.artifacts
-    assert ran(tmp_path) == 2
+    for number, damage in enumerate(("tree", "about.json", "links"), 2):
+        (entry,) = (tmp_path / "builds").iterdir()
+        if (entry / damage).is_dir():
+            shutil.rmtree(entry / damage)
+        else:
+            (entry / damage).write_text("x")
+        assert built(project, tmp_path).artifacts == first.artifacts
+        assert ran(tmp_path) == number
 
 
 def test_what_is_kept_is_bounded_and_the_oldest_go_first(
@@ -232,10 +209,21 @@ def test_what_is_kept_is_bounded_and_the_oldest_go_first(
     assert len(list((tmp_path / "builds").iterdir())) == 2, "a tree larger than half of it is not kept"
 
 
-def test_a_build_that_failed_is_not_kept(project: Checkout, tmp_path: Path) -> None:
+def test_a_kept_build_is_changed_neither_by_runs_nor_by_a_terminal_and_one_that_failed_is_not_kept(
+    project: Checkout, tmp_path: Path
+) -> None:
     with opened(project, tmp_path, table={"command": "make app; exit 1"}) as builder:
         builder.build("head", 0, 1)
     assert not (tmp_path / "builds").exists()
+    first = built(project, tmp_path)
+    with opened(project, tmp_path) as builder:
+        good(builder.build("head", 0, 1))
+        for path in builder.directory("head").iterdir():
+            path.write_text("measured code writes everywhere")
+    assert built(project, tmp_path).artifacts == first.artifacts
+    # a terminal is no matter
+    built(project, tmp_path, caller={**os.environ, "TERM": "xterm", "SSH_CLIENT": "1"})
+    assert built(project, tmp_path, caller={**os.environ, "TERM": "dumb", "COLUMNS": "80"}).cached
 
 
 def test_where_builds_are_kept() -> None:
@@ -245,23 +233,15 @@ def test_where_builds_are_kept() -> None:
     assert directory_of({}) is None
 
 
-@pytest.mark.parametrize(
-    "name", [".cargo/config.toml", ".config/go/env", ".gitconfig", ".npmrc", ".rustup/update-hashes/stable"]
-)
-def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) -> None:
-    def key() -> str:
-        return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", {})
-
-    before = key()
-    assert key() == before
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_text("1")
-    assert key() != before
-
-
-def test_what_was_built_in_a_sandbox_is_another_entry(tmp_path: Path) -> None:
+def test_what_was_built_in_a_sandbox_or_with_other_settings_of_the_user_is_another_entry(tmp_path: Path) -> None:
     def key(**sandboxed: str) -> str:
         return name_of("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed)
 
     assert key(HOME="/work/home") not in (key(), key(HOME="/other/home"))
     assert key(HOME="/work/home") == key(HOME="/work/home")
+    for name in (".cargo/config.toml", ".config/go/env", ".gitconfig", ".npmrc", ".rustup/update-hashes/stable"):
+        before = key()
+        assert key() == before
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+        assert key() != before, name

@@ -69,7 +69,7 @@ def test_many_paths_are_counted() -> None:
 REWRITES = "cp source app; echo $PERFGATE_SEED > lock"
 
 
-def test_a_build_that_rewrites_a_tracked_file_fails_unless_that_is_declared(checkout: Checkout) -> None:
+def test_a_build_that_rewrites_a_tracked_file_fails_unless_its_side_declares_that(checkout: Checkout) -> None:
     checkout.commit(source="1", lock="0")
     with builder_of(checkout, BuildTable(command=REWRITES)) as builder:
         failure = bad(builder.build("head", 2, 5))
@@ -83,9 +83,6 @@ def test_a_build_that_rewrites_a_tracked_file_fails_unless_that_is_declared(chec
                 for side in SIDES:
                     good(builder.build(side, number, number))
                     assert builder.changed(number, executed=True) == []
-
-
-def test_each_side_declares_its_own(checkout: Checkout) -> None:
     checkout.commit(source="1", lock="0")
     declaring = BuildTable(command=REWRITES, changes=["lock"])
     with builder_of(checkout, declaring, base=BuildTable(command=REWRITES)) as builder:
@@ -97,15 +94,15 @@ INTO_BASE = 'if [ $PERFGATE_SIDE = head ]; then for t in ../base/tree ../../base
 
 
 @pytest.mark.parametrize(
-    ("table", "file"),
+    ("table", "file", "fails"),
     [
-        (BuildTable(), "source"),
+        (BuildTable(), "source", False),
+        (BuildTable(), "source", True),
         # the declaration is for base's own builds: what head's build makes of base's file is no less false
-        (BuildTable(changes=["source"]), "source"),
-        (BuildTable(artifacts=["app"], changes=["app"]), "app"),
+        (BuildTable(changes=["source"]), "source", False),
+        (BuildTable(artifacts=["app"], changes=["app"]), "app", True),
     ],
 )
-@pytest.mark.parametrize("fails", [False, True])
 def test_a_build_that_writes_into_the_tree_of_the_other_side(
     checkout: Checkout, table: BuildTable, file: str, fails: bool
 ) -> None:
@@ -127,7 +124,9 @@ def test_a_build_that_writes_into_the_tree_of_the_other_side(
         assert builder.changed(0, executed=True) == [], "reported once"
 
 
-def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
+def test_benchmarks_that_write_to_a_tree_and_where_nothing_ran(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkout.commit(source="1", results="0")
     # without a command each build is a fresh checkout
     with builder_of(checkout, BuildTable(changes=["results"])) as builder:
@@ -141,6 +140,13 @@ def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
             (failure,) = builder.changed(number, executed=True)
             assert failure.status == f"source, by starts of round {number + 1}"
             assert (failure.side, failure.build) == ("base", number)
+    # nothing is looked at where nothing ran
+    checkout.commit(source="1")
+    monkeypatch.setattr(Watch, "unlike", None)
+    with builder_of(checkout, BuildTable()) as builder:
+        good(builder.build("head", 0, 5))
+        good(builder.build("base", 0, 5))
+        assert builder.changed(0, executed=False) == []
 
 
 @pytest.mark.parametrize("artifact", ["app", "out/"])
@@ -168,15 +174,6 @@ def test_what_was_built_is_what_is_measured(checkout: Checkout, artifact: str) -
             # the next build makes it anew
             good(builder.build("head", 2, 2))
             assert builder.changed(2, executed=True) == []
-
-
-def test_nothing_is_looked_at_where_nothing_ran(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkout.commit(source="1")
-    monkeypatch.setattr(Watch, "unlike", None)
-    with builder_of(checkout, BuildTable()) as builder:
-        good(builder.build("head", 0, 5))
-        good(builder.build("base", 0, 5))
-        assert builder.changed(0, executed=False) == []
 
 
 def test_a_tree_of_other_settings(checkout: Checkout) -> None:

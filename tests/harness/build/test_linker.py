@@ -101,29 +101,11 @@ def test_names_without_what_is_random(path: str, name: str) -> None:
     assert stable_name(path, "/work/tree") == name
 
 
-def test_equal_names_count() -> None:
+def test_equal_names_count_and_a_symbol_has_no_hashes() -> None:
     orders = {tuple(keyed_order(["cc.o", "cc.o", "cc.o"], seed)) for seed in range(100)}
     assert len(orders) == 6
-
-
-def test_a_symbol_without_its_hashes() -> None:
     assert stable_symbol("_RNvNtCs1a2B3c_3app1a1f") == "_RNvNtC3app1a1f"
     assert stable_symbol("_ZN3app4main17h0123456789abcdefE") == "_ZN3app4main"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "fixed"),
-    [
-        # the value of an option, known or not
-        ("-o a.o b.o c.o", ["-o", "a.o"]),
-        ("-new-option a.o b.o c.o", ["-new-option", "a.o"]),
-        ("--Map a.o b.o c.o", ["--Map", "a.o"]),
-    ],
-)
-def test_a_value_is_no_object(arguments: str, fixed: list[str]) -> None:
-    found = orders(arguments.split())
-    assert {order[:2] for order in found} == {tuple(fixed)}
-    assert len(found) == 2
 
 
 @pytest.mark.parametrize(
@@ -153,14 +135,16 @@ def test_these_stay(arguments: str) -> None:
     assert orders(arguments.split()) == {tuple(arguments.split())}
 
 
-@pytest.mark.parametrize(
-    "before", ["-L/usr/lib", "-lm", "--as-needed", "-Bstatic", "-soname=x", "-O1", "--whole-archive", "--start-group"]
-)
-def test_after_what_takes_no_value_objects_move(before: str) -> None:
-    assert len(orders([before, "a.o", "b.rcgu.o", "c.obj"])) == 6
-
-
-def test_runs_are_shuffled_by_themselves() -> None:
+def test_a_value_is_no_object_and_other_objects_move() -> None:
+    # the value of an option, known or not
+    for option in ("-o", "-new-option", "--Map"):
+        found = orders([option, "a.o", "b.o", "c.o"])
+        assert {order[:2] for order in found} == {(option, "a.o")}
+        assert len(found) == 2
+    valueless = "-L/usr/lib -lm --as-needed -Bstatic -soname=x -O1 --whole-archive --start-group"
+    for option in valueless.split():
+        assert len(orders([option, "a.o", "b.rcgu.o", "c.obj"])) == 6
+    # runs are shuffled by themselves
     found = orders(["a.o", "b.o", "liba.a", "c.o", "d.o", "--end-lib", "e.o", "f.o"])
     assert len(found) == 8
     assert {order[2] for order in found} == {"liba.a"}
@@ -190,16 +174,13 @@ def test_what_cannot_be_read_stays(tmp_path: Path) -> None:
     assert orders_of.runs(["a.o", "b.o"], relocatable) == []
 
 
-def test_a_response_file(tmp_path: Path) -> None:
+def test_response_files(tmp_path: Path) -> None:
     inner, outer = tmp_path / "inner", tmp_path / "outer"
     inner.write_text("c.o\n\n  'd e.o'")
     outer.write_text(f'a.o b\\ b.o "q\\"q.o" "" @{inner}\n@missing')
     assert expanded(["-pie", f"@{outer}", "z.o"]) == [
         "-pie", "a.o", "b b.o", 'q"q.o', "", "c.o", "d e.o", "@missing", "z.o",
     ]  # fmt: skip
-
-
-def test_response_files_without_end(tmp_path: Path) -> None:
     endless = tmp_path / "endless"
     endless.write_text(f"a.o @{endless}")
     with pytest.raises(ValueError, match="nest"):
@@ -248,20 +229,17 @@ def test_gcc_s_own_folders_come_before_path(tmp_path: Path, shim: Path) -> None:
     assert real_linker(shim, ["-fuse-ld=lld"], environment) == str(real)
 
 
-def test_a_cross_compiler_s_linker(tmp_path: Path, shim: Path) -> None:
+def test_which_linker_is_the_real_one(tmp_path: Path, shim: Path) -> None:
+    # a cross compiler's own
     program(tmp_path / "bin/ld")
     crossed = program(tmp_path / "bin/aarch64-linux-gnu-ld")
     environment = {"PATH": str(tmp_path / "bin"), "COLLECT_GCC": "/usr/bin/aarch64-linux-gnu-gcc-12"}
     assert real_linker(shim, [], environment) == str(crossed)
-
-
-def test_the_shim_of_another_run_is_a_linker_like_others(tmp_path: Path, shim: Path) -> None:
+    # the shim of another run is a linker like others
     outer = program(tmp_path / "outer/collect-ld")
     environment = {"PATH": "", "COMPILER_PATH": f"{shim.parent}:{outer.parent}", "PERFGATE_SEED": "1"}
     assert resolved(str(shim), ["-fuse-ld=lld", "a.o"], environment) == (str(outer), ["-fuse-ld=lld", "a.o"])
-
-
-def test_only_collect_ld_is_given_the_choice_of_a_linker(tmp_path: Path, shim: Path) -> None:
+    # only collect-ld is given the choice of a linker
     lld = program(tmp_path / "bin/ld.lld")
     environment = {"PATH": f"{shim.parent}:{tmp_path}/bin", "PERFGATE_SEED": "1"}
     assert resolved(str(shim), ["-fuse-ld=lld", "a.o"], environment) == (str(lld), ["a.o"])

@@ -1,5 +1,6 @@
 """The lock of the host: one at a time, waited for with a limit, its holder named by what it wrote while it lives."""
 
+import fcntl
 import json
 import os
 import pwd
@@ -17,26 +18,19 @@ from harness.errors import LockError
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file, queue_file
 
 ROOT = Path(__file__).parents[3]
+# waits for the lock, says for whom and when it has it, and holds it until its standard input ends
 HOLD = """
 import sys
 from pathlib import Path
-from harness.host.lock import Claim, host_lock
-claim = Claim.own("perfgate check", "run-7", Path("/some/project"), Path("/some/project/.perfgate"))
-with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
+from harness.host import lock
+from harness.host.lock import Claim
+claim = Claim.own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
+lock._PAUSE = 0.01
+def waiting(holder, before):
+    print("waits", holder and holder.pid, before, flush=True)
+with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
     print("holds", flush=True)
     sys.stdin.read()
-"""
-# holds the lock without a word about itself, or with somebody else's
-STRANGER = """
-import fcntl, sys
-file = open(sys.argv[1], "a+")
-fcntl.flock(file, fcntl.LOCK_EX)
-if sys.argv[2:]:
-    file.truncate(0)
-    file.write(sys.argv[2])
-    file.flush()
-print("holds", flush=True)
-sys.stdin.read()
 """
 
 
@@ -59,7 +53,7 @@ def started(code: str, *arguments: str) -> subprocess.Popen[str]:
 
 def holder(path: Path) -> subprocess.Popen[str]:
     """Start a process that holds the lock until its standard input ends."""
-    return started(HOLD, str(path))
+    return started(HOLD, str(path), "run-7")
 
 
 def release(process: subprocess.Popen[str]) -> None:
@@ -96,7 +90,7 @@ def test_the_second_waits_and_is_told_for_whom(tmp_path: Path, queue: bool) -> N
     assert (claim.directory, claim.folder) == ("/some/project", "/some/project/.perfgate")
 
 
-def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
+def test_a_free_lock_is_taken_without_a_word_and_children_do_not_keep_it(tmp_path: Path) -> None:
     told: list[Claim | None] = []
     # as that of a killed process is
     with holder(tmp_path / "lock") as process:
@@ -110,9 +104,6 @@ def test_a_free_lock_is_taken_without_a_word(tmp_path: Path) -> None:
     assert told == []
     assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666
     assert (tmp_path / "lock").read_text() == ""
-
-
-def test_children_do_not_keep_the_lock(tmp_path: Path) -> None:
     with locked(tmp_path / "lock"):
         child = subprocess.Popen(["sleep", "60"], close_fds=False)
     try:
@@ -155,19 +146,22 @@ CONTENTS = {
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
 def test_what_the_file_says_counts_only_of_a_living_process(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "lock"
-    with started(STRANGER, str(path), *([content] if content else [])) as process:
-        first_line(process)
+    # by whoever holds it without a word about itself, or with somebody else's
+    with path.open("w") as stranger:
+        fcntl.flock(stranger, fcntl.LOCK_EX)
+        path.write_text(content or "")
         with pytest.raises(NotFreeError) as held, locked(path, wait=0):
             pass
-        release(process)
     assert held.value.holder is None
     assert str(held.value) == f"a process that did not register as perfgate holds {path}"
 
 
-def test_what_a_holder_wrote_is_shown_with_care() -> None:
+def test_what_a_holder_wrote_is_shown_with_care_and_where_the_lock_is() -> None:
     shown = str(Claim(7, "ann", None, "now\x1b[31m", "evil\n" + "x" * 500, "\x07", "/a\x1b[31m\n", "/"))
     assert shown.isprintable()
     assert len(shown) <= 300
+    assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
+    assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")
 
 
 def test_the_wait_has_a_limit(tmp_path: Path) -> None:
@@ -188,20 +182,25 @@ def test_the_wait_has_a_limit(tmp_path: Path) -> None:
         pass
 
 
-OTHER_USER = """
-import os, sys
-from pathlib import Path
-from harness.errors import LockError
-from harness.host.lock import Claim, host_lock
-claim = Claim.own("", "", Path("/"), Path("/"))
-os.setgid(4322)
-os.setuid(4322)
-try:
-    with host_lock(claim, Path(sys.argv[1]), wait=0, waiting=print):
-        print("holds")
-except LockError as error:
-    print(error)
-"""
+def as_another_user(path: Path, user: int) -> str:
+    """Take a lock as another user; returns what is said."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgid(user)
+        os.setuid(user)
+        try:
+            with locked(path, wait=0):
+                os.write(writing, b"holds")
+        except LockError as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        text = said.read()
+    os.waitpid(child, 0)
+    return text
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
@@ -210,8 +209,7 @@ def test_a_file_that_another_user_keeps_to_himself() -> None:
     path.touch(0o600)
     try:
         os.chown(path, 4321, 4321)
-        with started(OTHER_USER, str(path)) as process:
-            said = first_line(process)
+        said = as_another_user(path, 4322)
     finally:
         path.unlink()
     assert said.startswith(f"the lock file {path} of user 4321 cannot be opened (Permission denied): have user 4321 or")
@@ -250,37 +248,12 @@ def test_two_users_share_one_lock(tmp_path: Path) -> None:
             path.unlink()
             path.touch()
             path.chmod(mode)
-            child = os.fork()
-            if child == 0:
-                os.setgid(4321)
-                os.setuid(4321)
-                try:
-                    with locked(path):
-                        os._exit(0)
-                finally:
-                    os._exit(1)
-            assert os.waitpid(child, 0)[1] == 0
+            assert as_another_user(path, 4321) == "holds"
             path.unlink()
     finally:
         path.unlink(missing_ok=True)
         queue_file(path).unlink(missing_ok=True)
         sticky.rmdir()
-
-
-# waits for the lock, says for whom and when it has it, and holds it until its standard input ends
-WAITER = """
-import sys
-from pathlib import Path
-from harness.host import lock
-from harness.host.lock import Claim
-claim = Claim.own("perfgate check", sys.argv[2], Path("/"), Path("/"))
-lock._PAUSE = 0.01
-def waiting(holder, before):
-    print("waits", holder and holder.pid, before, flush=True)
-with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
-    print("holds", flush=True)
-    sys.stdin.read()
-"""
 
 
 @contextmanager
@@ -289,7 +262,7 @@ def waiters(path: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
     with ExitStack() as stack:
         found: list[subprocess.Popen[str]] = []
         for number in range(count):
-            found.append(stack.enter_context(started(WAITER, str(path), f"run-{number}")))
+            found.append(stack.enter_context(started(HOLD, str(path), f"run-{number}")))
             stack.callback(found[-1].kill)
             said = first_line(found[-1]).split()
             assert (said[0], said[2]) == ("waits", str(number))
@@ -351,8 +324,3 @@ def test_the_time_of_a_holder_is_that_of_taking_the_lock(tmp_path: Path) -> None
             until_it_says(process, "holds")
             assert datetime.fromisoformat(json.loads(path.read_text())["since"]) >= freed
             release(process)
-
-
-def test_the_lock_is_where_the_machine_says() -> None:
-    assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
-    assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")

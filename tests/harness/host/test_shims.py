@@ -80,24 +80,19 @@ def test_a_script_that_starts_the_manager(
     assert (before, log.read_text().count("which")) == ((True, 2) if name == "pyenv" else (False, 1))
 
 
-def test_a_link_to_a_program_that_looks_at_its_own_name(
-    tmp_path: Path, program: Path, environment: Environment
-) -> None:
+def test_other_ways_to_stand_before_a_program(tmp_path: Path, program: Path, environment: Environment) -> None:
+    # a link to a program that looks at its own name
     volta = script(tmp_path / "bin" / "volta", MANAGER.format(program=program, first=""))
     script(tmp_path / "bin" / "volta-shim", f'#!/bin/sh\nexec "{program}" "$@"\n')
     (tmp_path / "bin" / "node").symlink_to("volta-shim")
     expected = Shim("volta", str(volta.parent / "node"), str(program))
     assert list(found(environment(volta.parent), tmp_path, ["node", "x.js"])) == [expected]
-
-
-def test_nvm_names_the_program_as_its_first_argument(tmp_path: Path, program: Path, environment: Environment) -> None:
+    # nvm names the program as its first argument
     text = f'#!/usr/bin/env bash\n# nvm.sh\nPATH="{program.parent}:$PATH"\nexec "$@"\n'
     shim = script(tmp_path / "nvm-exec", text)
     expected = Shim("nvm", str(shim), str(program))
     assert list(found(environment(), tmp_path, [str(shim), "python", "x.py"])) == [expected]
-
-
-def test_a_manager_that_does_not_tell(tmp_path: Path, environment: Environment) -> None:
+    # a manager that does not tell
     manager = script(tmp_path / "bin" / "pyenv", "#!/bin/sh\nexit 1\n")
     shim = script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
     assert list(found(environment(), tmp_path, [str(shim)])) == [Shim("pyenv", str(shim), "")]

@@ -1,14 +1,11 @@
 """Where an execution happens, and tools that stand in for real ones."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.instruments.protocol import Context
-
-Install = Callable[..., dict[str, str]]
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from harness.instruments.protocol import Context, Unusable
 from harness.process.execute import Outcome, ProcessExecutor
 from tests.harness.instruments.conftest import install
 
-ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "", 1.0, "")
 PROFILE = "events: Ir\ntotals: {}\n"
 # stands for valgrind where the host has none: two profiles, as of a command with a child
@@ -42,7 +40,7 @@ def test_the_call(context: Context) -> None:
     assert Callgrind("/v", ()).prepare(each, inner).environment["PYTHONHASHSEED"] == "5"
 
 
-def test_one_value_of_all_processes(tmp_path: Path, context: Context) -> None:
+def test_one_value_of_all_processes_unless_the_program_failed(tmp_path: Path, context: Context) -> None:
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
     assert isinstance(found, Found), found
     assert found.version == "3.19.0"
@@ -50,9 +48,6 @@ def test_one_value_of_all_processes(tmp_path: Path, context: Context) -> None:
     collected = found.instrument.collect(each, context, ProcessExecutor().run(found.instrument.prepare(each, context)))
     assert collected == {"instructions": Metric(unit="", better="lower", values=[42.0], dropped=[])}
     assert (tmp_path / "starts").read_text() == "x\n"
-
-
-def test_the_program_failed(tmp_path: Path, context: Context) -> None:
     found = find_callgrind(install(tmp_path / "bin", valgrind=FAKE))
     assert isinstance(found, Found)
     each = benchmark("echo why >&2; exit 3")
@@ -60,19 +55,7 @@ def test_the_program_failed(tmp_path: Path, context: Context) -> None:
     assert found.instrument.collect(each, context, ran) == Unusable("exit 3", "why\n")
 
 
-def test_a_program_that_is_not_there(context: Context) -> None:
-    callgrind, each = Callgrind("/v", ()), benchmark(["./b"])
-    said = "valgrind: ./b: No such file or directory\n"
-    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
-    assert found == Unusable('cannot start: there is no program "./b"', said, True)
-    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, "", 126))
-    assert found == Unusable('cannot start: "./b" is not executable', "", True)
-    # with a profile it was the program's own exit
-    (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
-    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
-
-
-def test_what_cannot_be_used(context: Context) -> None:
+def test_what_cannot_start_or_be_used(context: Context) -> None:
     callgrind, each = Callgrind("/v", ()), benchmark(["./b"])
     assert callgrind.collect(each, context, OK) == Unusable("callgrind wrote no profile", "")
     (context.scratch / "callgrind.out.7").write_text("events: Ir\n")
@@ -84,9 +67,23 @@ def test_what_cannot_be_used(context: Context) -> None:
     )
     higher = benchmark(["./b"], metric={"instructions": MetricRules(better="higher")})
     assert callgrind.collect(higher, context, OK) == {"instructions": Metric(unit="", better="higher", values=[1.0])}
+    (context.scratch / "callgrind.out.7").unlink()
+    said = "valgrind: ./b: No such file or directory\n"
+    found = callgrind.collect(each, context, Outcome("exit 127", "", 0.1, said, 127))
+    assert found == Unusable('cannot start: there is no program "./b"', said, True)
+    found = callgrind.collect(each, context, Outcome("exit 126", "", 0.1, "", 126))
+    assert found == Unusable('cannot start: "./b" is not executable', "", True)
+    # with a profile it was the program's own exit
+    (context.scratch / "callgrind.out.7").write_text(PROFILE.format(1))
+    assert callgrind.collect(each, context, Outcome("exit 127", "", 0.1, "", 127)) == Unusable("exit 127", "", True)
 
 
-def test_a_host_that_cannot_fix_addresses(tmp_path: Path) -> None:
+def test_a_host_without_valgrind_or_without_fixed_addresses(tmp_path: Path) -> None:
+    assert find_callgrind({"PATH": str(tmp_path)}) == "valgrind is not installed (the package is called valgrind)"
+    script = '#!/bin/sh\ntest "$1" = --version || { echo "cannot run here" >&2; exit 1; }\n'
+    found = find_callgrind(install(tmp_path, valgrind=script, setarch="#!/bin/sh\nexit 1\n"))
+    assert isinstance(found, str)
+    assert found.endswith("valgrind fails: cannot run here")
     refused = install(tmp_path / "bin", valgrind=FAKE, setarch="#!/bin/sh\nexit 1\n")
     found = find_callgrind(refused)
     assert isinstance(found, Found)
@@ -96,11 +93,3 @@ def test_a_host_that_cannot_fix_addresses(tmp_path: Path) -> None:
     assert isinstance(fixed, Found)
     assert isinstance(fixed.instrument, Callgrind)
     assert (fixed.instrument.fixed[2], fixed.limits) == ("-R", ())
-
-
-def test_a_valgrind_that_is_absent_or_fails(tmp_path: Path) -> None:
-    assert find_callgrind({"PATH": str(tmp_path)}) == "valgrind is not installed (the package is called valgrind)"
-    script = '#!/bin/sh\ntest "$1" = --version || { echo "cannot run here" >&2; exit 1; }\n'
-    found = find_callgrind(install(tmp_path, valgrind=script, setarch="#!/bin/sh\nexit 1\n"))
-    assert isinstance(found, str)
-    assert found.endswith("valgrind fails: cannot run here")

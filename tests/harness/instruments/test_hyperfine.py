@@ -19,6 +19,7 @@ from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.spawn import Spawn
 from harness.instruments.values import Values
 from harness.process.execute import Command, Outcome, ProcessExecutor
+from tests.harness.instruments.conftest import install
 from tests.support.fakes import FakeExecutor
 
 DATA = Path(__file__).parents[2] / "data" / "hyperfine"
@@ -106,14 +107,6 @@ def test_what_is_not_the_commands_fault(context: Context, outcome: Outcome, expe
     assert hyperfine("1.20.0").collect(benchmark(["x"]), context, outcome) == expected
 
 
-def install(directory: Path, script: str) -> dict[str, str]:
-    directory.mkdir(exist_ok=True)
-    program = directory / "hyperfine"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    return {"PATH": str(directory)}
-
-
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Put perfgate's Python into an environment without hyperfine; returns the folder of its programs."""
@@ -124,41 +117,33 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_the_one_that_came_with_perfgate_is_first(tmp_path: Path, nowhere: Path) -> None:
-    caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
+    caller = install(tmp_path / "bin", hyperfine="echo hyperfine 1.20.0")
     found = Found(Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0)), "1.20.0")
     assert find_hyperfine(caller) == found
-    install(nowhere, "echo hyperfine 2.0.0")
+    install(nowhere, hyperfine="echo hyperfine 2.0.0")
     assert find_hyperfine(caller) == Found(Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0)), "2.0.0")
     assert find_hyperfine({"PATH": ""}) == find_hyperfine(caller)
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_a_hyperfine_that_cannot_be_used(tmp_path: Path) -> None:
+def test_which_hyperfine_is_used(tmp_path: Path) -> None:
     assert find_hyperfine({"PATH": str(tmp_path)}) == "hyperfine is not installed"
-    old = find_hyperfine(install(tmp_path / "old", "echo hyperfine 1.13.0"))
+    old = find_hyperfine(install(tmp_path / "old", hyperfine="echo hyperfine 1.13.0"))
     assert old == "hyperfine 1.13.0 is older than 1.14"
     # a Python package of this name is about physics
-    other = find_hyperfine(install(tmp_path / "other", "echo usage: spectra; exit 2"))
+    other = find_hyperfine(install(tmp_path / "other", hyperfine="echo usage: spectra; exit 2"))
     assert str(other).endswith("/other/hyperfine is not the benchmarking tool hyperfine")
-    assert isinstance(find_hyperfine(install(tmp_path / "broken", "")), str)
-
-
-@pytest.mark.usefixtures("nowhere")
-def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> None:
+    assert isinstance(find_hyperfine(install(tmp_path / "broken", hyperfine="")), str)
+    caller = install(tmp_path / "bin", hyperfine="touch asked; echo hyperfine 2.0.0")
+    assert choose(["values", "spawn"], {"PATH": str(tmp_path)}).warnings == ()
+    chosen = choose(["hyperfine"], caller)
+    assert isinstance(chosen.by_name["hyperfine"], Hyperfine)
+    assert (chosen.warnings, chosen.versions) == ((), {"hyperfine": "2.0.0"})
     chosen = choose(["hyperfine", "spawn", "values"], {"PATH": str(tmp_path)})
     assert isinstance(chosen.by_name["hyperfine"], Spawn)
     assert isinstance(chosen.by_name["spawn"], Spawn)
     assert isinstance(chosen.by_name["values"], Values)
     assert chosen.warnings == (SpawnInstead("hyperfine is not installed"),)
-
-
-@pytest.mark.usefixtures("nowhere")
-def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path: Path) -> None:
-    caller = install(tmp_path / "bin", "touch asked; echo hyperfine 2.0.0")
-    assert choose(["values", "spawn"], {"PATH": str(tmp_path)}).warnings == ()
-    chosen = choose(["hyperfine"], caller)
-    assert isinstance(chosen.by_name["hyperfine"], Hyperfine)
-    assert (chosen.warnings, chosen.versions) == ((), {"hyperfine": "2.0.0"})
 
 
 # --- the real tool --------------------------------------------------------------------------------------------------
@@ -182,14 +167,11 @@ def measured(context: Context) -> Measure:
     return measure
 
 
-def test_real_times(measured: Measure) -> None:
+def test_real_times_and_strange_words(measured: Measure, context: Context) -> None:
     found = measured(["sleep", "0.05"], warmup=1)
     assert not isinstance(found, Unusable)
     assert (len(found["time"].values), len(found["time"].dropped)) == (3, 1)
     assert all(0.05 <= value < 1 for value in found["time"].values)
-
-
-def test_real_strange_words(context: Context, measured: Measure) -> None:
     words = ["a b", "it's", '"q"', "new\nline", "$HOME", "{x}", "\\", "🐢", "", "--runs", "-N"]
     found = measured(["sh", "-c", 'printf "%s|" "$@" > words', "sh", *words])
     assert not isinstance(found, Unusable)

@@ -1,8 +1,10 @@
-"""What single starts of a launch tell: active time, whose work it was, what outlived it; and two sides by turns."""
+"""What starts of a launch tell: active time, whose work it was, what outlived it; two sides by turns; an execution."""
 
+import dataclasses
 import os
 import posix
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ import msgspec
 import pytest
 
 from gate.config.types import Benchmark, MetricRules
+from gate.model import Metric
 from harness.instruments import launcher
 from harness.instruments.protocol import Context, Unusable, words
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, Starts, launched
@@ -40,13 +43,17 @@ os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 Made = Callable[..., Starts]
 
 
-@pytest.fixture(params=["forked", "by itself"])
+@pytest.fixture
 def executor(request: pytest.FixtureRequest) -> Iterator[ProcessExecutor]:
     made = ProcessExecutor()
-    if request.param == "by itself":
+    if getattr(request, "param", "") == "by itself":
         made._servers[LAUNCHER] = None
     yield made
     made.close()
+
+
+# forked or not, a launcher does the same (tests/harness/process/test_forkserver.py): these end what it has started
+BOTH = pytest.mark.parametrize("executor", ["forked", "by itself"], indirect=True)
 
 
 @pytest.fixture
@@ -128,6 +135,7 @@ def test_own_is_the_share_of_the_first_task(made: Made, command: list[str], leas
         assert not start.outlived
 
 
+@BOTH
 @pytest.mark.parametrize(
     "leave", ["sleep 60 & echo $! > pid", "(setsid sh -c 'trap : TERM; echo $$ > pid; while :; do sleep 60; done' &)"]
 )
@@ -146,9 +154,15 @@ def test_what_outlives_a_command_is_told_and_ended_before_the_next_start(
     ]
 
 
-def test_one_side_alone_ends_what_outlives_it_too(made: Made) -> None:
+def test_what_outlives_one_side_alone_is_ended_too_and_a_launch_ends_after_its_time_with_a_whole_step(
+    made: Made,
+) -> None:
     check = 'if [ -e pid ] && kill -0 "$(cat pid)"; then exit 7; fi; sleep 60 & echo $! > pid'
     assert [start.outlived for start in good(made(["sh", "-c", check], starts=[0, 0, 0]))] == [True] * 3
+    found = good(made(["sleep", "0.05"], ["true"], starts=[0, 1, 1, 0] * 100, seconds=0.1, step=4))
+    assert len(found) == 4
+    alone = good(made(["sleep", "0.05"], starts=[0] * 100, seconds=0.08, step=3))
+    assert len(alone) == 3
 
 
 def test_a_shell_that_starts_one_program_becomes_it(made: Made, tmp_path: Path) -> None:
@@ -192,13 +206,6 @@ def test_the_memory_of_each_side_is_its_own(made: Made) -> None:
     assert 110e6 > value(large, "memory") - (value(small, "memory") if "memory" in small.metrics else 8e6) > 85e6
 
 
-def test_a_launch_ends_after_its_time_with_a_whole_step(made: Made) -> None:
-    found = good(made(["sleep", "0.05"], ["true"], starts=[0, 1, 1, 0] * 100, seconds=0.1, step=4))
-    assert len(found) == 4
-    alone = good(made(["sleep", "0.05"], starts=[0] * 100, seconds=0.08, step=3))
-    assert len(alone) == 3
-
-
 def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> None:
     count = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo second >&2; exit 4; }'
     found = made(["true"], ["sh", "-c", count], starts=[0, 1, 1, 0])
@@ -208,6 +215,7 @@ def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> Non
     assert (killed.failed, killed.side, len(killed.made)) == (Unusable("signal SIGSEGV", ""), 1, 1)
 
 
+@BOTH
 def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path) -> None:
     slow = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo $$ > pid; exec sleep 60; }'
     found = made(["true"], ["sh", "-c", slow], starts=[0, 1, 0, 1, 0], timeout=1.5)
@@ -217,6 +225,7 @@ def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path)
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+@BOTH
 def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
     gone = LaunchSide(("true",), ENVIRONMENT, tmp_path / "gone")
     nowhere = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path / "gone": tmp_path / "place"})
@@ -236,6 +245,7 @@ def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
         assert (found.failed.status, found.failed.unstarted) == (status, status.startswith("cannot"))
 
 
+@BOTH
 @pytest.mark.parametrize("fails", [False, True])
 def test_both_sides_stand_at_one_path_and_are_set_aside(made: Made, tmp_path: Path, fails: bool) -> None:
     place = tmp_path / "tree"
@@ -273,12 +283,28 @@ def test_the_values_of_a_start(tmp_path: Path) -> None:
     assert found == pytest.approx({"time": [0.03], "active": [0.02], "user": [0.008], "system": [0.002],
                                    "memory": [20_000 * 1024]})  # fmt: skip
     assert start.own == pytest.approx(1.0)
-
-
-def test_active_time_is_at_least_what_the_first_task_ran(tmp_path: Path) -> None:
+    # active time is at least what the first task ran
     # whoever measures was stopped while the program ran
     (start,) = good(read(tmp_path, (*RUN[:5], 25_000_000, *RUN[6:])))
     assert value(start, "active") == pytest.approx(0.01)
+    # without delays there is none
+    unknown = (*RUN[:4], -1, -1, -1, *RUN[7:])
+    first, second = good(read(tmp_path, RUN, unknown))
+    assert "active" not in first.metrics
+    assert first.own == pytest.approx(1.0)
+    assert second.own is None
+    asked = msgspec.structs.replace(BENCHMARK, metric={"active": MetricRules()})
+    failed = read(tmp_path, unknown, benchmark=asked).failed
+    assert failed is not None
+    assert failed.status == "no values of 'active'"
+    # active time that cannot be is a failure of the measuring
+    cannot = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
+    assert len(cannot.made) == 1
+    assert cannot.failed is not None
+    assert cannot.failed.status.startswith("spawn: ")
+    context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
+    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
+    assert collected == cannot.failed
 
 
 @pytest.mark.parametrize(("program", "ended", "late"), [("true", True, 20_000_000), ("sleep", False, 0)])
@@ -305,28 +331,6 @@ def test_what_delays_the_launcher_until_the_program_has_ended(
     assert (failed, run[5]) == (None, late)
 
 
-def test_active_time_that_cannot_be_is_a_failure_of_the_measuring(tmp_path: Path) -> None:
-    found = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
-    assert len(found.made) == 1
-    assert found.failed is not None
-    assert found.failed.status.startswith("spawn: ")
-    context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
-    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
-    assert collected == found.failed
-
-
-def test_without_delays_there_is_no_active_time(tmp_path: Path) -> None:
-    unknown = (*RUN[:4], -1, -1, -1, *RUN[7:])
-    first, second = good(read(tmp_path, RUN, unknown))
-    assert "active" not in first.metrics
-    assert first.own == pytest.approx(1.0)
-    assert second.own is None
-    asked = msgspec.structs.replace(BENCHMARK, metric={"active": MetricRules()})
-    failed = read(tmp_path, unknown, benchmark=asked).failed
-    assert failed is not None
-    assert failed.status == "no values of 'active'"
-
-
 @pytest.mark.parametrize("sides", [1, 2])
 def test_what_stands_before_and_after_each_start(made: Made, tmp_path: Path, sides: int) -> None:
     def found(prepare: str, command: str, cleanup: str) -> Starts:
@@ -347,3 +351,88 @@ def test_what_stands_before_and_after_each_start(made: Made, tmp_path: Path, sid
         failed = found(prepare, "true", cleanup).failed
         assert failed is not None
         assert failed.status == status
+
+
+# --- an execution of several starts -----------------------------------------------------------------------------------
+
+
+def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
+    each, spawn = Benchmark(name="b", command=command, instrument="spawn", **options), Spawn()
+    # as in a run: each execution has a scratch directory for itself
+    context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
+    return spawn.collect(each, context, ProcessExecutor().run(spawn.prepare(each, context)))
+
+
+def measures(found: dict[str, Metric] | Unusable) -> dict[str, Metric]:
+    assert not isinstance(found, Unusable), found
+    return found
+
+
+def test_the_times_and_the_memory_of_a_program(context: Context) -> None:
+    found = measures(measured(context, ["sleep", "0.05"], warmup=1))
+    elapsed, user, system = found["time"], found["user"], found["system"]
+    assert [each.unit for each in (elapsed, user, system)] == ["s", "s", "s"]
+    assert [each.better for each in (elapsed, user, system)] == ["lower"] * 3
+    assert [(len(each.values), len(each.dropped)) for each in (elapsed, user, system)] == [(3, 1)] * 3
+    assert all(value >= 0.05 for value in [*elapsed.values, *elapsed.dropped])
+    assert all(0 <= value < 0.05 for value in [*user.values, *system.values])
+    # memory below the launcher's own is not told
+    assert set(measures(measured(context, ["true"]))) == {"time", "active", "user", "system"}
+    refused = measured(context, ["true"], metric={"memory": MetricRules()})
+    assert isinstance(refused, Unusable)
+    assert refused.status.startswith("no values of 'memory' (spawn cannot measure memory below ")
+    assert refused.status.endswith(" MiB, the launcher's own size)")
+
+
+def test_the_environment_of_a_program_is_its_own_and_none_reaches_the_launcher(context: Context) -> None:
+    script = 'env | sort > seen; cat > input; echo "$@" > arguments; ls -l /dev/fd > files; echo out; echo err >&2'
+    measures(measured(context, ["sh", "-c", script, "sh", "a b", "{seed}", "{x}", "🐢\n'"]))
+    seen = (context.directory / "seen").read_text().splitlines()
+    assert set(seen) - {"_=/usr/bin/env"} == {
+        f"PATH={ENVIRONMENT['PATH']}",
+        f"PWD={context.directory}",
+        "PERFGATE_SIDE=head",
+        "PERFGATE_SEED=17",
+        "PERFGATE_PADDING=xxxxx",
+    }
+    assert (context.directory / "input").read_text() == ""
+    assert (context.directory / "arguments").read_text() == "a b 17 {x} 🐢\n'\n"
+    # it has the default signals
+    assert measured(context, "kill -PIPE $$") == Unusable("signal SIGPIPE", "")
+    # a poisoned environment does not reach the launcher
+    (context.directory / "os.py").write_text("raise SystemExit('not the real os')")
+    (context.directory / "resource.py").write_text("raise SystemExit('not the real resource')")
+    poison = {
+        "PYTHONPATH": str(context.directory),
+        "PYTHONHOME": "/nowhere",
+        "PYTHONSTARTUP": "x",
+        "PYTHONINSPECT": "1",
+    }
+    inner = Context(context.directory, ENVIRONMENT | poison, "base", 1, 0, 1, context.scratch)
+    assert "time" in measures(measured(inner, ["true"]))
+
+
+def test_the_locale_of_the_launchers_python_stays_its_own(context: Context) -> None:
+    # a Python started under the C locale sets LC_CTYPE for itself and its children
+    for given in ({}, *({"LC_CTYPE": each} for each in ("", "C", "POSIX", "de_DE.UTF-8"))):
+        inner = Context(context.directory, ENVIRONMENT | given, "base", 1, 0, 1, context.scratch)
+        measures(measured(inner, "env > seen"))
+        seen = (context.directory / "seen").read_text().splitlines()
+        assert [line for line in seen if line.startswith("LC_")] == [f"LC_CTYPE={each}" for each in given.values()]
+
+
+def test_the_launcher_itself_failed(context: Context) -> None:
+    each, spawn = Benchmark(name="b", command=["true"], instrument="spawn"), Spawn()
+    outcome = Outcome("exit 1", "", 0.1, "Traceback", 1)
+    assert spawn.collect(each, context, outcome) == Unusable("spawn: exit 1", "Traceback")
+    assert spawn.collect(each, context, Outcome("signal SIGKILL", "", 0.1, "")) == Unusable("signal SIGKILL", "")
+    assert spawn.collect(each, context, Outcome("", "", 0.1, "")) == Unusable("spawn: no result", "")
+
+
+@pytest.mark.skipif(not Path("/proc/thread-self/schedstat").exists(), reason="this kernel counts no waiting")
+def test_active_time_of_several_starts_is_sharp_where_one_task_does_the_work(context: Context) -> None:
+    work = "sum(range(10**6))"
+    alone = measures(measured(context, [sys.executable, "-I", "-S", "-c", work]))
+    child = measures(measured(context, ["sh", "-c", f"{sys.executable} -I -S -c '{work}'; true"]))
+    assert [found["active"].view_of for found in (alone, child)] == ["time", "time"]
+    assert [found["active"].sharp for found in (alone, child)] == [True, False]

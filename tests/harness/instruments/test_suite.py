@@ -1,6 +1,7 @@
 """What suites add to a user's command, what they take, what they say of failures, and what they read when nothing was written."""
 
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,15 @@ def test_nothing_was_written(tool: SuiteInstrument, command: str, empty: bool, w
     assert tool.environment(call(command, scratch=tmp_path)) == ({"PYTHONPATH": path} if path else {})
 
 
-def test_results_of_an_older_run_are_never_read(tmp_path: Path) -> None:
+def test_results_of_an_older_run_are_never_read_and_files_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        new = tmp_path / "output" / name / "new"
+        new.mkdir(parents=True)
+        (new / "benchmark.json").write_text(f'{{"full_id": "{name}"}}')
+        (new / "sample.json").write_text('{"iters": [1], "times": [5]}' + " " * 500)
+    with pytest.raises(OutputError, match="max_output"):
+        Criterion().read(call("cargo bench", scratch=tmp_path))
+    shutil.rmtree(tmp_path / "output")
     old = tmp_path / "target" / "x" / "new"
     old.mkdir(parents=True)
     (old / "benchmark.json").write_text('{"full_id": "x"}')
@@ -159,16 +168,6 @@ def test_results_of_an_older_run_are_never_read(tmp_path: Path) -> None:
     (tmp_path / "output" / "x").mkdir(parents=True)
     (tmp_path / "output" / "x" / "new").symlink_to(old)
     with pytest.raises(OutputError, match="no results"):
-        Criterion().read(call("cargo bench", scratch=tmp_path))
-
-
-def test_criterion_files_beyond_the_limit(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        new = tmp_path / "output" / name / "new"
-        new.mkdir(parents=True)
-        (new / "benchmark.json").write_text(f'{{"full_id": "{name}"}}')
-        (new / "sample.json").write_text('{"iters": [1], "times": [5]}' + " " * 500)
-    with pytest.raises(OutputError, match="max_output"):
         Criterion().read(call("cargo bench", scratch=tmp_path))
 
 
@@ -220,16 +219,13 @@ def test_globs_choose_what_is_taken_also_of_what_failed(
     assert (set(found.benchmarks), set(found.failures)) == (names, failed)
 
 
-def test_the_warm_up_of_each_is_dropped_and_one_too_short_for_it_fails_alone(context: Context) -> None:
+def test_the_warm_up_of_each_is_dropped_and_no_benchmark_or_a_failed_exit_is_no_result(context: Context) -> None:
     short = Suite({**FOUR.benchmarks, "short": {"time": Series("s", [1.0])}}, {})
     found = collected(context, short, warmup=1)
     assert isinstance(found, Collected)
     assert found.benchmarks["a"]["time"].values == [1.0]
     assert found.benchmarks["a"]["time"].dropped == [3.0]
     assert set(found.failures) == {"short"}
-
-
-def test_no_benchmark_at_all_or_a_failed_exit_is_no_result(context: Context) -> None:
     assert collected(context, Suite({}, {})) == Unusable("no benchmarks", "said", empty=True)
     assert collected(context, status="exit 1") == Unusable("exit 1: explained", "said")
     declared = collected(context, metric={"allocs": {}})

@@ -14,10 +14,9 @@ from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments
 from harness.instruments.values import Values
-from harness.process.execute import Outcome, ProcessExecutor
+from harness.process.execute import ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
-OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
 
 
 def benchmark(command: str | list[str], **options: Any) -> Benchmark:
@@ -40,7 +39,7 @@ def time_metric(*values: float, dropped: tuple[float, ...] = (), step: float | N
     return {"time": Metric(unit="s", better="lower", values=list(values), dropped=list(dropped), step=step)}
 
 
-def test_only_given_names_are_replaced_literally() -> None:
+def test_only_given_names_are_replaced_and_a_command_by_hand_is_what_one_types() -> None:
     values = {"seed": "{output}", "output": "/a b/{seed}"}
     assert arguments(["x", "{seed}{output}", "{SEED} {0} {{seed}} ${output}"], values) == (
         "x",
@@ -52,9 +51,6 @@ def test_only_given_names_are_replaced_literally() -> None:
         "-c",
         "p '{output}' '{other}' '/a b/{seed}'",
     )
-
-
-def test_a_command_by_hand_is_what_one_types() -> None:
     assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n)"
     assert by_hand(["./a b", "it's", "{seed}"], {"seed": "1"}) == "'./a b' 'it'\"'\"'s' 1"
     assert by_hand("make && ./x {seed}", {"seed": "1"}) == "make && ./x 1"
@@ -103,25 +99,22 @@ def test_the_ways_to_give_values(context: Context, command: str | list[str]) -> 
     assert measured(context, command) == time_metric(0.2, 0.1)
 
 
-def test_the_first_values_of_each_metric_are_warm_up(context: Context) -> None:
+def test_values_are_of_metrics_with_a_warm_up_and_digits(context: Context) -> None:
+    # the first values of each metric are warm-up
     lines = '9\n{"metric":"size","value":8,"unit":"B"}\n1\n2\n{"metric":"size","value":3}\n'
     rules = {"size": MetricRules(unit="B", better="higher"), "time": MetricRules()}
     assert measured(context, ["printf", "%s", lines], warmup=1, metric=rules) == {
         "time": Metric(unit="s", better="lower", values=[1, 2], dropped=[9], step=1),
         "size": Metric(unit="B", better="higher", values=[3], dropped=[8], step=1),
     }
-
-
-def test_of_few_values_the_digits_are_known(context: Context) -> None:
+    # of few values the digits are known
     found = measured(context, ["printf", "9.0\\n12.00\\n12.0\\n12.00\\n"], warmup=1)
     assert found == time_metric(12, 12, 12, dropped=(9,), step=0.1)
     assert isinstance(found, dict)
     assert {type(value) for value in (*found["time"].values, *found["time"].dropped)} == {float}
     lines = '{"metric":"time","value":12,"unit":"ms"}\n' * 2
     assert measured(context, ["printf", "%s", lines]) == time_metric(0.012, 0.012, step=0.001)
-
-
-def test_the_only_declared_metric_takes_plain_numbers(context: Context) -> None:
+    # the only declared metric takes plain numbers
     rules = {"rate": MetricRules(unit="req/s", better="higher")}
     assert measured(context, ["echo", "-5"], metric=rules) == {
         "rate": Metric(unit="req/s", better="higher", values=[-5], dropped=[], step=1)

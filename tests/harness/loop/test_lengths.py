@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from gate.config.study import Setting
-from gate.config.types import Benchmark, BuildTable, Plan
-from gate.model import SIDES, Build, Execution, Metric, Record, Side, Turn
-from harness.build.conditions import Conditions, Recipe
+from gate.config.types import Benchmark, Plan
+from gate.model import SIDES, Execution, Metric, Record, Side, Turn
 from harness.instruments.protocol import Context, Unusable
 from harness.loop.events import LaidOut
-from harness.loop.execution import Executions
-from harness.loop.lengths import Cost, Lengths, fewest
-from harness.loop.measure import Loop, Measured
+from harness.loop.measure import Measured
 from harness.loop.schedule import Round, schedule
-from harness.loop.turns import Turns
-from harness.process.budget import BoundedExecutor, Budget
+from harness.loop.turns import Cost, fewest
 from harness.process.execute import Command, Outcome
-from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees
+from tests.harness.loop.test_measure import Bench, FakeBuilder
+from tests.support.fakes import Clock, FakeExecutor
 
 
 @pytest.mark.parametrize(
@@ -51,14 +47,6 @@ def test_the_fewest_values_of_which_starting_takes_its_share(
     assert fewest(Cost(starting, value), Plan(executions=executions, iterations=iterations), most) == few
 
 
-class Standing(NoTrees):
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build:
-        return Build(side=side, build=build, seed=seed, seconds=0.0)
-
-    def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
-        return Path(f"/trees/{side}")
-
-
 class Asked:
     """Gives as many values as it is asked for, or as a benchmark gives always."""
 
@@ -78,89 +66,20 @@ class Asked:
         return {"time": Metric(unit="s", values=[1.0] * count, dropped=[2.0] * warmup)}
 
 
-@dataclass
-class Rig:
-    """A run of one benchmark, of which an execution takes `start` and for each value `value` seconds of the clock."""
-
-    tmp_path: Path
-    start: float = 0.05
-    value: float = 1.0
-    kind: str = "values"
-    warmup: int = 0
-    always: int | None = None
-    fails: Side | None = None
-    budget: float = 1e9
-    first: float = 0.0
-    """What the first value of an execution takes more."""
-    plan: Plan = field(default_factory=lambda: Plan(builds=2, executions=2, iterations=5))
-    records: list[Record] = field(default_factory=list)
-    calls: list[tuple[str, ...]] = field(default_factory=list)
-    events: list[object] = field(default_factory=list)
-    aside: dict[str, float] = field(default_factory=dict)
-
-    def rounds(self, records: Iterable[Record]) -> Sequence[Round]:
-        starts = {each.benchmark: each.executions for each in records if isinstance(each, Turn)}
-        return schedule({side: ["a"] for side in SIDES}, 2, self.plan.executions, 4, starts=starts)
-
-    def answer(self, command: Command) -> Outcome:
-        _, side, values, warmup = command.argv
-        self.calls.append((side, values, warmup))
-        took = self.start + self.first + (int(values) + int(warmup)) * self.value
-        self.clock.now += took
-        return Outcome("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "")
-
-    def run(self, *, names: Sequence[str] = ("a",), cut: int | None = None) -> Measured:
-        """Measure; cut: interrupted after so many records."""
-        self.clock = Clock()
-        budget = Budget(self.budget, self.clock)
-        build = BuildTable(perturb=[])
-        conditions = Conditions(
-            BoundedExecutor(FakeExecutor(self.answer), budget), {side: Recipe(build, {}) for side in SIDES}, {},
-            self.tmp_path, self.tmp_path / "shims", budget=budget,
-        )  # fmt: skip
-        benchmark = Benchmark(name="a", command=["a"], instrument=self.kind, warmup=self.warmup)
-        table = {side: {"a": benchmark} for side in SIDES}
-        executions = Executions(conditions, {self.kind: Asked(self.always)}, self.plan.iterations)
-        before, standing = list(self.records), Standing()
-
-        def append(*more: Record) -> None:
-            if cut is not None and len(self.records) >= cut:
-                raise KeyboardInterrupt
-            self.records.extend(more)
-
-        loop = Loop(
-            self.rounds(()), table, standing, executions, append, records=before, progress=self.events.append,
-            turns=Turns(executions, standing, ()), lengths=Lengths(executions, table, names, self.plan, self.rounds),
-        )  # fmt: skip
-        try:
-            return loop.run()
-        finally:
-            self.aside = budget.aside
-
-    @property
-    def turns(self) -> list[Turn]:
-        return [each for each in self.records if isinstance(each, Turn)]
-
-    def made(self) -> list[tuple[Side, int, int, int | None]]:
-        """Name the executions by side, build and number, with how many values they have."""
-        found = [each for each in self.records if isinstance(each, Execution)]
-        return [(e.side, e.build, e.execution, len(e.metrics["time"].values)) for e in found]
-
-
 def test_values_stay_as_many_as_planned_in_turns_as_short_as_starting_allows(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
-    assert rig.run() == Measured(2, 2, "finished")
+    assert rig.tried() == Measured(2, 2, "finished")
     (turn,) = rig.turns
     assert (turn.benchmark, turn.executions, turn.iterations) == ("a", 10, 1)
     assert turn.starting == pytest.approx(0.05 / 1.05)
-    assert rig.records.index(turn) < next(n for n, each in enumerate(rig.records) if isinstance(each, Execution))
+    assert rig.appended.index(turn) < next(n for n, each in enumerate(rig.appended) if isinstance(each, Execution))
     assert sorted(rig.made()) == [(side, build, n, 1) for side in SIDES for build in range(2) for n in range(10)]
     sides = [side for side, *_ in rig.made()]
     assert all(sides[at : at + 4] in (["base", "head", "head", "base"], ["head", "base", "base", "head"])
                for at in range(0, 40, 4))  # fmt: skip
     # both sides were tried alike, and it counts as first starts
     assert rig.calls[:4] == [("base", "1", "0"), ("base", "3", "0"), ("head", "3", "0"), ("head", "1", "0")]
-    assert rig.aside["start"] == pytest.approx(2 * 1.05 + 2 * 3.05)
+    assert rig.builder.budget.aside["start"] == pytest.approx(2 * 1.05 + 2 * 3.05)
     (told,) = [each for each in rig.events if isinstance(each, LaidOut) and each.turns]
     assert (told.turns, told.left) == ([turn], {"a": 40})
 
@@ -186,11 +105,68 @@ def test_values_stay_as_many_as_planned_in_turns_as_short_as_starting_allows(tmp
 )
 def test_how_short_turns_are(tmp_path: Path, changes: dict[str, object], few: int) -> None:
     rig = Rig(tmp_path, **changes)  # type: ignore[arg-type]  # one of its fields
-    rig.run()
+    rig.tried()
     assert [turn.iterations for turn in rig.turns] == ([few] if few < 5 else [])
     if few == 5 and not rig.fails:
         assert {values for _, _, _, values in rig.made()} == {rig.always or 5}
         assert len(rig.made()) == 8
+
+
+@dataclass
+class Rig(Bench):
+    """A run of one benchmark, of which an execution takes `start` and for each value `value` seconds of the clock."""
+
+    names: Sequence[str] = ("a",)
+    kind: str = "values"
+    builder: FakeBuilder = field(default_factory=lambda: FakeBuilder(seconds=0.0))
+    plan: Plan = field(default_factory=lambda: Plan(builds=2, executions=2, iterations=5))
+    start: float = 0.05
+    value: float = 1.0
+    warmup: int = 0
+    always: int | None = None
+    fails: Side | None = None
+    first: float = 0.0
+    """What the first value of an execution takes more."""
+    calls: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def rounds(self) -> Sequence[Round]:
+        return self.counted(())
+
+    def counted(self, made: Sequence[Record]) -> Sequence[Round]:
+        starts = {each.benchmark: each.executions for each in made if isinstance(each, Turn)}
+        return schedule({side: ["a"] for side in SIDES}, 2, self.plan.executions, 4, starts=starts)
+
+    @property
+    def table(self) -> dict[str, Benchmark]:
+        return {"a": Benchmark(name="a", command=["a"], instrument=self.kind, warmup=self.warmup)}
+
+    def answer(self, command: Command) -> Outcome:
+        _, side, values, warmup = command.argv
+        self.calls.append((side, values, warmup))
+        took = self.start + self.first + (int(values) + int(warmup)) * self.value
+        self.clock.now += took
+        return Outcome("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "")
+
+    def tried(self, divided: Sequence[str] = ("a",), cut: int | None = None) -> Measured:
+        """Measure; divided: where turns may be shorter. cut: interrupted after so many records."""
+        self.clock, self.divided, before = Clock(), divided, list(self.appended)
+
+        def append(*more: Record) -> None:
+            if cut is not None and len(self.appended) >= cut:
+                raise KeyboardInterrupt
+            self.appended.extend(more)
+
+        return self.measure(FakeExecutor(self.answer), append, Asked(self.always), records=before)
+
+    @property
+    def turns(self) -> list[Turn]:
+        return [each for each in self.appended if isinstance(each, Turn)]
+
+    def made(self) -> list[tuple[Side, int, int, int | None]]:
+        """Name the executions by side, build and number, with how many values they have."""
+        found = [each for each in self.appended if isinstance(each, Execution)]
+        return [(e.side, e.build, e.execution, len(e.metrics["time"].values)) for e in found]
 
 
 @dataclass
@@ -220,19 +196,25 @@ class Busy(Rig):
 def test_where_other_programs_disturb_no_turn_is_shorter(tmp_path: Path, held_up: Sequence[float]) -> None:
     # half of an execution of one value is its start
     rig = Busy(tmp_path, start=0.1, value=0.1, held_up=held_up)
-    rig.run()
+    rig.tried()
     assert rig.turns == []
 
 
-def test_what_the_rules_do_not_divide_is_not_tried(tmp_path: Path) -> None:
+def test_what_the_rules_do_not_divide_is_not_tried_and_a_run_of_before_keeps_its_executions(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
-    rig.run(names=())
+    rig.tried(divided=())
     assert (rig.turns, rig.events.count(LaidOut([])), rig.calls[0][1]) == ([], 0, "5")
+    old = Rig(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        old.tried(divided=(), cut=4)
+    old.tried()
+    assert old.turns == []
+    assert {values for _, _, _, values in old.made()} == {5}
 
 
 def test_a_command_is_warmed_up_once_a_build(tmp_path: Path) -> None:
     rig = Rig(tmp_path, kind="hyperfine", warmup=2)
-    rig.run()
+    rig.tried()
     measured = rig.calls[4:]
     assert [(side, warmup) for side, _, warmup in measured if warmup != "0"] == [
         (side, "2") for build in range(2) for side in dict.fromkeys(side for side, *_ in measured[20 * build :])
@@ -242,25 +224,16 @@ def test_a_command_is_warmed_up_once_a_build(tmp_path: Path) -> None:
 
 def test_a_run_that_goes_on_has_the_same_turns(tmp_path: Path) -> None:
     whole = Rig(tmp_path)
-    whole.run()
+    whole.tried()
     for cut in (2, 3, 8, 23):
         rig = Rig(tmp_path)
         with pytest.raises(KeyboardInterrupt):
-            rig.run(cut=cut)
+            rig.tried(cut=cut)
         known = len(rig.turns)
         rig.calls.clear()
         # a machine that is slower by now does not change it
         rig.start = 0.05 if not known else 3.0
-        rig.run()
+        rig.tried()
         assert rig.turns == whole.turns
         assert rig.made() == whole.made()
         assert ("base", "3", "0") not in rig.calls or not known
-
-
-def test_a_run_of_before_that_goes_on_keeps_its_executions(tmp_path: Path) -> None:
-    old = Rig(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        old.run(names=(), cut=4)
-    old.run()
-    assert old.turns == []
-    assert {values for _, _, _, values in old.made()} == {5}

@@ -23,12 +23,11 @@ from harness.instruments.protocol import Collected, Context, Instrument, Unusabl
 from harness.instruments.values import Values
 from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
-from harness.loop.execution import Executions
-from harness.loop.lengths import Lengths
+from harness.loop.execution import Executions, Scratch
+from harness.loop.ledger import Ledger
 from harness.loop.measure import Append, Loop, Measured
-from harness.loop.schedule import Round, schedule
-from harness.loop.steps import ExecutionStep
-from harness.loop.turns import Turns
+from harness.loop.schedule import ExecutionStep, Round, schedule
+from harness.loop.turns import Lengths, Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking
@@ -124,6 +123,9 @@ class Bench:
     kind: str = "hyperfine"
     clock: Clock = field(default_factory=Clock)
     study: Study | None = None
+    plan: Plan = field(default_factory=lambda: Plan(iterations=3))
+    divided: Sequence[str] = ()
+    """Benchmarks whose turns may be shorter than planned."""
 
     @property
     def planned(self) -> Sequence[Planned]:
@@ -172,9 +174,9 @@ class Bench:
         self.builder.clock, self.builder.budget = self.clock, budget
         instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
         hint = lambda failure, unstarted: f"hint {failure.kind} {unstarted}"  # noqa: E731
-        made = Executions(conditions, instruments, 3, self.planned, hint=hint)
+        made = Executions(conditions, instruments, self.plan.iterations, self.planned, hint=hint)
         own = dict.fromkeys(SIDES, table or self.table)
-        turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, (), Plan(), self.counted)
+        turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, self.divided, self.plan, self.counted)
         return Loop(self.rounds, own, self.builder, made, append, turns=turns, lengths=lengths, **options).run()
 
     def counted(self, made: Sequence[Record]) -> Sequence[Round]:
@@ -210,7 +212,9 @@ def planned(bench: Bench) -> list[Key]:
     return [(s.benchmark, s.side, s.build, s.execution) for each in bench.rounds for s in each.executions]
 
 
-def test_a_run_follows_its_schedule(bench: Bench) -> None:
+def test_a_run_follows_its_schedule_and_each_execution_gets_its_side_seed_padding_and_an_empty_directory(
+    bench: Bench,
+) -> None:
     assert bench.run() == Measured(3, 3, "finished")
     expected: list[tuple[object, ...]] = []
     for each in bench.rounds:
@@ -225,10 +229,6 @@ def test_a_run_follows_its_schedule(bench: Bench) -> None:
     assert len(bench.appended) == len(expected)
     first = executions(bench.appended)[0]
     assert (first.started, first.seconds, first.warmup) == ("2026-01-01T00:00:00Z", 1.0, 0)
-
-
-def test_each_execution_gets_its_side_seed_padding_and_an_empty_directory(bench: Bench) -> None:
-    bench.run()
     steps = [step for each in bench.rounds for step in each.executions]
     contexts = bench.instrument.contexts
     assert [(c.side, c.seed, c.padding, c.iterations) for c in contexts] == [
@@ -313,13 +313,27 @@ def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     assert again.appended == []
 
 
-def test_trees_are_looked_at_after_each_build_and_after_each_round(bench: Bench) -> None:
+def test_trees_are_looked_at_after_each_build_and_each_round_also_where_something_ends_it(bench: Bench) -> None:
     bench.run()
     assert bench.builder.asked == [(build, executed) for build in range(3) for executed in (False, False, True)]
     # nothing ran
     again = Bench(bench.tmp_path)
     again.run(bench.appended)
     assert not any(executed for _, executed in again.builder.asked)
+    ended = Bench(bench.tmp_path, budget=5)
+    ended.builder.changes = {(0, True): ["base"]}
+    assert ended.run().stop == "budget"
+    assert [(each.side, each.build) for each in failures(ended.appended)] == [("base", 0)]
+
+    def interrupted(benchmark: Benchmark, context: Context) -> str:
+        raise KeyboardInterrupt
+
+    ended = Bench(bench.tmp_path)
+    ended.builder.changes = {(0, True): ["head"]}
+    ended.instrument.fails = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        ended.run()
+    assert [(each.side, each.build) for each in failures(ended.appended)] == [("head", 0)]
 
 
 @pytest.mark.parametrize("executed", [False, True])
@@ -338,26 +352,6 @@ def test_a_tree_that_changed_ends_measuring(bench: Bench, executed: bool) -> Non
     assert again.appended == []
 
 
-def test_trees_are_looked_at_where_the_budget_or_an_exception_ends_a_round(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, budget=5)
-    bench.builder.changes = {(0, True): ["base"]}
-    assert bench.run().stop == "budget"
-    assert [(each.side, each.build) for each in failures(bench.appended)] == [("base", 0)]
-
-    class EndedError(Exception):
-        pass
-
-    def interrupted(benchmark: Benchmark, context: Context) -> str:
-        raise EndedError
-
-    bench = Bench(tmp_path)
-    bench.builder.changes = {(0, True): ["head"]}
-    bench.instrument.fails = interrupted
-    with pytest.raises(EndedError):
-        bench.run()
-    assert [(each.side, each.build) for each in failures(bench.appended)] == [("head", 0)]
-
-
 # 2 builds and 12 executions a round: 14 s
 @pytest.mark.parametrize(("budget", "rounds"), [(14, 1), (27.9, 1), (28, 2), (41.9, 2), (42, 3), (1000, 3)])
 def test_a_round_that_does_not_fit_the_budget_does_not_begin(tmp_path: Path, budget: float, rounds: int) -> None:
@@ -366,11 +360,14 @@ def test_a_round_that_does_not_fit_the_budget_does_not_begin(tmp_path: Path, bud
     assert keys(bench.appended) == [key for key in planned(bench) if key[2] < rounds]
 
 
-def test_the_time_of_failed_executions_counts(tmp_path: Path) -> None:
+def test_the_time_of_failed_executions_and_between_steps_counts(tmp_path: Path) -> None:
     # round 0: 2 builds, 8 executions of a and b, and 1 failed one of c; 11 s, of which 10 s in records
     bench = Bench(tmp_path, budget=20.5)
     bench.instrument.fails = lambda benchmark, context: "no" if benchmark.name == "c" else ""
     assert bench.run() == Measured(1, 3, "budget")
+    bench = Bench(tmp_path, budget=28)
+    bench.run(progress=lambda event: setattr(bench.clock, "now", bench.clock.now + 0.01))
+    assert len(executions(bench.appended)) == 12
 
 
 @pytest.mark.parametrize(
@@ -463,26 +460,23 @@ def test_a_run_that_the_budget_ended_stays_ended(tmp_path: Path) -> None:
     assert Bench(tmp_path, budget=1e9).run([*first.appended, end]) == ended
 
 
-@pytest.mark.parametrize("phase", ["checkout", "setup"])
-def test_what_the_builder_did_is_said(tmp_path: Path, phase: Phase) -> None:
-    @dataclass
-    class Slow(FakeBuilder):
-        def build(
-            self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS
-        ) -> Build | Failure:
-            with self.budget.phase(phase):
-                self.clock.pass_within(self.budget, 1000)
-            return super().build(side, build, seed, factors)
+@dataclass
+class FakeSuite(FakeInstrument):
+    """Names x, y and z, whatever the benchmark; broken: (side, count of executions so far) -> those without values."""
 
-    measured = Bench(tmp_path, budget=7, builder=Slow()).run()
-    assert measured.cut is not None
-    assert (measured.cut.phase, measured.cut.seconds) == (phase, 7)
+    broken: Callable[[Side, int], set[str]] = lambda side, count: set()
 
-
-def test_the_time_between_steps_counts(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, budget=28)
-    bench.run(progress=lambda event: setattr(bench.clock, "now", bench.clock.now + 0.01))
-    assert len(executions(bench.appended)) == 12
+    def collect(
+        self, benchmark: Benchmark, context: Context, outcome: Outcome
+    ) -> dict[str, Metric] | Collected | Unusable:
+        status = self.fails(benchmark, context)
+        if status:
+            return Unusable(status, outcome.stderr)
+        broken = self.broken(context.side, len(self.contexts))
+        value = {"time": Metric(unit="s", values=[float(context.seed)], dropped=[0.0])}
+        return Collected(
+            {name: value for name in "xyz" if name not in broken}, {name: Unusable(f"no {name}", "") for name in broken}
+        )
 
 
 def broken_bench(tmp_path: Path) -> Bench:
@@ -547,15 +541,32 @@ class LookedAt(Bench):
         return super().run(records, after_round=settle({"a"}, {"b"}), **options)
 
 
-@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone, LookedAt])
+def lacking_suite(tmp_path: Path) -> Bench:
+    lacking = FakeSuite(broken=lambda side, count: {"y"} if side == "head" else set())
+    return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=lacking)
+
+
+def is_within(records: Sequence[Record], cut: int) -> bool:
+    """Whether a cut divides the lines of a suite's execution, which are written together."""
+    before, after = executions(records[cut - 1 : cut]), executions(records[cut : cut + 1])
+    return [e.order for e in before] == [e.order for e in after] != []
+
+
+RESUMED = [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone, LookedAt, lacking_suite]
+
+
+@pytest.mark.parametrize("make", RESUMED)
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
     whole = make(tmp_path)
     finished = whole.run()
-    header = Run(seed=4)
+    # what a suite cannot measure is written with what it can
+    broken = {i + 1 for i, r in enumerate(whole.appended) if isinstance(r, Failure) and "/" in str(r.benchmark)}
     for cut in range(len(whole.appended) + 1):
+        if is_within(whole.appended, cut) or cut in broken:
+            continue
         before = whole.appended[:cut]
         rest = make(tmp_path)
-        assert rest.run([header, *before]) == finished
+        assert rest.run([Run(seed=4), *before]) == finished
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only sides that are needed were built
         seeds = {(b.side, b.build): b.seed for each in whole.rounds for b in each.builds}
@@ -566,20 +577,18 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert built == needed | set(builds(rest.appended))
 
 
-def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) -> None:
-    bench.run()
-    again = Bench(bench.tmp_path)
-    again.builder.broken = {("base", 0), ("head", 0)}
-    assert again.run(bench.appended[:3]) == Measured(0, 3, "build-failure")
-    assert [type(record) for record in again.appended] == [Failure]
-
-
-def test_records_of_another_session_and_missing_benchmarks_do_not_count(bench: Bench) -> None:
+def test_a_build_that_fails_only_when_made_again_ends_measuring_and_records_of_others_do_not_count(
+    bench: Bench,
+) -> None:
     other = Execution(benchmark="a", side="base", session=1, build=0, execution=0, metrics={})
     missing = Failure(kind="missing", benchmark="a")
     failed = Failure(kind="execution", benchmark="b", session=1)
     bench.run([other, Build(side="base", session=1, build=0), failed, missing])
     assert keys(bench.appended) == planned(bench)
+    again = Bench(bench.tmp_path)
+    again.builder.broken = {("base", 0), ("head", 0)}
+    assert again.run(bench.appended[:3]) == Measured(0, 3, "build-failure")
+    assert [type(record) for record in again.appended] == [Failure]
 
 
 # --- looks ----------------------------------------------------------------------------------------------------------
@@ -604,25 +613,6 @@ def test_settled_benchmarks_need_no_more(bench: Bench) -> None:
 
 
 # --- suites -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class FakeSuite(FakeInstrument):
-    """Names x, y and z, whatever the benchmark; broken: (side, count of executions so far) -> those without values."""
-
-    broken: Callable[[Side, int], set[str]] = lambda side, count: set()
-
-    def collect(
-        self, benchmark: Benchmark, context: Context, outcome: Outcome
-    ) -> dict[str, Metric] | Collected | Unusable:
-        status = self.fails(benchmark, context)
-        if status:
-            return Unusable(status, outcome.stderr)
-        broken = self.broken(context.side, len(self.contexts))
-        value = {"time": Metric(unit="s", values=[float(context.seed)], dropped=[0.0])}
-        return Collected(
-            {name: value for name in "xyz" if name not in broken}, {name: Unusable(f"no {name}", "") for name in broken}
-        )
 
 
 @pytest.fixture
@@ -657,11 +647,11 @@ def test_what_a_suite_cannot_measure_fails_alone_and_once(suites: Bench) -> None
 
 
 def test_a_suite_that_failed_as_a_whole_or_each_of_whose_benchmarks_did_is_over(suites: Bench) -> None:
-    one = Bench(suites.tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=FakeSuite())
-    one.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
-    assert one.run() == Measured(3, 3, "finished")
-    assert [(f.benchmark, f.status) for f in failures(one.appended)] == [("s", "exit 2")]
-    assert {e.suite for e in executions(one.appended)} == {"t"}
+    suites.instrument.fails = lambda benchmark, context: "exit 2" if benchmark.name == "s" else ""
+    assert suites.run() == Measured(3, 3, "finished")
+    assert [(f.benchmark, f.status) for f in failures(suites.appended)] == [("s", "exit 2")]
+    assert {e.suite for e in executions(suites.appended)} == {"t"}
+    suites.appended.clear()
     suites.instrument = FakeSuite(broken=lambda side, count: set("xyz") if side == "head" else set())
     assert suites.run() == Measured(1, 3, "failed")
     assert {f.benchmark for f in failures(suites.appended)} == {f"{s}/{n}" for s in "st" for n in "xyz"}
@@ -689,28 +679,6 @@ def test_a_suite_is_settled_when_all_that_it_names_is(suites: Bench) -> None:
     last = executions(r for r in suites.appended if isinstance(r, Execution) and r.build == 2)
     assert {e.suite for e in last} == {"t"}
     assert [e for e in suites.events if isinstance(e, LookTaken)] == [LookTaken(0, 2), LookTaken(1, 1), LookTaken(0, 1)]
-
-
-def test_a_resumed_run_makes_what_a_suite_lacks(tmp_path: Path) -> None:
-    def fresh() -> Bench:
-        broken = FakeSuite(broken=lambda side, count: {"y"} if side == "head" else set())
-        return Bench(tmp_path, names=["s", "t"], kind="go", seconds=6.0, instrument=broken)
-
-    whole = fresh()
-    whole.run()
-    places = [i for i, r in enumerate(whole.appended) if not isinstance(r, Failure)]
-    # a suite's lines are written together, and an incomplete execution is cut off before
-    ends = [i for i in places if _ends(whole.appended, i)]
-    for cut in [0, *(i + 1 for i in ends)]:
-        rest = fresh()
-        rest.run(whole.appended[:cut])
-        assert whole.appended[:cut] + rest.appended == whole.appended
-
-
-def _ends(records: Sequence[Record], i: int) -> bool:
-    here, after = records[i], records[i + 1] if i + 1 < len(records) else None
-    both = isinstance(here, Execution) and isinstance(after, Execution)
-    return not (both and here.order == after.order)  # type: ignore[union-attr]  # both are executions
 
 
 # --- progress and the end -------------------------------------------------------------------------------------------
@@ -787,3 +755,64 @@ def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -
     assert re.fullmatch(r"\./busy [0-9]+ &  # beside it", load)
     assert command.startswith("go test './a b' -bench=. ")
     assert str(tmp_path / "scratch") not in command
+
+
+# --- parts of the loop ------------------------------------------------------------------------------------------------
+
+
+def test_each_execution_finds_an_empty_directory_under_a_new_name_of_the_same_length(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path)
+    names = set()
+    for _ in range(5):
+        directory = scratch.fresh()
+        assert list(directory.iterdir()) == []
+        names.add(directory.name)
+        (directory / "output").write_text("1\n")
+        (directory / "more").mkdir()
+        (directory / "more" / "file").touch()
+        (directory / "link").symlink_to("/etc")
+    assert len(names) == 5
+    assert {len(name) for name in names} == {12}
+    assert len(list(tmp_path.iterdir())) == 1
+    scratch.clear()
+    assert list(tmp_path.iterdir()) == []
+    assert scratch.fresh().is_dir()
+    # a program that removes its directory costs nobody theirs
+    scratch = Scratch(tmp_path)
+    scratch.fresh().rmdir()
+    assert list(scratch.fresh().iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may delete anything")
+def test_what_cannot_be_emptied_is_left_behind(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path)
+    first = scratch.fresh()
+    (first / "output").touch()
+    first.chmod(0o500)
+    second = scratch.fresh()
+    assert second != first
+    assert list(second.iterdir()) == []
+    first.chmod(0o700)
+
+
+def of_round(**how: Any) -> list[Record]:
+    builds = [Build(side=side, build=0, seconds=20.0, setup=2.0, **how) for side in SIDES]
+    runs = [Execution(benchmark="b", side=side, build=0, execution=0, seconds=3.0, metrics={}) for side in SIDES]
+    return [*builds, *runs]
+
+
+def test_what_the_next_round_is_expected_to_take() -> None:
+    # it links where the first build was linked again
+    ledger = Ledger(of_round(checked=1.0), 0)
+    assert ledger.fits(8.0)
+    assert not ledger.fits(7.9)
+    assert not Ledger(of_round(), 0).fits(45.9)
+    assert Ledger(of_round(), 0).fits(46.0)
+    # a cold first round is no measure for the third
+    later = [Build(side=side, build=1, seconds=1.0) for side in SIDES]
+    ran = [Execution(benchmark="b", side=side, build=1, execution=0, seconds=3.0, metrics={}) for side in SIDES]
+    ledger = Ledger([*of_round(), *later, *ran], 0)
+    assert ledger.fits(8.0)
+    assert not ledger.fits(7.9)
+    # a resumed run has used what its builds took together
+    assert Ledger(of_round(checked=1.0), 0).seconds == 2 * 23 + 6

@@ -105,7 +105,7 @@ def fails_at(load: int, opt: str, side: Side, name: str = "b", after: int = 0) -
     return fails
 
 
-def test_a_study_follows_its_schedule(bench: Bench) -> None:
+def test_a_study_follows_its_schedule_and_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
     assert bench.run() == Measured(2, 2, "finished", 5, 5)
     expected: list[tuple[object, ...]] = []
     for each in bench.rounds:
@@ -122,10 +122,11 @@ def test_a_study_follows_its_schedule(bench: Bench) -> None:
     assert len(bench.appended) == len(expected) == 8 + 80
     # side is no setting: it has a field of its own
     assert {tuple(e.factors) for e in executions(bench.appended)} == {("load", "opt")}
-
-
-def test_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
-    bench.run()
+    # a study of head alone never builds base
+    alone = Bench(bench.tmp_path, study=OF_HEAD)
+    assert alone.run() == Measured(2, 2, "finished", 5, 5)
+    assert places(alone.appended) == wanted(alone.rounds)
+    assert Counter(call[0] for call in alone.builder.calls) == {"head": 4}
     steps = [step for each in bench.rounds for step in each.executions]
     for step, command, context in zip(steps, bench.instrument.commands, bench.instrument.contexts, strict=True):
         load, opt = step.factors["load"], step.factors["opt"]
@@ -139,13 +140,6 @@ def test_an_execution_gets_what_its_treatment_gives(bench: Bench) -> None:
         assert context.directory == Path(f"/trees/{step.side}/{opt}/{step.build}")
         assert (context.side, context.seed, context.padding) == (step.side, step.seed, step.padding)
         assert context.treatment == canonical(step.factors)
-
-
-def test_a_study_of_head_alone_never_builds_base(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, study=OF_HEAD)
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
-    assert places(bench.appended) == wanted(bench.rounds)
-    assert Counter(call[0] for call in bench.builder.calls) == {"head": 4}
 
 
 def test_a_failed_execution_takes_out_its_benchmark_at_its_treatment(bench: Bench) -> None:
@@ -168,10 +162,16 @@ def test_a_failed_build_takes_out_the_treatments_that_need_it(bench: Bench) -> N
     assert places(bench.appended) == [
         p for p in wanted(bench.rounds) if p[3] == 0 or p[1] == "head" or p[2] in (at(1, "O3"), at(8, "O3"))
     ]
+    # also where it failed only when it was made again
+    again = Bench(bench.tmp_path, builder=FakeBuilder(failing=3.0, broken={("head", "O3", 0)}))
+    assert again.run(bench.appended[:6]) == Measured(2, 2, "finished", 5, 5)
+    assert [f.factors for f in failures(again.appended)] == [{"opt": "O3"}]
+    assert not [p for p in places(again.appended) if p[1] == "head" and p[2] in (at(1, "O3"), at(8, "O3"))]
 
 
 def test_what_failed_or_nothing_needs_any_more_is_not_built(bench: Bench) -> None:
-    failing = Bench(bench.tmp_path, builder=FakeBuilder(failing=3.0, broken={("base", "O2", 0), ("base", "O2", 1)}))
+    broken = FakeBuilder(failing=3.0, broken={("base", "O2", 0), ("base", "O2", 1)})
+    failing = Bench(bench.tmp_path, builder=broken)
     failing.run()
     assert len(failures(failing.appended)) == 1
     assert [call[2] for call in failing.builder.calls if call[:2] == ("base", canonical({"opt": "O2"}))] == [0]
@@ -181,18 +181,14 @@ def test_what_failed_or_nothing_needs_any_more_is_not_built(bench: Bench) -> Non
     bench.run()
     assert len(failures(bench.appended)) == 4
     assert [call[2] for call in bench.builder.calls if call[:2] == ("head", canonical({"opt": "O3"}))] == [0]
-
-
-@pytest.mark.parametrize("what", ["executions", "builds"])
-def test_when_everything_failed_measuring_ends(bench: Bench, what: str) -> None:
-    if what == "builds":
-        bench.builder.broken = {(side, opt, 0) for side in SIDES for opt in ("O2", "O3")}
-    else:
-        bench.instrument.fails = lambda benchmark, context: "no values"
-    # the replicate in which it all fails was begun, and there is nothing left of it to make
-    assert bench.run() == Measured(0, 2, "failed", 1, 5)
-    assert len(failures(bench.appended)) == (4 if what == "builds" else 16)
-    assert not executions(bench.appended)
+    # where all failed measuring ends: the replicate in which it did was begun, and there is nothing left of it to make
+    none = Bench(bench.tmp_path, instrument=FakeInstrument(lambda benchmark, context: "no values"))
+    unbuilt = Bench(bench.tmp_path)
+    unbuilt.builder.broken = {(side, opt, 0) for side in SIDES for opt in ("O2", "O3")}
+    for ended, count in ((none, 16), (unbuilt, 4)):
+        assert ended.run() == Measured(0, 2, "failed", 1, 5)
+        assert len(failures(ended.appended)) == count
+        assert not executions(ended.appended)
 
 
 def test_a_suite_loses_what_failed_at_that_treatment_only(bench: Bench) -> None:
@@ -223,20 +219,17 @@ def test_the_budget_ends_between_replicates(tmp_path: Path, budget: float, round
     assert len(bench.builder.calls) == (8 if replicates > 3 else 4)
 
 
-def test_the_time_of_failures_counts(tmp_path: Path) -> None:
-    # 3 builds, 12 executions, and 3 s of the failed build: 18 s, and the next replicate takes 12
-    for budget, replicates in ((29.9, 1), (30, 2)):
-        bench = Bench(tmp_path, budget=budget, builder=FakeBuilder(failing=3.0, broken={("base", "O2", 0)}))
-        assert bench.run().replicates == replicates
-
-
-def test_the_budget_ends_a_replicate(tmp_path: Path) -> None:
+def test_the_budget_ends_a_replicate_and_the_time_of_failures_counts(tmp_path: Path) -> None:
     for budget, replicates, made in ((3.5, 0, 0), (10.5, 0, 6)):
         bench = Bench(tmp_path, budget=budget)
         measured = bench.run()
         assert (measured.stop, measured.replicates, measured.cut is None) == ("budget", replicates, False)
         assert places(bench.appended) == wanted(bench.rounds)[:made]
         assert failures(bench.appended) == []
+    # 3 builds, 12 executions, and 3 s of the failed build: 18 s, and the next replicate takes 12
+    for budget, replicates in ((29.9, 1), (30, 2)):
+        bench = Bench(tmp_path, budget=budget, builder=FakeBuilder(failing=3.0, broken={("base", "O2", 0)}))
+        assert bench.run().replicates == replicates
 
 
 # each step takes a second, the 4 builds of a round as well; those of a replicate that goes on are made again
@@ -294,8 +287,8 @@ def test_pauses_and_extensions_end_in_the_schedule_of_all(tmp_path: Path, budget
 # --- resuming -------------------------------------------------------------------------------------------------------
 
 
-def small(tmp_path: Path, **options: object) -> Bench:
-    return replace(Bench(tmp_path, replicates=3), **options)  # type: ignore[arg-type]  # of the fields
+def small(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, replicates=3)
 
 
 def with_failing_treatment(tmp_path: Path) -> Bench:
@@ -303,29 +296,20 @@ def with_failing_treatment(tmp_path: Path) -> Bench:
         here = context.environment["PERFGATE_FACTOR_LOAD"] == "8" and "head/O2/1" in str(context.directory)
         return "exit 1" if here and benchmark.name == "a" else ""
 
-    return small(tmp_path, instrument=FakeInstrument(fails))
+    return replace(small(tmp_path), instrument=FakeInstrument(fails))
 
 
 def with_failing_from_the_start(tmp_path: Path) -> Bench:
-    def fails(benchmark: Benchmark, context: Context) -> str:
-        return "exit 1" if context.environment["PERFGATE_FACTOR_LOAD"] == "8" else ""
-
-    return small(tmp_path, instrument=FakeInstrument(fails))
+    fails = lambda _, context: "exit 1" if context.environment["PERFGATE_FACTOR_LOAD"] == "8" else ""  # noqa: E731
+    return replace(small(tmp_path), instrument=FakeInstrument(fails))
 
 
 def with_failing_builds(tmp_path: Path) -> Bench:
-    return small(tmp_path, builder=FakeBuilder(failing=3.0, broken={("head", "O3", 0), ("base", "O2", 1)}))
+    broken = FakeBuilder(failing=3.0, broken={("head", "O3", 0), ("base", "O2", 1)})
+    return replace(small(tmp_path), builder=broken)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        small,
-        with_failing_treatment,
-        with_failing_from_the_start,
-        with_failing_builds,
-    ],
-)
+@pytest.mark.parametrize("make", [small, with_failing_treatment, with_failing_from_the_start, with_failing_builds])
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench], every: int) -> None:
     whole = make(tmp_path)
@@ -360,14 +344,6 @@ def test_settings_that_were_read_from_a_file_are_the_same(bench: Bench) -> None:
     rest = Bench(bench.tmp_path)
     rest.run(floats)
     assert rest.appended == bench.appended[cut:]
-
-
-def test_a_build_that_fails_only_when_made_again_takes_out_its_treatments(bench: Bench) -> None:
-    bench.run()
-    again = Bench(bench.tmp_path, builder=FakeBuilder(failing=3.0, broken={("head", "O3", 0)}))
-    assert again.run(bench.appended[:6]) == Measured(2, 2, "finished", 5, 5)
-    assert [f.factors for f in failures(again.appended)] == [{"opt": "O3"}]
-    assert not [p for p in places(again.appended) if p[1] == "head" and p[2] in (at(1, "O3"), at(8, "O3"))]
 
 
 # --- progress -------------------------------------------------------------------------------------------------------

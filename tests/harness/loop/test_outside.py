@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence.records import read
-from gate.model import Execution, Failure, Record
+from gate.model import Execution, Failure
 from harness.sandbox.sandbox import examined
+from tests.harness.loop.test_probe import committed, records_of
 from tests.support.project import Project
 
 pytestmark = pytest.mark.endtoend
@@ -44,27 +44,15 @@ def checked(
     out = tmp_path / "out"
     out.mkdir(mode=0o777, parents=True, exist_ok=True)
     out.chmod(0o777)
-    project = Project(tmp_path / "project")
     work = f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
     build = f'sandbox = "{sandbox}"\n[build]\n{shape.build}\n{shape.table}'
     config = f"{shape.gate or GATE}{PLAN}{build}{benchmarks or work}"
-    for files in (
-        {"perfgate.toml": config, "app": shape.app[0], **shape.files},
-        {"app": shape.app[1], **shape.of_head},
-    ):
-        for name, text in files.items():
-            project.write(name, text)
-            (project.top / name).chmod(0o755)
-        project.commit()
+    base = {"perfgate.toml": config, "app": shape.app[0], **shape.files}
+    project = committed(tmp_path, base, {"app": shape.app[1], **shape.of_head})
     if "share" in shape.table:
         (project.top / "data").mkdir()
     done = project.perfgate("check", "--base", "HEAD~1", *options, cwd=None, OUT=str(out), **more)
     return project, done.returncode, done.stderr + done.stdout
-
-
-def records_of(project: Project) -> list[Record]:
-    file = project.top / ".perfgate/measurements.jsonl"
-    return [located.record for located in read(str(file), file.read_bytes()).records]
 
 
 def found(project: Project) -> list[Failure]:
@@ -130,11 +118,15 @@ def together(shapes: dict[str, Shape]) -> tuple[Shape, str]:
     return Shape(f"command = {build}", "", files=files, of_head=of_head), "".join(tables)
 
 
+OWN = '[[benchmark]]\nname = "own"\ninstrument = "values"\ncommand = "cat app"\n'
+"""Which uses what its side has built, and goes on."""
+
+
 @traces
 def test_what_the_other_side_overwrote_is_an_error(tmp_path: Path) -> None:
     shape, benchmarks = together(OVERWRITTEN)
     (tmp_path / "home").mkdir()
-    project, code, said = checked(tmp_path, shape, benchmarks=benchmarks, HOME=str(tmp_path / "home"))
+    project, code, said = checked(tmp_path, shape, benchmarks=benchmarks + OWN, HOME=str(tmp_path / "home"))
     failures = {failure.benchmark: failure for failure in found(project)}
     assert (code, set(failures)) == (4, set(OVERWRITTEN)), said
     for name, each in OVERWRITTEN.items():
@@ -158,8 +150,8 @@ def is_told(project: Project, failure: Failure, file: Path, said: str) -> None:
     assert failure.hint
     assert f"{failure.benchmark} does not use what {failure.side} built: the build of {other}" in said
     assert project.report()["next"]["kind"] == "build-inside"
-    # nothing was measured, and whoever decides later finds the same
-    assert not any(isinstance(record, Execution) for record in records_of(project))
+    # nothing of it was measured, and whoever decides later finds the same
+    assert {record.benchmark for record in records_of(project) if isinstance(record, Execution)} <= {"own"}
     assert {each["kind"] for each in project.report()["failures"]} == {"outside"}
 
 
@@ -251,24 +243,6 @@ def test_what_is_each_sides_own_is_measured(tmp_path: Path) -> None:
 
 
 @traces
-def test_other_benchmarks_go_on(tmp_path: Path) -> None:
-    more = '[[benchmark]]\nname = "own"\ninstrument = "values"\ncommand = "cat app"\n'
-    shape = Shape("command = 'cp app $OUT/app'", "cat $OUT/app")
-    project, code, _ = checked(
-        tmp_path, shape, "--set", "plan.builds=2", "--config", str(_config(tmp_path, shape, more))
-    )
-    assert code == 4
-    assert {record.benchmark for record in records_of(project) if isinstance(record, Execution)} == {"own"}
-
-
-def _config(tmp_path: Path, shape: Shape, more: str) -> Path:
-    path = tmp_path / "both.toml"
-    first = f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
-    path.write_text(f'{GATE}{PLAN}sandbox = "off"\n[build]\n{shape.build}\n{first}{more}')
-    return path
-
-
-@traces
 def test_a_later_round_finds_it_too_and_what_was_measured_before_decides_nothing(tmp_path: Path) -> None:
     shape = Shape(
         "command = 'if [ $PERFGATE_BUILD = 0 ]; then cp same $OUT/app; else cp app $OUT/app; fi'",
@@ -287,8 +261,9 @@ def test_a_later_round_finds_it_too_and_what_was_measured_before_decides_nothing
 def test_what_kept_builds_left_outside_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.build.builder._WORTH", 0.0)
     shape = Shape("setup = 'true'\ncommand = 'cp app $OUT/app'", "cat $OUT/app")
-    more = '[[benchmark]]\nname = "own"\ninstrument = "values"\ncommand = "cat app"\n'
-    config, home = _config(tmp_path, shape, more), tmp_path / "home"
+    config, home = tmp_path / "both.toml", tmp_path / "home"
+    first = f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
+    config.write_text(f'{GATE}{PLAN}sandbox = "off"\n[build]\n{shape.build}\n{first}{OWN}')
     home.mkdir()
     options = ("--config", str(config))
     project, code, said = checked(tmp_path, shape, *options, "--benchmark", "own", HOME=str(home))

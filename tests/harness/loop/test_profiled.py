@@ -15,7 +15,7 @@ from harness.instruments.protocol import Context
 from harness.instruments.spawn import Spawn
 from harness.loop.execution import Executions
 from harness.loop.profiled import Wanted, profiled
-from harness.loop.steps import execution_step
+from harness.loop.schedule import execution_step
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command
 from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Sampled, Subject
@@ -36,29 +36,23 @@ class Fake(Profiler):
     readable: bool = True
 
     def fits(self, subject: Subject) -> bool:
-        """Say what it was made with."""
         return self.fitting
 
     def find(self, caller: Mapping[str, str]) -> Found | Absent:
-        """Say what it was made with."""
         return self.tool
 
     def effort(self, subject: Subject) -> Effort:
-        """Say what it was made with."""
         return self.taking
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
-        """Change nothing."""
         return command
 
     def read(self, subject: Subject, context: Context) -> Costs:
-        """Give one function."""
         if not self.readable:
             raise OutputError("unreadable")
         return {(MAIN,): 1.0}
 
     def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
-        """Add them up."""
         return Sampled({(MAIN,): float(len(executions))}, "s")
 
 
@@ -98,15 +92,12 @@ def only(found: list[Profile | Unprofiled]) -> Unprofiled:
     return why
 
 
-def test_one_that_is_absent_is_named_unless_another_one_is_there(tmp_path: Path) -> None:
+def test_one_that_is_absent_or_takes_too_long_leaves_it_to_another_one(tmp_path: Path) -> None:
     absent = Fake("absent", tool=Absent("apt install absent"))
     why = only(run(tmp_path, [absent])[0])
     assert (why.kind, why.profiler, why.install) == ("no-profiler", "absent", "apt install absent")
     found, _ = run(tmp_path, [absent, Fake()])
     assert {each.profiler for each in found} == {"fake"}
-
-
-def test_one_that_takes_too_long_leaves_it_to_a_quicker_one(tmp_path: Path) -> None:
     slow = Fake("slow", taking=Effort(1, 60.0, 1))
     why = only(run(tmp_path, [slow])[0])
     assert (why.kind, why.profiler) == ("budget", "slow")
@@ -114,17 +105,11 @@ def test_one_that_takes_too_long_leaves_it_to_a_quicker_one(tmp_path: Path) -> N
     assert {each.profiler for each in found} == {"fake"}
 
 
-def test_nothing_that_fits_is_said(tmp_path: Path) -> None:
+def test_where_none_can_be_used_it_is_said_why(tmp_path: Path) -> None:
     found, executor = run(tmp_path, [Fake(fitting=False)])
     assert only(found).kind == "unsupported"
     assert executor.commands == []
-
-
-def test_a_limit_that_ends_meanwhile_leaves_neither_side(tmp_path: Path) -> None:
     why = only(run(tmp_path, [Fake()], seconds=40.0)[0])
     assert (why.kind, why.profiler) == ("budget", "fake")
-
-
-def test_what_cannot_be_read_is_a_failure_of_the_profiler(tmp_path: Path) -> None:
     why = only(run(tmp_path, [Fake(readable=False)])[0])
     assert (why.kind, why.detail) == ("failed", "unreadable")

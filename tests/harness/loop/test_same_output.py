@@ -2,27 +2,22 @@
 
 import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gate.cli.main import main
+from tests.harness.loop.test_probe import committed
 from tests.support.project import Project
 
 PLAN = "[gate]\nsameness = 'off'\n[plan]\nsandbox = 'off'\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 PROGRAM = '#!/bin/sh\necho same\necho "{}"\necho tail\n'
 
 
-def made(tmp_path: Path, benchmarks: str, base: dict[str, str], head: dict[str, str], plan: str = PLAN) -> Project:
-    project = Project(tmp_path / "project")
-    for files in (base, head):
-        project.write("perfgate.toml", plan + benchmarks)
-        for name, text in files.items():
-            project.write(name, text)
-            (project.top / name).chmod(0o755)
-        project.commit()
-    return project
+def made(tmp_path: Path, benchmarks: str, base: dict[str, str], head: dict[str, str]) -> Project:
+    return committed(tmp_path, {"perfgate.toml": PLAN + benchmarks, **base}, head)
 
 
 def benchmark(name: str = "work", **keys: Any) -> str:
@@ -36,15 +31,10 @@ def failures(project: Project) -> list[dict[str, Any]]:
     return found
 
 
-def measured(project: Project) -> set[str]:
-    return {name for name, *_ in project.executions()}
-
-
 def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> None:
     other = benchmark("other", command=["true"])
-    project = made(
-        tmp_path, benchmark() + other, {"work.sh": PROGRAM.format("42")}, {"work.sh": PROGRAM.format("4\x1b[31m3")}
-    )
+    base, head = {"work.sh": PROGRAM.format("42")}, {"work.sh": PROGRAM.format("4\x1b[31m3")}
+    project = made(tmp_path, benchmark() + other, base, head)
     done = project.perfgate("check")
     assert done.returncode == 4, done.stdout + done.stderr
     (failure,) = failures(project)
@@ -53,7 +43,7 @@ def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> Non
     )  # fmt: skip
     assert failure["status"] == "line 2 of standard output"
     assert failure["stderr"] == "base: 42\nhead: 4\\x1b[31m3"
-    assert measured(project) == {"other"}
+    assert {name for name, *_ in project.executions()} == {"other"}
     text = " ".join(done.stdout.split())
     assert "work gave different output on base and head: line 2 of standard output" in text
     assert "where they differ: base: 42 head: 4\\x1b[31m3" in text
@@ -63,78 +53,61 @@ def test_another_output_is_a_failure_and_the_others_go_on(tmp_path: Path) -> Non
     assert "next Make base and head give the same output, or remove `same_output` if they are meant to differ" in text
 
 
-@pytest.mark.parametrize("instrument", ["spawn", "values"])
-def test_the_same_output_is_measured(tmp_path: Path, instrument: str) -> None:
+def test_the_same_output_is_measured(tmp_path: Path) -> None:
     script = PROGRAM.format("$PERFGATE_SEED {seed}") + '[ -z "$1" ] || echo $PERFGATE_ITERATIONS > $1\n'
     command = ["./work.sh", "{output}", "{seed}"]
+    both = "".join(benchmark(each, command=command, instrument=each) for each in ("spawn", "values"))
     files = {"work.sh": script}
-    project = made(tmp_path, benchmark(command=command, instrument=instrument), files, {**files, "x": ""})
+    project = made(tmp_path, both, files, {**files, "x": ""})
     done = project.perfgate("check")
     assert done.returncode == 0, done.stdout + done.stderr
-    # no line of the file is of the comparison
-    # of spawn each start is one
-    assert len(project.executions()) == (8 if instrument == "spawn" else 4)
+    # no line of the file is of the comparison; of spawn each start is one
+    assert Counter(name for name, *_ in project.executions()) == {"spawn": 8, "values": 4}
     assert failures(project) == []
 
 
-def failed(tmp_path: Path, cases: dict[str, tuple[dict[str, Any], str, str]]) -> dict[str, dict[str, Any]]:
-    """Check a project with a benchmark for each case: its settings, and its script in base and in head.
+FILE: dict[str, Any] = {"max_output": "1000B"}
+DIFFER: dict[str, tuple[str, str, str]] = {
+    # a file: what base and head write into $1, and the status
+    "differs": ("echo 1 > $1", "echo 2 > $1", "line 1 of differs"),
+    "longer": ("printf 'a\\nb' > $1", "printf 'a\\nb\\nc' > $1", "line 2 of longer"),
+    "ends": ("printf 'a\\r\\n' > $1", "printf 'a\\n' > $1", "line 1 of ends"),
+    "head": ("echo 1 > $1", "true", "head was not written"),
+    "base": ("true", "echo 1 > $1", "base was not written"),
+    "link": ("echo 1 > $1", "ln -sf /etc/hostname $1", "the output is a link, not a file"),
+    "much": ("echo 1 > $1", "head -c 3000 /dev/zero > $1", "the output is longer than max_output (1000 bytes)"),
+    # one that is there already is no output
+    "there": (":", ": 1", "there was not written"),
+    # the file of {output}
+    "other": ("echo 1 > $1", "echo 2 > $1", "line 1 of {output}"),
+    "none": ("echo 1 > $1", "echo 1", "{output} was not written"),
+    # standard output: what is shown
+    "an-end": ("printf 'a\\nb'", "printf 'a\\nb\\n'", "base: b\nhead: b\\n"),
+    "a-line-more": ("echo a", "printf 'a\\n\\n'", "base: (no such line)\nhead: (empty)"),
+    "no-text": ("printf '\\377\\n'", "echo é", "base: \\xff\nhead: é"),
+    "far": ("printf '%0500d1\\n' 0", "printf '%0500d2\\n' 0", f"base: …{'0' * 40}1\nhead: …{'0' * 40}2"),
+    "long": ("printf '1%0500d\\n' 0", "printf '2%0500d\\n' 0", f"base: 1{'0' * 199}…\nhead: 2{'0' * 199}…"),
+}
 
-    Returns the failure of each.
-    """
-    benchmarks = "".join(benchmark(name, **{"command": [f"./{name}.sh"], **keys}) for name, (keys, *_) in cases.items())
-    sides = [{f"{name}.sh": f"#!/bin/sh\n{case[1 + n]}\n" for name, case in cases.items()} for n in range(2)]
-    project = made(tmp_path, benchmarks, sides[0], sides[1])
+
+def test_how_outputs_differ(tmp_path: Path) -> None:
+    def keys(name: str, said: str) -> dict[str, Any]:
+        if said.startswith("base: "):
+            return {"command": [f"./{name}.sh"]}
+        place = "{output}" if "{output}" in said else name
+        return {"command": [f"./{name}.sh", place], "same_output": place, **FILE}
+
+    benchmarks = "".join(benchmark(name, **keys(name, said)) for name, (_, _, said) in DIFFER.items())
+    base, head = ({f"{name}.sh": f"#!/bin/sh\n{each[side]}\n" for name, each in DIFFER.items()} for side in (0, 1))
+    project = made(tmp_path, benchmarks, {**base, "there": "1\n"}, head)
     assert project.perfgate("check").returncode == 4
     assert project.executions() == []
-    found = failures(project)
-    assert {failure["kind"] for failure in found} == {"output"}
-    assert len(found) == len(cases)
-    return {failure["benchmark"]: failure for failure in found}
-
-
-def test_a_file(tmp_path: Path) -> None:
-    cases = {
-        "differs": ("echo 1 > differs", "echo 2 > differs", "line 1 of differs"),
-        "longer": ("printf 'a\\nb' > longer", "printf 'a\\nb\\nc' > longer", "line 2 of longer"),
-        "ends": ("printf 'a\\r\\n' > ends", "printf 'a\\n' > ends", "line 1 of ends"),
-        "head": ("echo 1 > head", "true", "head was not written"),
-        "base": ("true", "echo 1 > base", "base was not written"),
-        "link": ("echo 1 > link", "ln -sf /etc/hostname link", "the output is a link, not a file"),
-        "much": ("echo 1 > much", "head -c 3000 /dev/zero > much", "the output is longer than max_output (1000 bytes)"),
+    assert {failure["kind"] for failure in failures(project)} == {"output"}
+    found = {each["benchmark"]: (each["status"], each["stderr"]) for each in failures(project)}
+    assert {name: said for name, (_, _, said) in DIFFER.items()} == {
+        name: found[name][said.startswith("base: ")] for name, (_, _, said) in DIFFER.items()
     }
-    keys = {name: {"same_output": name, "max_output": "1000B"} for name in cases}
-    found = failed(tmp_path, {name: (keys[name], base, head) for name, (base, head, _) in cases.items()})
-    assert {name: each["status"] for name, each in found.items()} == {name: case[2] for name, case in cases.items()}
-
-
-def test_what_differs_is_shown(tmp_path: Path) -> None:
-    cases = {
-        "an-end": ("printf 'a\\nb'", "printf 'a\\nb\\n'", "base: b\nhead: b\\n"),
-        "a-line-more": ("echo a", "printf 'a\\n\\n'", "base: (no such line)\nhead: (empty)"),
-        "no-text": ("printf '\\377\\n'", "echo é", "base: \\xff\nhead: é"),
-        "far": ("printf '%0500d1\\n' 0", "printf '%0500d2\\n' 0", f"base: …{'0' * 40}1\nhead: …{'0' * 40}2"),
-        "long": ("printf '1%0500d\\n' 0", "printf '2%0500d\\n' 0", f"base: 1{'0' * 199}…\nhead: 2{'0' * 199}…"),
-    }
-    found = failed(tmp_path, {name: ({}, base, head) for name, (base, head, _) in cases.items()})
-    assert {name: each["stderr"] for name, each in found.items()} == {name: case[2] for name, case in cases.items()}
-
-
-def test_the_file_of_output(tmp_path: Path) -> None:
-    cases = {
-        "other": ("echo 2 > $1", "line 1 of {output}"),
-        "none": ("echo 1", "{output} was not written"),
-    }
-    keys = {name: {"command": [f"./{name}.sh", "{output}"], "same_output": "{output}"} for name in cases}
-    found = failed(tmp_path, {name: (keys[name], "echo 1 > $1", head) for name, (head, _) in cases.items()})
-    assert {name: each["status"] for name, each in found.items()} == {name: case[1] for name, case in cases.items()}
-
-
-def test_a_file_that_nobody_wrote_is_no_output(tmp_path: Path) -> None:
-    sides = [{"work.sh": "#!/bin/sh\n:\n", "out.txt": "1\n"}, {"work.sh": "#!/bin/sh\n: 1\n"}]
-    project = made(tmp_path, benchmark(same_output="out.txt"), sides[0], sides[1])
-    assert project.perfgate("check").returncode == 4
-    assert failures(project)[0]["status"] == "out.txt was not written"
+    assert len(failures(project)) == len(DIFFER)
 
 
 def test_the_output_of_a_command_that_fails_is_its_failure(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_the_changed_sources_are_named_and_what_was_built_is_counted(tmp_path: P
     assert (proof.differ, proof.differ_count, proof.made_count) == (["README.md"], 3, 2)
 
 
-def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:
+def test_nothing_is_measured_beyond_the_budget_and_no_first_build_goes_beyond_what_is_allowed(tmp_path: Path) -> None:
     bench, executor = bench_of(tmp_path, {"suite": 20.0}, 30.0, seconds=20.0)
     measured = run(bench, executor, overtime=30.0)
     last = bench.rounds[0].builds[1].side
@@ -151,9 +151,6 @@ def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:
     cut = Cut(phase="build", side=last, build=0, seconds=0.0)
     assert (measured.stop, measured.rounds, measured.cut) == ("budget", 0, cut)
     assert (len(builds(bench.appended)), executions(bench.appended)) == (2, [])
-
-
-def test_a_first_build_ends_where_what_is_allowed_beyond_the_budget_does(tmp_path: Path) -> None:
     bench, executor = bench_of(tmp_path, {"suite": 1.0}, 30.0, seconds=50.0)
     measured = run(bench, executor, overtime=30.0)
     assert measured.cut == Cut(phase="build", side=bench.rounds[0].builds[1].side, build=0, seconds=10.0, beyond=30.0)

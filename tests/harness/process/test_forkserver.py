@@ -83,7 +83,10 @@ def test_a_program_cannot_tell_it_from_one_that_was_started_by_itself(
     assert str(tmp_path) in seen[0]
 
 
-def test_one_server_forks_all_and_ends_with_the_executor(call: Callable[..., Command], tmp_path: Path) -> None:
+@pytest.mark.parametrize("closes", [True, False])
+def test_one_server_forks_all_and_ends_with_the_executor(
+    call: Callable[..., Command], tmp_path: Path, closes: bool
+) -> None:
     executor = ProcessExecutor()
     # the parent of the launcher was its server, and is perfgate once the one between has ended
     for _ in range(3):
@@ -92,19 +95,12 @@ def test_one_server_forks_all_and_ends_with_the_executor(call: Callable[..., Com
     assert "--serve" in line
     (server,) = executor._servers.values()
     assert server is not None
-    executor.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(server.pid, 0)
-
-
-def test_an_executor_that_nobody_closes_takes_its_server_with_it(call: Callable[..., Command]) -> None:
-    executor = ProcessExecutor()
-    executor.run(call("true"))
-    (server,) = executor._servers.values()
-    assert server is not None
     pid = server.pid
-    del executor, server
-    gc.collect()
+    if closes:
+        executor.close()
+    else:
+        del executor, server
+        gc.collect()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -136,7 +132,7 @@ def test_a_launcher_that_fails_says_so_as_one_by_itself(
         assert "FileExistsError" in outcome.stderr
 
 
-def test_without_a_server_the_launcher_is_started_by_itself(
+def test_what_cannot_be_forked_is_started_by_itself(
     executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path
 ) -> None:
     assert executor.run(call("true")).status == ""
@@ -147,11 +143,7 @@ def test_without_a_server_the_launcher_is_started_by_itself(
         assert executor.run(call("sh", "-c", "cat /proc/$PPID/cmdline >> servers; echo >> servers")).status == ""
     assert "--serve" not in (tmp_path / "servers").read_text()
     assert (tmp_path / "servers").read_text().count("\n") == 2
-
-
-def test_processors_and_priority_are_given_to_one_that_is_started_by_itself(
-    executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path
-) -> None:
+    # nor what has processors or a priority of its own
     command = call("sh", "-c", "cat /proc/$PPID/cmdline > server; nice > nice")
     assert executor.run(replace(command, priority=3)).status == ""
     assert "--serve" not in (tmp_path / "server").read_text()

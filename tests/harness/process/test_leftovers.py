@@ -1,3 +1,5 @@
+"""Which processes live, and that what a killed run started is ended, and nobody else."""
+
 import os
 import subprocess
 import sys
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.process_groups import end_leftovers, marks, note, start_time
+from harness.process.process_groups import alive, end_leftovers, marks, note, start_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -39,25 +41,31 @@ def spared(*processes: subprocess.Popen[bytes]) -> bool:
     return all(process.poll() is None for process in processes)
 
 
-def test_every_group_that_is_named_is_ended(tmp_path: Path, start: Start) -> None:
+def test_every_group_that_is_named_is_ended_and_nobody_else(tmp_path: Path, start: Start) -> None:
+    end_leftovers(tmp_path / "running")  # there is none yet
+    note(tmp_path / "no" / "directory", 1)
     named, other = [start(), start(), start()], start()
     for process in named:
         note(tmp_path / "running", process.pid)
     end_leftovers(tmp_path / "running")
     assert ended(*named)
-    assert spared(other)
-
-
-def test_an_id_that_is_used_again_and_broken_lines_end_nobody(tmp_path: Path, start: Start) -> None:
-    one, two = start(), start()
-    lines = [f"{one.pid} some boot:12", f"{one.pid} None", f"{one.pid}", "", "-1 None", "x y", "0 None", "\xff\x00 1"]
-    end_leftovers(tmp_path / "running")  # there is none yet
-    note(tmp_path / "no" / "directory", one.pid)
-    torn = f"{two.pid} {start_time(two.pid)}\n{one.pid} {start_time(one.pid)}"[:-1]
+    # an id that is used again and broken lines end nobody
+    one = start()
+    lines = [
+        f"{other.pid} some boot:12",
+        f"{other.pid} None",
+        f"{other.pid}",
+        "",
+        "-1 None",
+        "x y",
+        "0 None",
+        "\xff\x00 1",
+    ]
+    torn = f"{one.pid} {start_time(one.pid)}\n{other.pid} {start_time(other.pid)}"[:-1]
     (tmp_path / "running").write_bytes(("\n".join(lines) + "\n" + torn).encode("latin-1"))
     end_leftovers(tmp_path / "running")
-    assert ended(two)
-    assert spared(one)
+    assert ended(one)
+    assert spared(other)
 
 
 def test_what_is_ended_may_remove_what_is_its_own(tmp_path: Path, start: Start) -> None:
@@ -86,3 +94,19 @@ def test_what_a_run_started_is_ended_wherever_it_went(tmp_path: Path, start: Sta
     state = Path(f"/proc/{int((tmp_path / 'pid').read_text())}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
     assert spared(*others)
+
+
+def test_which_processes_live() -> None:
+    assert not alive(2**22 + 1, None)
+    assert not alive(0, None)
+    with subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE) as process:
+        started = start_time(process.pid)
+        assert alive(process.pid, started)
+        assert alive(process.pid, None)
+        # an id that was used again is another process
+        assert not alive(process.pid, "some boot:12345")
+        process.kill()
+        # dead before its parent waits for it: the first process of a container, a killed run's new parent, reaps late
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not alive(process.pid, started)
+        assert not alive(process.pid, None)

@@ -46,10 +46,14 @@ def test_a_processor_that_is_not_there(tmp_path: Path, cpus: str) -> None:
     assert not (tmp_path / "out").read_text()
 
 
-def test_a_range_that_runs_backwards(tmp_path: Path) -> None:
-    assert run(tmp_path, cpus="3-1") == (
-        'cannot start: cpus = "3-1": "3-1" is not a range: write the smaller number first'
-    )
+def test_what_cannot_be_used_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backwards = 'cannot start: cpus = "3-1": "3-1" is not a range: write the smaller number first'
+    assert run(tmp_path, cpus="3-1") == backwards
+    command = Command(("no-such",), tmp_path, dict(os.environ), 30, cpus=str(OWN[0]))
+    assert ProcessExecutor().run(command).status == 'cannot start: there is no program "no-such"'
+    monkeypatch.setattr("harness.process.affinity.sys.platform", "darwin")
+    assert run(tmp_path, cpus="0") == 'cannot start: cpus = "0" is not supported on this system'
+    assert run(tmp_path, priority=1) == "cannot start: priority = 1 is not supported on this system"
 
 
 def test_a_priority_without_the_right_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,11 +62,6 @@ def test_a_priority_without_the_right_to_it(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "setpriority", refuse)
     assert run(tmp_path, priority=-5).startswith("cannot start: priority = -5 is not permitted")
-
-
-def test_a_program_that_is_not_there_is_named_all_the_same(tmp_path: Path) -> None:
-    command = Command(("no-such",), tmp_path, dict(os.environ), 30, cpus=str(OWN[0]))
-    assert ProcessExecutor().run(command).status == 'cannot start: there is no program "no-such"'
 
 
 def test_the_priority_weighs_the_session_where_there_are_autogroups(tmp_path: Path) -> None:
@@ -116,9 +115,3 @@ def test_a_nice_value_that_was_chosen_stays_and_what_is_refused_is_left(
     monkeypatch.setattr(os, "setpriority", refuse)
     with before_others():
         assert set(asked) == ({-20} if own == 0 else {own})
-
-
-def test_another_system_says_that_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.process.affinity.sys.platform", "darwin")
-    assert run(tmp_path, cpus="0").endswith('cannot start: cpus = "0" is not supported on this system')
-    assert run(tmp_path, priority=1).endswith("cannot start: priority = 1 is not supported on this system")

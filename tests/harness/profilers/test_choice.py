@@ -1,4 +1,4 @@
-"""Which profiler fits a benchmark, and what is said where none can be used."""
+"""Which profiler fits a benchmark, what is said where none can be used, and the bounds of a profile."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
+from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame
 from gate.run.profiling import profilers
 from harness.host.facts import install
 from harness.profilers.callgrind import PROFILER as CALLGRIND
-from harness.profilers.native import Places, is_go
 from harness.profilers.perf import PROFILER as PERF
 from harness.profilers.pprof import PROFILER as PPROF
 from harness.profilers.pprof import operations
-from harness.profilers.profiler import Absent, Subject
+from harness.profilers.profiler import Absent, Costs, Places, Subject, fold, is_go
 
 
 def subject(directory: Path, command: list[str] | str, instrument: str = "spawn", seconds: float = 0.1) -> Subject:
@@ -61,7 +62,7 @@ def test_an_absent_tool_names_what_installs_it(tmp_path: Path, manager: str, com
     assert isinstance(PERF.find({"PATH": str(tmp_path)}), Absent)
 
 
-def test_no_package_manager_names_nothing(tmp_path: Path) -> None:
+def test_an_absent_tool_names_what_installs_it_where_that_is_known(tmp_path: Path) -> None:
     assert install({"PATH": str(tmp_path)}, {}, "valgrind") == ""
     (tmp_path / "brew").write_text("")
     (tmp_path / "brew").chmod(0o755)
@@ -86,3 +87,65 @@ def test_files_are_named_as_in_the_project(tmp_path: Path) -> None:
     assert places.of("/opt/venv/lib/python3.12/site-packages/x/y.py") == "/x/y.py"
     assert places.of("./malloc/./malloc/malloc.c") == "/malloc/malloc/malloc.c"
     assert places.of("") == ""
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def own(folded_frames: list[Frame], stacks: list[tuple[list[int], float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for indices, cost in stacks:
+        name = folded_frames[indices[-1]].function
+        found[name] = found.get(name, 0.0) + cost
+    return found
+
+
+def test_the_total_and_own_costs_stay_where_stacks_are_too_many() -> None:
+    leaves = [Frame(f"leaf{n}") for n in range(10)]
+    costs: Costs = {
+        (Frame("main"), Frame(f"caller{n}"), leaves[n % 10]): 1.0 + n / 1e4 for n in range(MOST_STACKS + 500)
+    }
+    frames, stacks = fold(costs)
+    assert len(stacks) == MOST_STACKS
+    assert len(frames) <= MOST_FRAMES
+    found = own(frames, [(stack.frames, stack.cost) for stack in stacks])
+    for n in range(10):
+        wanted = sum(cost for stack, cost in costs.items() if stack[-1] == leaves[n])
+        assert found[f"leaf{n}"] == pytest.approx(wanted)
+
+
+def test_a_function_whose_stacks_are_all_left_out_goes_to_its_caller() -> None:
+    big: Costs = {(Frame("main"), Frame(f"f{n}")): 10.0 for n in range(MOST_STACKS - 1)}
+    frames, stacks = fold({**big, (Frame("main"),): 10.0, (Frame("main"), Frame("small")): 1.0})
+    found = own(frames, [(stack.frames, stack.cost) for stack in stacks])
+    assert found["main"] == pytest.approx(11.0)
+
+
+def test_functions_are_bounded_and_a_deep_stack_is_shortened_in_its_middle() -> None:
+    deep: Costs = {
+        tuple(Frame(f"f{n}-{depth}") for depth in range(DEEPEST)): 1.0 for n in range(2 * MOST_FRAMES // DEEPEST)
+    }
+    frames, stacks = fold(deep)
+    assert len(frames) <= MOST_FRAMES
+    assert sum(stack.cost for stack in stacks) == pytest.approx(len(deep))
+    frames, stacks = fold({tuple(Frame(f"f{n}") for n in range(1000)): 1.0})
+    (stack,) = stacks
+    assert len(stack.frames) == DEEPEST
+    assert frames[stack.frames[0]].function == "f0"
+    assert frames[stack.frames[-1]].function == "f999"
+
+
+def test_names_are_short_and_plain_and_methods_of_a_template_stay_apart() -> None:
+    frames, _ = fold({(Frame("x" * 10_000, "a/" * 1000), Frame("evil\x1b[31m\n", "")): 1.0})
+    assert all(len(frame.function) <= LONGEST and len(frame.file) <= LONGEST for frame in frames)
+    assert not any(character in frame.function for frame in frames for character in "\x1b\n")
+    owner = f"std::map<{'std::vector<long>, ' * 50}long>"
+    frames, _ = fold({(Frame(f"{owner}::find(long)"),): 1.0, (Frame(f"{owner}::insert(long)"),): 1.0})
+    assert sorted(frame.function.rpartition("::")[2] for frame in frames) == ["find(long)", "insert(long)"]
+
+
+def test_nothing_is_refused() -> None:
+    empty: list[Costs] = [{}, {(Frame("main"),): 0.0}]
+    for costs in empty:
+        with pytest.raises(OutputError):
+            fold(costs)

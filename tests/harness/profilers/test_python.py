@@ -15,8 +15,7 @@ from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.protocol import Context
 from harness.process.execute import Command
-from harness.profilers.native import Places
-from harness.profilers.profiler import Costs, Found, Subject
+from harness.profilers.profiler import Costs, Found, Places, Subject
 from harness.profilers.python import PROFILER, parse
 
 BURN = """\

@@ -1,4 +1,4 @@
-"""A side's own home directory: links to the user's, caches, and no secrets."""
+"""A side's own home directory: links to the user's, caches, and no secrets; which directories builds may write besides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from types import SimpleNamespace
 import pytest
 
 from harness.sandbox import home as module
-from harness.sandbox.home import Copied, Home, make_home, overlaps
+from harness.sandbox.home import (
+    Copied,
+    Home,
+    Reach,
+    added_to,
+    caches,
+    defaults,
+    home_of,
+    make_home,
+    named,
+    overlaps,
+)
 
 
 @pytest.fixture
@@ -23,26 +34,22 @@ def real(tmp_path: Path) -> Path:
     return made
 
 
-def made(real: Path, caches: Mapping[Path, Path | Copied] | None = None, **environment: str) -> Home:
+def made(real: Path, given_caches: Mapping[Path, Path | Copied] | None = None, **environment: str) -> Home:
     given = {"HOME": str(real), **environment}
     work = real.parent / "work"
-    home = make_home(work / "home-base", work / "home", given, caches or {})
+    home = make_home(work / "home-base", work / "home", given, given_caches or {})
     for to, source in home.copied.items():
         module.copy(source, home.path / to)
     return home
 
 
-def test_settings_and_toolchains_are_linked_and_secrets_are_not_there(real: Path) -> None:
+def test_settings_and_toolchains_are_linked_and_what_is_secret_or_new_is_not_shared(real: Path) -> None:
     home = made(real)
     assert (home.path / ".gitconfig").read_text() == ".gitconfig"
     assert (home.path / ".local/bin/tool").is_file() and (home.path / ".config/git/config").is_file()
     assert not (home.path / ".aws").exists() and not (home.path / ".config/gh").exists()
     assert home.environment == {"HOME": str(real.parent / "work/home"), "TMPDIR": str(real.parent / "work/home/.tmp")}
     assert (home.path / ".tmp").is_dir()
-
-
-def test_what_is_new_stays_in_the_home_of_the_side(real: Path) -> None:
-    home = made(real)
     for name in (".new", ".config/new", ".cache/new", ".local/share/new"):
         path = home.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +103,7 @@ def test_a_cache_in_a_secret_place_is_none(real: Path) -> None:
     assert not overlaps(real / ".npm", secret)
 
 
-def test_variables_that_name_places_in_the_home_name_them_in_the_new_one(real: Path) -> None:
+def test_variables_that_name_places_name_them_in_the_new_home_where_tools_can_write(real: Path) -> None:
     home = made(real, CARGO_HOME=str(real / ".cargo"), XDG_CACHE_HOME=str(real / ".cache"), GOCACHE="off")
     work = str(real.parent / "work/home")
     assert home.environment["CARGO_HOME"] == f"{work}/.cargo"
@@ -133,3 +140,76 @@ def test_tools_can_write_where_a_variable_sends_all_of_them(real: Path, tmp_path
 def test_without_a_home_there_is_an_empty_one(tmp_path: Path) -> None:
     home = make_home(tmp_path / "home", tmp_path / "home", {}, {})
     assert [each.name for each in home.path.iterdir()] == [".tmp"]
+
+
+# --- what builds may write besides their tree --------------------------------------------------------------------------
+
+PROJECT = Path("/project")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "home"
+    made.mkdir()
+    return made
+
+
+def found(home: Path, *names: str, write: list[str] | None = None, **environment: str) -> list[str]:
+    """Caches of a project, those in the home directory as ~/..."""
+    given = {"HOME": str(home), **environment}
+    paths = caches(write, frozenset(names), given, PROJECT)
+    return [f"~/{each.relative_to(home)}" if each.is_relative_to(home) else str(each) for each in paths]
+
+
+def test_what_is_written_into_a_new_file_is_what_the_projects_files_and_commands_show(home: Path) -> None:
+    names = named(["src/lib.rs", "crates/a/Cargo.toml"], ["npm ci && ./run.sh", "exec /usr/bin/go build"])
+    assert {"Cargo.toml", "npm", "go", "run.sh"} <= names
+    assert "Cargo" not in names
+    write = defaults(named((), ["cargo build", "npm ci"]))
+    assert found(home, write=write) == found(home, "cargo", "npm") == write
+    assert defaults(named((), ["make all"])) == []
+
+
+def test_caches_of_a_tool_are_its_projects_and_a_variable_moves_them(home: Path) -> None:
+    assert found(home, "Cargo.toml") == ["~/.cargo/registry", "~/.cargo/git"]
+    assert found(home, "build.gradle.kts") == found(home, "gradle") == ["~/.gradle"]
+    assert found(home, "README.md") == []
+    assert found(home, "go.mod", XDG_CACHE_HOME="/data/cache") == ["/data/cache/go-build", "~/go/pkg"]
+    assert found(home, "go.mod", write=["~/.cache/go-build"], XDG_CACHE_HOME="/data") == ["/data/go-build"]
+    assert found(home, "Cargo.toml", CARGO_HOME="/opt/cargo") == ["/opt/cargo/registry", "/opt/cargo/git"]
+    assert found(home, "Cargo.toml", CARGO_HOME="relative") == ["~/.cargo/registry", "~/.cargo/git"]
+    (home / ".cargo/git").mkdir(parents=True)
+    moved = found(home, "Cargo.toml", CARGO_HOME="/opt/cargo")
+    assert moved == ["~/.cargo/git", "/opt/cargo/registry", "/opt/cargo/git"]
+
+
+def test_write_names_all_but_the_compilers_caches(home: Path) -> None:
+    write = ["~/.cargo/registry/", "~/.cargo/git"]
+    assert found(home, write=write, CARGO_HOME="/opt/cargo") == ["/opt/cargo/registry", "/opt/cargo/git"]
+    assert found(home, write=write) == ["~/.cargo/registry", "~/.cargo/git"]
+    assert found(home, "Cargo.toml", write=[]) == []
+    # compilers' caches are anybody's where they exist
+    (home / ".cache/ccache").mkdir(parents=True)
+    assert found(home, "Makefile") == ["~/.cache/ccache"]
+    write = ["~/.npm", "data/", "../shared", "$STORE/x", "${STORE}"]
+    assert found(home, "Cargo.toml", write=write, STORE="/store") == [
+        "~/.npm", "/project/data", "/shared", "/store", "~/.cache/ccache",
+    ]  # fmt: skip
+    assert found(home, "Cargo.toml", write=[]) == ["~/.cache/ccache"]
+
+
+def test_without_a_home_there_are_the_variables(tmp_path: Path) -> None:
+    for home in ("", "relative", "/", str(tmp_path / "absent")):
+        assert home_of({"HOME": home}) is None
+        given = {"HOME": home, "GOCACHE": "/gocache"}
+        assert caches(None, frozenset({"go"}), given, PROJECT) == [Path("/gocache")]
+        assert caches(["~/.npm", "$ABSENT/x"], frozenset(), given, PROJECT) == []
+
+
+def test_what_tools_only_add_to_is_no_product_of_a_build(home: Path) -> None:
+    places = added_to({"HOME": str(home), "GOCACHE": "/fast/go"})
+    anywhere, there = Reach(None, places), Reach((home / "inst", home / ".cargo"), places)
+    kept = [home / ".cargo/registry/x", home / ".cargo/.global-cache", Path("/fast/go/a"), home / ".npm/a"]
+    products = [home / ".cargo/bin/x", home / ".m2/repository/x.jar", home / ".npmrc", Path("/fast/gopher")]
+    assert [anywhere.holds(str(each)) for each in (*kept, *products)] == [False] * 4 + [True] * 4
+    assert [there.holds(str(each)) for each in (*products, home / "inst/app")] == [True, False, False, False, True]

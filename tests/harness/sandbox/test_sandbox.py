@@ -89,16 +89,19 @@ def test_a_side_writes_its_tree_its_home_and_nothing_of_the_other_one(ground: Gr
         assert ran(ground, sandbox, "head", f"echo 1 > '{ground.environments['head']['HOME']}/x'").startswith("exit")
         assert ran(ground, sandbox, "head", "ls -A ~/file").startswith("exit"), "homes stand at one path by turns"
         assert ran(ground, sandbox, "base", "cat ~/file") == "2"
-
-
-def test_what_is_left_in_tmpdir_is_removed(ground: Ground) -> None:
-    with opened(ground) as sandbox:
+        # what is left in TMPDIR is removed
         ran(ground, sandbox, "base", 'mkdir "$TMPDIR/x" && touch "$TMPDIR/x/y" "$TMPDIR/z"')
         sandbox.clear()
         assert ran(ground, sandbox, "base", 'ls -A "$TMPDIR"') == ""
 
 
-def test_a_cache_is_warm_for_the_next_run_and_a_proposal_has_a_copy(ground: Ground) -> None:
+def test_a_cache_is_warm_for_the_next_run_but_for_what_a_proposal_leaves_in_it(ground: Ground) -> None:
+    proposed = another(ground, "proposed", copied=True)
+    with opened(proposed) as sandbox:
+        assert ran(proposed, sandbox, "head", "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/index") == "user"
+        assert ran(proposed, sandbox, "base", "cat ~/.cargo/registry/index") == "user"
+    assert (Path(ground.environments["head"]["HOME"]) / ".cargo/registry/index").read_text() == "user"
+    assert not (ground.work.parent / "kept").exists()
     with opened(ground) as sandbox:
         fetch = "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/new; mkdir -p ~/.cargo/git; echo 2 > ~/.cargo/git/db"
         assert ran(ground, sandbox, "base", fetch) == "user"
@@ -106,15 +109,6 @@ def test_a_cache_is_warm_for_the_next_run_and_a_proposal_has_a_copy(ground: Grou
         again = another(ground, f"again-{copied}", copied=copied)
         with opened(again) as sandbox:
             assert ran(again, sandbox, "head", "cat ~/.cargo/registry/new ~/.cargo/git/db") == "1\n2"
-
-
-def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) -> None:
-    proposed = replace(ground, copied=True)
-    with opened(proposed) as sandbox:
-        assert ran(proposed, sandbox, "head", "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/index") == "user"
-        assert ran(proposed, sandbox, "base", "cat ~/.cargo/registry/index") == "user"
-    assert (Path(ground.environments["head"]["HOME"]) / ".cargo/registry/index").read_text() == "user"
-    assert not (ground.work.parent / "kept").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root's are elsewhere")
@@ -148,7 +142,10 @@ def test_homes_are_set_aside_while_another_process_lets_them_stand_by_turns(grou
         assert (place / ".tmp").is_dir()
 
 
-def test_a_java_virtual_machine_is_told_where_home_is(ground: Ground) -> None:
+def test_a_java_virtual_machine_is_told_where_home_is_and_what_the_sandbox_will_be(ground: Ground) -> None:
+    assert examined("off").why == "asked"
+    found = examined("auto")
+    assert found.on and found.landlock == landlock.version() and found.user == (os.geteuid() == 0)
     with opened(ground) as sandbox:
         assert "JAVA_TOOL_OPTIONS" not in sandbox.environment("base")
     given = {side: {**ground.environments[side], "JAVA_TOOL_OPTIONS": "-Xmx1g"} for side in SIDES}
@@ -156,12 +153,6 @@ def test_a_java_virtual_machine_is_told_where_home_is(ground: Ground) -> None:
     with closing(Landlocked(java)) as sandbox:
         told = sandbox.environment("base")["JAVA_TOOL_OPTIONS"].split()
     assert told == ["-Xmx1g", f"-Duser.home={java.work}/home", f"-Djava.io.tmpdir={java.work}/home/.tmp"]
-
-
-def test_what_the_sandbox_of_a_run_will_be() -> None:
-    assert examined("off").why == "asked"
-    found = examined("auto")
-    assert found.on and found.landlock == landlock.version() and found.user == (os.geteuid() == 0)
 
 
 @pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")

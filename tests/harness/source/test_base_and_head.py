@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -46,48 +46,35 @@ def refused(checkout: Checkout, **options: str) -> str:
     return message
 
 
-def clone(source: Checkout, target: Path, *options: str) -> Checkout:
-    subprocess.run(["git", "clone", "-q", *options, f"file://{source.path}", str(target)], check=True)
-    return type(source)(target)
-
-
 # --- the repository -------------------------------------------------------------------------------------------------
 
 
-def test_no_repository(tmp_path: Path, isolated_git: Path) -> None:
+def test_what_is_no_repository_to_compare_commits_of(
+    tmp_path: Path, isolated_git: Path, checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(SourceError, match="is not in a git repository: run perfgate in a checkout"):
         find_repository(tmp_path)
-
-
-def test_no_git_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SourceError, match="has no commit yet: commit first"):
+        find_repository(checkout.path)
+    checkout.commit(a="1")
+    bare = cloned(checkout, checkout.path, tmp_path / "bare", "--bare")
+    with pytest.raises(SourceError, match="is a bare repository"):
+        find_repository(bare.path)
+    with pytest.raises(SourceError, match="is inside a git directory"):
+        find_repository(checkout.path / ".git")
+    checkout.commit(a="1")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(SourceError, match=r"belongs to another user.*git config --global --add safe\.directory"):
+        find_repository(checkout.path)
     (tmp_path / ".git").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="git is not on PATH: install git"):
         find_repository(tmp_path)
 
 
-def test_bare_repository(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    bare = clone(checkout, tmp_path / "bare", "--bare")
-    with pytest.raises(SourceError, match="is a bare repository"):
-        find_repository(bare.path)
-    with pytest.raises(SourceError, match="is inside a git directory"):
-        find_repository(checkout.path / ".git")
-
-
-def test_repository_without_a_commit(checkout: Checkout) -> None:
-    with pytest.raises(SourceError, match="has no commit yet: commit first"):
-        find_repository(checkout.path)
-
-
-def test_repository_of_another_user(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkout.commit(a="1")
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    with pytest.raises(SourceError, match=r"belongs to another user.*git config --global --add safe\.directory"):
-        find_repository(checkout.path)
-
-
-def test_the_project_is_where_its_config_is(checkout: Checkout) -> None:
+def test_the_project_is_where_its_config_is_whatever_a_hook_has_set(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkout.commit(a="1", sub__perfgate_dot_toml="", sub__deep__b="2", other__c="3")
     assert find_repository(checkout.path).prefix == PurePosixPath()
     assert find_repository(checkout.path / "other").prefix == PurePosixPath()
@@ -95,31 +82,13 @@ def test_the_project_is_where_its_config_is(checkout: Checkout) -> None:
     assert (found.prefix, found.project) == (PurePosixPath("sub"), checkout.path / "sub")
     checkout.write(sub__deep__pyproject_dot_toml="[tool.perfgate.gate]\n")
     assert find_repository(checkout.path / "sub/deep").prefix == PurePosixPath("sub/deep")
-
-
-def test_a_hooks_variables_do_not_mislead(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.commit(a="1")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
     assert find_repository(checkout.path).top == checkout.path
 
 
-def test_text_of_a_commit(checkout: Checkout) -> None:
-    first = checkout.commit(sub__perfgate_dot_toml="x = 1\n", sub__ünï_code="2")
-    checkout.git("mv", "sub/perfgate.toml", "sub/real.toml")
-    (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
-    second = checkout.commit()
-    repository = find_repository(checkout.path / "sub")
-    assert texts_at(repository, first, "perfgate.toml") == ["x = 1\n"]
-    assert texts_at(repository, second, "perfgate.toml") == ["x = 1\n"]
-    assert texts_at(repository, first, "real.toml") == [None]
-    assert texts_at(repository, first, "ünï_code") == ["2"]
-    (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
-        texts_at(repository, checkout.commit(), "binary")
-
-
-def test_what_git_keeps_out(checkout: Checkout) -> None:
+def test_texts_of_a_commit_and_what_git_keeps_out(checkout: Checkout) -> None:
     checkout.commit(_dot_gitignore="data/\n*.bin\n", tracked="1", sub__tracked="1")
     checkout.write(data__large="1", sub__x_dot_bin="2", new__file="3")
     repository = find_repository(checkout.path)
@@ -138,6 +107,18 @@ def test_what_git_keeps_out(checkout: Checkout) -> None:
         "*": None,
     }
     assert kept_out(repository, str(checkout.path / "data")) == "ignored"
+    first = checkout.commit(sub__perfgate_dot_toml="x = 1\n", sub__ünï_code="2")
+    checkout.git("mv", "sub/perfgate.toml", "sub/real.toml")
+    (checkout.path / "sub/perfgate.toml").symlink_to("real.toml")
+    second = checkout.commit()
+    repository = find_repository(checkout.path / "sub")
+    assert texts_at(repository, first, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, second, "perfgate.toml") == ["x = 1\n"]
+    assert texts_at(repository, first, "real.toml") == [None]
+    assert texts_at(repository, first, "ünï_code") == ["2"]
+    (checkout.path / "sub/binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(SourceError, match=r"sub/binary at .* is not UTF-8"):
+        texts_at(repository, checkout.commit(), "binary")
 
 
 def test_user_info_is_taken_out() -> None:
@@ -349,27 +330,20 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "remote.git"
 
 
-def cloned(remote: Path, target: Path, *options: str) -> Callable[[Checkout], Checkout]:
-    def make(checkout: Checkout) -> Checkout:
-        subprocess.run(["git", "clone", "-q", *options, f"file://{remote}", str(target)], check=True)
-        return type(checkout)(target)
-
-    return make
+def cloned(checkout: Checkout, remote: Path, target: Path, *options: str) -> Checkout:
+    subprocess.run(["git", "clone", "-q", *options, f"file://{remote}", str(target)], check=True)
+    return type(checkout)(target)
 
 
-def checked_out_by_the_action(remote: Path, target: Path, ref: str) -> Callable[[Checkout], Checkout]:
+def checked_out_by_the_action(checkout: Checkout, remote: Path, target: Path, ref: str) -> Checkout:
     """Do what actions/checkout does with fetch-depth: 1."""
-
-    def make(checkout: Checkout) -> Checkout:
-        subprocess.run(["git", "init", "-q", str(target)], check=True)
-        made = type(checkout)(target)
-        made.git("remote", "add", "origin", f"file://{remote}")
-        own = f"refs/remotes/{ref.removeprefix('refs/').replace('heads/', 'origin/')}"
-        made.git("fetch", "-q", "--no-tags", "--depth=1", "origin", f"+{ref}:{own}")
-        made.git("checkout", "-q", "--detach", own)
-        return made
-
-    return make
+    subprocess.run(["git", "init", "-q", str(target)], check=True)
+    made = type(checkout)(target)
+    made.git("remote", "add", "origin", f"file://{remote}")
+    own = f"refs/remotes/{ref.removeprefix('refs/').replace('heads/', 'origin/')}"
+    made.git("fetch", "-q", "--no-tags", "--depth=1", "origin", f"+{ref}:{own}")
+    made.git("checkout", "-q", "--detach", own)
+    return made
 
 
 PULL = {"CI": "1", "GITHUB_REF": "refs/pull/1/merge", "GITHUB_BASE_REF": "main"}
@@ -406,7 +380,7 @@ def test_the_command_that_is_advised_helps(
     wanted = type(checkout)(remote).git("rev-parse", base)
     options = {name: wanted if ref == "SHA" else ref for name, ref in options.items()}
     way = cloned if make[0] == "clone" else checked_out_by_the_action
-    copy = way(remote, tmp_path / "copy", *make[1:])(checkout)
+    copy = way(checkout, remote, tmp_path / "copy", *make[1:])
     with pytest.raises(SourceError) as caught:
         resolved(copy, environment=environment, **options)
     message = str(caught.value)
@@ -417,22 +391,13 @@ def test_the_command_that_is_advised_helps(
     assert resolved(copy, environment=environment, **options).base.commit.sha == wanted
 
 
-@pytest.mark.parametrize(
-    ("options", "advice"),
-    [
-        ({}, "name the base with --base REF"),
-        ({"base": "HEAD~1"}, "no such commit in this shallow clone: check the name"),
-        ({"base": "stable"}, "no such commit in this shallow clone: check the name"),
-    ],
-)
-def test_without_a_remote_nothing_is_to_be_fetched(
-    checkout: Checkout, remote: Path, tmp_path: Path, options: dict[str, str], advice: str
-) -> None:
-    copy = cloned(remote, tmp_path / "copy", "--depth=1")(checkout)
+def test_without_a_remote_nothing_is_to_be_fetched(checkout: Checkout, remote: Path, tmp_path: Path) -> None:
+    copy = cloned(checkout, remote, tmp_path / "copy", "--depth=1")
     copy.git("remote", "remove", "origin")
-    message = refused(copy, **options)
-    assert "git fetch" not in message
-    assert message.endswith(advice)
+    assert refused(copy).endswith("name the base with --base REF")
+    for base in ("HEAD~1", "stable"):
+        assert refused(copy, base=base).endswith("no such commit in this shallow clone: check the name")
+    assert "git fetch" not in refused(copy) + refused(copy, base="stable")
 
 
 def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> None:
@@ -455,7 +420,7 @@ def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> Non
     assert "first parent" in str(resolved(checkout, environment={"CI": "1"}).choice)
     assert "merge base" in str(resolved(checkout, environment={}).choice)
     checkout.git("branch", "merged")
-    shallow = clone(checkout, tmp_path / "shallow", "--depth=1", "-b", "merged")
+    shallow = cloned(checkout, checkout.path, tmp_path / "shallow", "--depth=1", "-b", "merged")
     with pytest.raises(SourceError, match=r"first parent of the pull request's merge commit .* fetch-depth: 0"):
         resolved(shallow, environment=ci)
 
@@ -499,7 +464,12 @@ def test_the_working_tree_is_taken_as_it_is(checkout: Checkout) -> None:
     assert resolved(checkout).head == found.head, "the same content is the same commit"
 
 
-def test_a_change_of_the_same_size_and_time_is_seen(checkout: Checkout) -> None:
+def test_a_change_is_one_of_content(checkout: Checkout) -> None:
+    checkout.commit(a="1")
+    os.utime(checkout.path / "a", (1, 1))
+    before = index_of(checkout)
+    assert not resolved(checkout, base="HEAD").head.commit.dirty
+    assert index_of(checkout) == before
     path = checkout.file("a", "one\n")
     checkout.commit()
     stat = path.stat()
@@ -508,14 +478,6 @@ def test_a_change_of_the_same_size_and_time_is_seen(checkout: Checkout) -> None:
     # an entry as young as its index is compared by content
     os.utime(checkout.path / ".git/index", ns=(stat.st_mtime_ns, stat.st_mtime_ns))
     assert resolved(checkout, base="HEAD").head.commit.dirty
-
-
-def test_touched_files_are_no_change(checkout: Checkout) -> None:
-    checkout.commit(a="1")
-    os.utime(checkout.path / "a", (1, 1))
-    before = index_of(checkout)
-    assert not resolved(checkout, base="HEAD").head.commit.dirty
-    assert index_of(checkout) == before
 
 
 HOSTILE = """
@@ -618,7 +580,9 @@ def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:
     assert "(1 file)" in str(found.choice)
 
 
-def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:
+def test_a_split_index_stays_as_it_is_and_a_linked_worktree_is_a_checkout_too(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     checkout.commit(a="1", b="1")
     checkout.git("update-index", "--split-index")
     checkout.write(a="2")
@@ -626,9 +590,6 @@ def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:
     assert len(before) == 2
     assert listed(checkout, resolved(checkout).head.revision) == ["a", "b"]
     assert {path.name: path.read_bytes() for path in (checkout.path / ".git").glob("*index*")} == before
-
-
-def test_a_linked_worktree_is_a_checkout_too(checkout: Checkout, tmp_path: Path) -> None:
     sha = checkout.commit(a="1")
     checkout.git("worktree", "add", "-q", "-b", "feature", str(tmp_path / "linked"))
     (tmp_path / "linked/a").write_text("2", encoding="utf-8")

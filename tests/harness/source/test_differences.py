@@ -12,7 +12,7 @@ from gate.model import Side
 from harness.source.differences import differences
 
 
-def test_what_two_files_share_or_have_besides_their_content_differs(tmp_path: Path) -> None:
+def test_what_files_share_or_have_besides_their_content_differs(tmp_path: Path) -> None:
     for side in ("base", "head"):
         (tmp_path / side / "sub").mkdir(parents=True)
         for name in ("a", "sub/b", "c"):

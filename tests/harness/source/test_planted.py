@@ -63,18 +63,33 @@ def planted(
     return checkout
 
 
-def test_base_and_head_are_the_checkouts(planted: Checkout, tmp_path: Path) -> None:
-    main, honest = planted.git("rev-parse", "main"), planted.git("rev-parse", "HEAD")
+def test_base_and_head_and_commands_in_the_folder_have_the_checkouts_git(
+    planted: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, honest = planted.git("rev-parse", "main"), planted.git("rev-parse", "HEAD")
     repository = find_repository(planted.path / "sub")
     assert (repository.top, repository.prefix.as_posix()) == (planted.path, "sub")
     found = resolve(repository, base=None, head=None, environment={})
-    assert (found.base.commit.sha, found.head.commit.sha) == (main, honest)
+    assert (found.base.commit.sha, found.head.commit.sha) == (target, honest)
     # a dirty tree goes through filters, and an export too: none of them are the planted one's
     planted.write(sub__file="3")
     found = resolve(repository, base=None, head=None, environment={})
     repository.store.export(found.head.revision, tmp_path / "temporary")
     repository.store.work.close()
     assert not (tmp_path / "ran").exists()
+    monkeypatch.chdir(planted.path / "sub")
+    opened = here()
+    assert opened is not None
+    assert opened.line("rev-parse", "HEAD") == honest
+    assert "perfgate.toml" in read_tree(Path.cwd()).files
+    assert main(["init", "--workflow", "pull-request"], io.StringIO(), io.StringIO()) == 0
+    assert (planted.path / ".github" / "workflows" / "perfgate-sub.yml").is_file()
+    planted.write(sub__result_dot_json="[]")
+    planted.git("commit", "-q", "--no-verify", "-m", "x", "--allow-empty")
+    (kept,) = named(["git:HEAD:file"])
+    assert kept.source.head.data == b"2"
+    for place in (planted.path, planted.path / "sub"):
+        assert Git(place).attempt("rev-parse", "--git-dir").status != 0
 
 
 def test_a_file_that_is_called_like_a_revision_is_no_revision(checkout: Checkout) -> None:
@@ -89,21 +104,6 @@ def test_a_file_that_is_called_like_a_revision_is_no_revision(checkout: Checkout
     git_ = git_of(checkout.path)
     assert git_.line("rev-list", "--count", f"{base}..{head}") == "1"
     assert git_.line("show", "--no-patch", "--format=%H", head) == head
-
-
-def test_commands_in_the_folder_have_the_checkouts_git(planted: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = planted.git("rev-parse", "HEAD")
-    monkeypatch.chdir(planted.path / "sub")
-    opened = here()
-    assert opened is not None
-    assert opened.line("rev-parse", "HEAD") == honest
-    assert "perfgate.toml" in read_tree(Path.cwd()).files
-    assert main(["init", "--workflow", "pull-request"], io.StringIO(), io.StringIO()) == 0
-    assert (planted.path / ".github" / "workflows" / "perfgate-sub.yml").is_file()
-    planted.write(sub__result_dot_json="[]")
-    planted.git("commit", "-q", "--no-verify", "-m", "x", "--allow-empty")
-    (kept,) = named(["git:HEAD:file"])
-    assert kept.source.head.data == b"2"
 
 
 def test_without_a_checkout_around_it_there_is_no_repository(
@@ -125,11 +125,6 @@ def test_without_a_checkout_around_it_there_is_no_repository(
     # nor one that is named: histories are named by --history
     monkeypatch.setenv("GIT_DIR", ".")
     assert here() is None
-
-
-def test_a_git_that_is_told_of_no_repository_has_none(planted: Checkout) -> None:
-    for place in (planted.path, planted.path / "sub"):
-        assert Git(place).attempt("rev-parse", "--git-dir").status != 0
 
 
 def test_a_submodule_is_a_checkout_of_its_own(nested: Checkout) -> None:

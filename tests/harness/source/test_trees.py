@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ import pytest
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
-from harness.process.process_groups import alive, marks, start_time
+from harness.process.process_groups import marks
 from harness.source.base_and_head import resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid
@@ -29,8 +28,6 @@ from harness.source.workdir import RUNNING, remove_leftovers
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
-
-ROOT = Path(__file__).parents[3]
 
 
 def names(directory: Path) -> list[str]:
@@ -193,7 +190,9 @@ def test_the_project_of_a_monorepo(checkout: Checkout) -> None:
             trees.make("base")
 
 
-def test_a_fresh_checkout_replaces_the_one_before(checkout: Checkout, isolated_git: Path) -> None:
+def test_a_side_has_a_tree_of_each_variant_and_a_fresh_checkout_replaces_the_one_before(
+    checkout: Checkout, isolated_git: Path
+) -> None:
     checkout.commit(a="1")
     with trees_of(checkout, "HEAD", "HEAD") as trees:
         first = trees.make("base", "abc")
@@ -204,6 +203,20 @@ def test_a_fresh_checkout_replaces_the_one_before(checkout: Checkout, isolated_g
         assert not first.parent.exists()
         assert other.exists()
         assert worktrees(checkout) == 1
+    assert nothing_left(checkout, isolated_git)
+    checkout.commit(a="1")
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        paths = [trees.make("head", variant=variant) for variant in ("oo", "vv")]
+        assert [path.parent.name for path in paths] == ["oo", "vv"]
+        assert trees.project("head", "oo") == paths[0]
+        (paths[0] / "built").write_text("x")
+        moved = trees.make("head", "abc", "vv")
+        assert moved == trees.directory / "abc/vv/tree"
+        assert names(paths[0]) == ["a", "built"]
+        assert not paths[1].parent.exists()
+        trees.remove("head", "vv")
+        assert not (trees.directory / "abc").exists()
+        assert trees.project("head", "oo") == paths[0]
     assert nothing_left(checkout, isolated_git)
 
 
@@ -269,24 +282,7 @@ def test_sides_that_must_stand_at_once_have_paths_of_one_length(checkout: Checko
     assert nothing_left(checkout, isolated_git)
 
 
-def test_a_side_has_a_tree_of_each_variant(checkout: Checkout, isolated_git: Path) -> None:
-    checkout.commit(a="1")
-    with trees_of(checkout, "HEAD", "HEAD") as trees:
-        paths = [trees.make("head", variant=variant) for variant in ("oo", "vv")]
-        assert [path.parent.name for path in paths] == ["oo", "vv"]
-        assert trees.project("head", "oo") == paths[0]
-        (paths[0] / "built").write_text("x")
-        moved = trees.make("head", "abc", "vv")
-        assert moved == trees.directory / "abc/vv/tree"
-        assert names(paths[0]) == ["a", "built"]
-        assert not paths[1].parent.exists()
-        trees.remove("head", "vv")
-        assert not (trees.directory / "abc").exists()
-        assert trees.project("head", "oo") == paths[0]
-    assert nothing_left(checkout, isolated_git)
-
-
-def test_whatever_happens_nothing_is_left(checkout: Checkout, isolated_git: Path) -> None:
+def test_whatever_happens_nothing_is_left_but_what_is_kept(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
 
     def interrupted() -> None:
@@ -302,9 +298,6 @@ def test_whatever_happens_nothing_is_left(checkout: Checkout, isolated_git: Path
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert nothing_left(checkout, isolated_git)
-
-
-def test_keep_leaves_the_trees(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
     with trees_of(checkout, "HEAD", "HEAD", keep=True) as trees:
         trees.make("base")
@@ -347,20 +340,20 @@ def test_a_directory_that_git_tracks_in_part_is_shared_in_part(checkout: Checkou
             assert (tree / "data/tracked").read_text() == tracked
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("absent", r"\[build\] share: absent does not exist in .*: make it, or remove it from share"),
-        ("a", r"\[build\] share: git tracks a, so each side has its own"),
-        ("/etc", r"\[build\] share: /etc is not a path inside the project"),
-        ("x/../../y", r"\[build\] share: x/../../y is not a path inside the project"),
-        (".", r"\[build\] share: \. is not a path inside the project"),
-    ],
-)
-def test_what_cannot_be_shared(checkout: Checkout, path: str, message: str) -> None:
+def test_what_cannot_be_shared(checkout: Checkout) -> None:
     checkout.commit(a="1")
-    with pytest.raises(SourceError, match=message), trees_of(checkout, "HEAD", "HEAD", share=[path]):
-        pass
+    for path, message in (
+        ("absent", r"absent does not exist in .*: make it, or remove it from share"),
+        ("a", r"git tracks a, so each side has its own"),
+        ("/etc", r"/etc is not a path inside the project"),
+        ("x/../../y", r"x/../../y is not a path inside the project"),
+        (".", r"\. is not a path inside the project"),
+    ):
+        with (
+            pytest.raises(SourceError, match=rf"\[build\] share: {message}"),
+            trees_of(checkout, "HEAD", "HEAD", share=[path]),
+        ):
+            pass
 
 
 def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
@@ -442,17 +435,12 @@ def test_submodules_are_at_their_recorded_commits(nested: Checkout, isolated_git
         assert deep(trees.make("head")) == "2"
     assert nothing_left(nested, isolated_git)
     assert (nested.path / ".git/config").read_bytes() == config
-
-
-def test_a_dirty_submodule_is_measured_without_its_changes(nested: Checkout) -> None:
+    # a dirty one is measured without its changes, and a commit that was made in one with them
     (nested.path / "libs/middle/file").write_text("dirty", encoding="utf-8")
     found = resolve(find_repository(nested.path), base=None, head=None, environment={})
     assert not found.head.commit.dirty
     assert found.warnings == (DirtySubmodule("libs/middle"),)
-
-
-def test_a_commit_made_in_a_submodule_is_measured(nested: Checkout) -> None:
-    nested.git("-C", "libs/middle", "rm", "-q", "file")
+    nested.git("-C", "libs/middle", "rm", "-q", "-f", "file")
     nested.git("-C", "libs/middle", "commit", "-q", "-m", "local only")
     with trees_of(nested) as trees:
         assert trees.sources.head.commit.dirty
@@ -484,45 +472,14 @@ def test_a_submodule_that_is_not_in_the_checkout_is_cloned(
 
 # --- what a killed run leaves ---------------------------------------------------------------------------------------
 
-RUN = """
-import sys, time
-from pathlib import Path
-from harness.source.repository import find_repository
-from harness.source.base_and_head import resolve
-from harness.source.trees import open_trees
 
-repository = find_repository(Path(sys.argv[1]))
-sources = resolve(repository, base="HEAD", head="HEAD", environment={})
-with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:
-    trees.make("base")
-    print(trees.directory, flush=True)
-    time.sleep(60)
-"""
-
-
-@contextmanager
-def running(checkout: Checkout, temporary: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    argv = [sys.executable, "-c", RUN, str(checkout.path)]
-    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout is not None
-        try:
-            yield process, Path(process.stdout.readline().strip())
-        finally:
-            process.kill()
-
-
-def test_the_next_run_removes_what_a_killed_one_left(checkout: Checkout, isolated_git: Path) -> None:
+def test_another_run_that_lives_keeps_its_trees(checkout: Checkout, isolated_git: Path) -> None:
     checkout.commit(a="1")
-    with running(checkout, isolated_git) as (process, directory):
-        with trees_of(checkout, "HEAD", "HEAD"):
-            assert directory.exists(), "another run that lives keeps its trees"
-        assert (directory / "tree/a").exists()
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert (directory / "tree/a").exists()
-    with trees_of(checkout, "HEAD", "HEAD"):
-        assert not (directory / "tree").exists()
+    with trees_of(checkout, "HEAD", "HEAD") as trees:
+        tree = trees.make("base")
+        with trees_of(checkout, "HEAD", "HEAD") as others:
+            others.make("base")
+        assert (tree / "a").exists()
     assert nothing_left(checkout, isolated_git)
 
 
@@ -575,16 +532,6 @@ def test_a_record_may_not_remove_what_perfgate_did_not_make(checkout: Checkout, 
     assert (precious / "file").exists()
     assert (checkout.path / "a").exists()
     assert not work.exists()
-
-
-def test_a_process_id_that_was_used_again_is_another_process() -> None:
-    own = os.getpid()
-    assert alive(own, start_time(own))
-    assert alive(own, None)
-    if start_time(own) is not None:
-        assert not alive(own, "some boot:12345")
-    assert not alive(2**22 + 1, None)
-    assert not alive(0, None)
 
 
 def test_lfs_pointers_are_not_downloaded(checkout: Checkout) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from gate.model.warnings.setup import LeftBehind
-from gate.removal import remove_tree
 from harness.errors import SourceError
 from harness.source import workdir
 from harness.source.workdir import WorkDirectory, make_apart, remove_leftovers
@@ -88,7 +87,9 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkDirectory:
     return WorkDirectory(tmp_path / "checkout", tmp_path / "state")
 
 
-def test_closing_twice_and_before_it_is_made(work: WorkDirectory, tmp_path: Path) -> None:
+def test_closing_and_that_there_is_no_place_for_it(
+    work: WorkDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work.close()
     assert not work.made
     first = work.path
@@ -98,6 +99,11 @@ def test_closing_twice_and_before_it_is_made(work: WorkDirectory, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
     assert work.path == first, "what is built is at one path in every run"
     work.close()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(SourceError, match=r"no work directory in .*: No such file or directory: set TMPDIR"):
+        _ = work.path
+    assert not work.made
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_removed_is_said_and_tried_again(
@@ -117,32 +123,6 @@ def test_what_cannot_be_removed_is_said_and_tried_again(
         assert remove_leftovers(tmp_path / "state") == [left]
     assert directory.exists()
     assert remove_leftovers(tmp_path / "state") == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_why_a_directory_cannot_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a/b").mkdir(parents=True)
-    real = os.rmdir
-
-    def refuse(path: str, *, dir_fd: int | None = None) -> None:
-        if path == "b":
-            raise PermissionError(1, "Operation not permitted", path)
-        real(path, dir_fd=dir_fd)
-
-    monkeypatch.setattr("os.rmdir", refuse)
-    why = remove_tree(tmp_path / "a")
-    assert why is not None
-    assert why.endswith("b: Operation not permitted")
-    monkeypatch.undo()
-    assert remove_tree(tmp_path / "a") is None
-    assert remove_tree(tmp_path / "a") is None
-
-
-def test_no_place_for_it(work: WorkDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(SourceError, match=r"no work directory in .*: No such file or directory: set TMPDIR"):
-        _ = work.path
-    assert not work.made
     assert list(tmp_path.iterdir()) == []
 
 

@@ -138,15 +138,14 @@ def test_memory_that_a_build_left_is_a_doubt_and_its_own_is_none(tmp_path: Path,
     assert accesses.doubts == (Doubt("shared-memory", "shmat"),)
 
 
-def test_a_program_with_privileges_of_its_own_is_a_doubt(tmp_path: Path, tracer: Tracer) -> None:
+def test_a_program_with_privileges_is_a_doubt_and_a_pipe_that_is_executed_holds_nothing_up(
+    tmp_path: Path, tracer: Tracer
+) -> None:
     shutil.copy("/bin/true", tmp_path / "true")
     (tmp_path / "true").chmod(0o4755)
     _, accesses = traced(["./true"], tmp_path, tracer)
     assert accesses.doubts == (Doubt("privileges", str(tmp_path / "true")),)
-
-
-def test_a_pipe_that_is_executed_holds_nothing_up(tmp_path: Path, tracer: Tracer) -> None:
-    """To open it would wait for who writes it; the kernel refuses to execute it."""
+    # To open it would wait for who writes it; the kernel refuses to execute it.
     os.mkfifo(tmp_path / "pipe", 0o755)
     source = "import os\ntry:\n    os.execv('pipe', ['pipe'])\nexcept OSError:\n    pass\n"
     seen(python(source), tmp_path, tracer)

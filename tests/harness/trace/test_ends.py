@@ -107,15 +107,12 @@ int main(void) {
     assert outcome.status == ("exit 1" if tracer == "seccomp" else "")
 
 
-def test_a_stopped_process_can_go_on(tmp_path: Path, tracer: Tracer) -> None:
+def test_a_stopped_process_can_go_on_and_a_long_path_is_no_hindrance(tmp_path: Path, tracer: Tracer) -> None:
     (tmp_path / "data").touch()
     # until it has gone on: it may be told before it has stopped
     command = """rm -f ended; sh -c 'kill -STOP $$; cat data; : > ended' &
         until [ -e ended ]; do sleep 0.05; kill -CONT $! || true; done; wait $!"""
     assert str(tmp_path / "data") in seen(command, tmp_path, tracer).read
-
-
-def test_a_long_path_of_its_own_is_no_hindrance(tmp_path: Path, tracer: Tracer) -> None:
     place = tmp_path / ("x" * 120) / ("y" * 120)
     place.mkdir(parents=True)
     assert str(place / "data") in seen("test -e data || true", place, tracer).read
@@ -145,11 +142,8 @@ def test_one_tracer_can_stand_in_another(tmp_path: Path, tracer: Tracer) -> None
         assert str(tmp_path / "data") in inner.accesses().read & outer.accesses().read
 
 
-def test_this_host_can_trace() -> None:
+def test_this_host_can_trace_and_all_commands_of_a_trace_are_joined(tmp_path: Path, tracer: Tracer) -> None:
     assert tracer_here() == "seccomp"
-
-
-def test_all_commands_of_a_trace_are_joined(tmp_path: Path, tracer: Tracer) -> None:
     environment = {"PATH": os.environ["PATH"]}
     with tracing(tmp_path, tracer=tracer) as trace:
         for name in ("a", "b"):

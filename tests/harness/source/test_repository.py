@@ -1,3 +1,5 @@
+"""What git knows of the files of a project: hints at those that a tree lacks, and what a study compares of a commit."""
+
 import os
 import subprocess
 from pathlib import Path
@@ -5,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gate.model import Failure
-from harness.source import untracked
-from harness.source.repository import find_repository
-from harness.source.untracked import checkout_hint
+from harness.source import repository
+from harness.source.repository import checkout_hint, find_repository, sources_of
+from tests.support.project import Project
 
 ONLY = "the checkout has only files that git tracks; "
 
@@ -107,17 +109,12 @@ def test_nothing_speaks_for_a_missing_file(project: Path, command: str, unstarte
     assert hint(project, command, stderr, unstarted=unstarted) is None
 
 
-def test_a_file_that_is_there_is_not_missing(project: Path) -> None:
+def test_what_is_there_is_not_missing_and_little_is_asked(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project.parent / "tree" / "data").mkdir()
     (project.parent / "tree" / "data" / "large.json").touch()
     assert hint(project, "./bench data/large.json", stderr="other: not found") is None
-
-
-def test_a_failure_without_a_directory_and_a_long_standard_error(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(untracked, "kept_out", lambda _, path: asked.append(path))
+    monkeypatch.setattr(repository, "kept_out", lambda _, path: asked.append(path))
     told = checkout_hint(find_repository(project))
     failure = Failure(kind="build", stderr=" ".join(f"w{i}" for i in range(10_000)) + " not found")
     assert told(failure, False) is None
@@ -125,3 +122,42 @@ def test_a_failure_without_a_directory_and_a_long_standard_error(
     tree = Failure(kind="build", stderr=failure.stderr, directory=str(project.parent / "tree"))
     assert told(tree, False) is None
     assert len(asked) == 400
+
+
+# --- what a study compares: all but perfgate's own configuration ------------------------------------------------------
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Project:
+    sources = Project(tmp_path / "repo")
+    sources.write("bench.py", "1")
+    sources.write("perfgate.toml", "[study]")
+    sources.write("pyproject.toml", '[project]\nname = "x"\n[tool.perfgate.plan]\nbuilds = 2\n')
+    sources.commit()
+    return sources
+
+
+def identity(sources: Project, *configs: str) -> str:
+    return sources_of(find_repository(sources.top), "HEAD", configs)
+
+
+def changed(sources: Project, name: str, text: str, *configs: str) -> bool:
+    before = identity(sources, *configs)
+    sources.write(name, text)
+    sources.commit()
+    return identity(sources, *configs) != before
+
+
+def test_what_a_study_compares_is_all_but_the_configuration_of_perfgate(sources: Project) -> None:
+    assert not changed(sources, "perfgate.toml", "[study]\nreplicates = 9")
+    assert not changed(sources, "pyproject.toml", '[project]\nname = "x"\n[tool.perfgate.plan]\nbuilds = 3\n')
+    assert changed(sources, "pyproject.toml", '[project]\nname = "y"\n[tool.perfgate.plan]\nbuilds = 3\n')
+    assert changed(sources, "pyproject.toml", '[project]\nname = "y"\n')
+    assert changed(sources, "pyproject.toml", "no TOML")
+    assert changed(sources, "bench.py", "2")
+    assert changed(sources, "sub/perfgate.toml", "[study]")
+    assert changed(sources, "new.py", "")
+    # nor what an option names as such
+    assert changed(sources, "rules/bench.toml", "1")
+    assert not changed(sources, "rules/bench.toml", "2", "rules/bench.toml")
+    assert changed(sources, "rules/bench.toml", "3")
