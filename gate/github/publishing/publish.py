@@ -17,7 +17,6 @@ from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape, link
 from gate.github import notice
 from gate.github.client import Forge, forge_of
-from gate.github.command_files import read_regular
 from gate.github.comment import Marker, publish_comment
 from gate.github.event import Event, may_write_history
 from gate.github.problems import Problem
@@ -25,7 +24,7 @@ from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
-from gate.github.runner import append_summary, error_line, warning_line
+from gate.github.runner import append_summary, error_line, read_regular, warning_line
 from gate.github.stamp import Stamp
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare

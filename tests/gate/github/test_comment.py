@@ -222,12 +222,12 @@ def test_a_person_and_an_app_of_ones_own_find_their_comments(github: FakeGitHub)
 
 def test_a_person_is_no_app_of_the_same_name(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """GraphQL may call an app by its bare name."""
-    monkeypatch.setattr("gate.github.conversation.login", lambda *_: "GitHub-Actions")
+    monkeypatch.setattr("gate.github.comment.login", lambda *_: "GitHub-Actions")
     github.add_comment(12, text(1), "github-actions[bot]")
     github.add_comment(12, text(9), "octocat[bot]")
     assert publish(github, 2) == "updated"
     github.comments.clear()
-    monkeypatch.setattr("gate.github.conversation.login", lambda *_: BOT)
+    monkeypatch.setattr("gate.github.comment.login", lambda *_: BOT)
     github.add_comment(12, text(1), "github-actions")
     assert publish(github, 2) == "created"
 

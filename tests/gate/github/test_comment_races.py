@@ -11,8 +11,7 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from gate.github.comment import Marker, Posted, settle
-from gate.github.conversation import Comment, Conversation, User
+from gate.github.comment import Comment, Conversation, Marker, Posted, User, settle
 from gate.github.stamp import Stamp
 
 HEAD = "a" * 40

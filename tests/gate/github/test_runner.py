@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.github import command_files, runner
-from gate.github.command_files import NAMES, FileGuard
+from gate.github import runner
+from gate.github.runner import NAMES, FileGuard
 from gate.model import UserError
 from tests.support.runner_log import Command, Runner, commands, outputs
 
@@ -244,7 +244,7 @@ def test_only_regular_files_are_read_and_no_link_is_followed(tmp_path: Path) -> 
     (tmp_path / "file").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
-    found = {name: command_files.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
+    found = {name: runner.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
     assert found == {"file": b"tex", "link": None, "pipe": None, ".": None, "none": None}
 
 

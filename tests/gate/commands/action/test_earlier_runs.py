@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
+from gate.commands.action.measuring_job import WantedRun, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull
 from gate.github.publishing.request import Before

@@ -187,7 +187,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
-    monkeypatch.setattr("gate.github.command_files.put", refused)
+    monkeypatch.setattr("gate.github.runner.put", refused)
     monkeypatch.setattr("gate.commands.action.measure.keep", lambda *_: None)
     done = job.step("measure", request=request)
     assert done.code == 4

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.github.untrusted import unpack as unpacking
-from gate.github.untrusted.unpack import MEASUREMENTS, unpack
-from gate.github.untrusted.unpack import member as beside
+from gate.github.untrusted.read import MEASUREMENTS, unpack
+from gate.github.untrusted.read import member as beside
 from gate.model import UserError
 
 LINE = b'{"type":"run"}\n'
@@ -196,7 +195,7 @@ def test_a_bomb_is_never_unpacked_whole(tmp_path: Path, declared: int | None) ->
 def test_what_is_larger_than_declared_is_cut_off_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unpacking, "LARGEST", 100_000)
+    monkeypatch.setattr("gate.github.untrusted.read.LARGEST", 100_000)
     (tmp_path / "data.zip").write_bytes(zipped({MEASUREMENTS: bytes(100_001)}))
     with pytest.raises(UserError, match="larger than 0 MB"):
         unpack(tmp_path / "data.zip")
