@@ -12,14 +12,14 @@ import pytest
 from msgspec.structs import replace
 
 from gate.github.comment import Comment, Conversation, Marker, Posted, User, settle
-from gate.github.stamp import Stamp
+from tests.gate.github.test_stamp import stamp
 
 HEAD = "a" * 40
 ME, OTHER = "github-actions[bot]", "mallory"
 
 
-def marker(run: int, job: str = "perfgate.yml/bench") -> Marker:
-    return Marker("gate", HEAD, Stamp(run=run, attempt=1, by_run=run, by_attempt=1, job=job, use="u"))
+def marker(run: int, job: str = "a.yml/b") -> Marker:
+    return Marker("gate", HEAD, stamp(run, job=job))
 
 
 def text(run: int) -> str:
