@@ -15,7 +15,7 @@ from gate.evidence.records import read
 from gate.github.event import Pull
 from gate.github.publishing.request import Before
 from gate.model import Run, UserError
-from tests.gate.github.publishing.test_forks import BASE, EVENT, HEAD, MERGE, NAMES, OTHER, forge, lines, packed
+from tests.gate.github.publishing.test_forks import BASE, EVENT, HEAD, MERGE, NAMES, OTHER, lines, packed
 from tests.support.forge import FakeGitHub
 from tests.support.workflow_job import Job, changed, pull_payload
 
@@ -38,7 +38,7 @@ def github() -> Iterator[FakeGitHub]:
 
 def measured(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, pull: Pull = PULL) -> Before | None:
     event = dataclasses.replace(LABELED, pull=pull)
-    return fetch_measured(forge(github), event, folder, "perfgate", asked)
+    return fetch_measured(github.client(), event, folder, "perfgate", asked)
 
 
 def refused(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN) -> str:
@@ -84,7 +84,7 @@ def test_a_fork_is_never_decided_again_by_its_own_event(github: FakeGitHub, tmp_
     github.add_artifact(60, NAME, packed(lines()), HEAD)
     assert measured(github, tmp_path, pull=dataclasses.replace(PULL, fork=True)) is None
     none = dataclasses.replace(LABELED, pull=None)
-    assert fetch_measured(forge(github), none, tmp_path, "perfgate", PLAIN) is None
+    assert fetch_measured(github.client(), none, tmp_path, "perfgate", PLAIN) is None
     assert github.requests == []
 
 
