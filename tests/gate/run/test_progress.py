@@ -1,4 +1,4 @@
-"""What is shown while a run measures."""
+"""What is shown while a run measures, and how long the rest of it takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from gate.model import SIDES, Turn, Unproved
 from gate.run import live_lines
 from gate.run.live_lines import Live, Steps, bar_line
-from gate.run.progress import Progress
+from gate.run.progress import Pace, Progress
 from gate.writing.plain import columns
 from harness.loop.events import (
     Event,
@@ -233,3 +233,67 @@ def test_a_budget_of_too_few_rounds_is_told_in_the_first(
         now[0] = at
         progress(event)
     assert log.getvalue().splitlines()[-1] == f"perfgate: {said}"
+
+
+# --- how long the rest takes ------------------------------------------------------------------------------------------
+
+
+def ran(benchmark: str | None, following: float | None = None, *, more: bool = False) -> StepFinished:
+    return StepFinished("base", benchmark, None, {}, following, more=more)
+
+
+def paced(*told: tuple[float, Event], round_: RoundStarted | None = None) -> Pace:
+    """The pace after the two first builds, 20 s each, and what was told since."""
+    begun = round_ or RoundStarted(0, 3, 4, 2, {"a": 6, "b": 6})
+    pace = Pace(0.0)
+    first: list[tuple[float, Event]] = [(0.0, begun), (0.0, StepStarted("base", None)), (20.0, ran(None, 1.0))]
+    for now, event in (*first, (40.0, ran(None, 1.0)), *told):
+        pace.take(event, now)
+    return pace
+
+
+BOTH: list[tuple[float, Event]] = [(41.0, ran("a")), (43.0, ran("b"))]
+
+
+def test_nothing_is_foretold_before_each_benchmark_ran_and_its_starts_are_counted() -> None:
+    assert paced().remaining() is None
+    assert paced(BOTH[0]).remaining() is None
+    # 5 of a, 5 of b, and two later rounds of two builds that link as long as the check said
+    assert paced(*BOTH).remaining() == pytest.approx(5 + 5 * 2 + 4 * 1.0)
+    # 2 of a, 2 of b and two links
+    assert paced(*BOTH).later_round() == pytest.approx(2 + 2 * 2 + 2 * 1.0)
+    counted = RoundStarted(0, 3, 4, 2, {"a": 600}, counted=True)
+    told: list[tuple[float, Event]] = [BOTH[0], (42.0, ProbeFinished(0, 1, {"a": 599}))]
+    assert paced(BOTH[0], round_=counted).remaining() is None
+    assert paced(*told, round_=counted).remaining() is None
+    laid = (42.0, LaidOut(executions=20, left={"a": 59}))
+    assert paced(*told, laid, round_=counted).remaining() == pytest.approx(59 + 4 * 1.0)
+
+
+def test_first_builds_do_not_count_for_later_ones() -> None:
+    second: list[tuple[float, Event]] = [
+        (50.0, LookTaken(0, 2)),
+        (50.0, RoundStarted(1, 3, 4, 2, {"a": 4, "b": 4})),
+        (53.0, ran(None)),
+    ]
+    # 4 of a, 4 of b; a build of this round, two of the next, 3 s each; a look after it
+    assert paced(*BOTH, *second).remaining() == pytest.approx(4 + 8 + 3 * 3 + 7)
+
+
+def test_what_the_probe_took_out_takes_no_time() -> None:
+    # perfgate's own work before the step belongs to it, the probe does not
+    proved = (46.0, ProbeFinished(1, 2, {"a": 6}))
+    begun = (46.5, StepStarted("base", "a"))
+    assert paced(proved, begun, (47.0, ran("a"))).remaining() == pytest.approx(5 * 1.0 + 4 * 1.0)
+    assert paced((46.0, ProbeFinished(2, 2, {}))).remaining() == 0
+    # short turns are more executions, of another length
+    short = (46.0, LaidOut(left={"a": 60}))
+    begun = (46.0, StepStarted("base", "a"))
+    assert paced(short, begun, (46.1, ran("a"))).remaining() == pytest.approx(59 * 0.1 + 4 * 1.0)
+
+
+def test_starts_that_are_told_of_together_share_what_they_took() -> None:
+    first = (44.0, ran("b", more=True))
+    assert paced(BOTH[0], first).remaining() is None
+    # 4 s for two of b: 4 are left
+    assert paced(BOTH[0], first, (45.0, ran("b"))).remaining() == pytest.approx(5 + 4 * 2 + 4 * 1.0)

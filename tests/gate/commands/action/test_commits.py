@@ -58,6 +58,22 @@ def origin(tmp_path: Path) -> Origin:
     return make_origin(tmp_path / "origin")
 
 
+class Clones:
+    """Checkouts of an origin, each in a folder of its own."""
+
+    def __init__(self, origin: Origin, folder: Path) -> None:
+        self.origin, self.folder = origin, folder
+
+    def __call__(self, sha: str, *, ref: str = "refs/remotes/pull/7/merge", depth: int | None = 1) -> Project:
+        self.folder.mkdir(exist_ok=True)
+        return check_out(self.folder / f"c{len([*self.folder.iterdir()])}", self.origin.url, sha, ref=ref, depth=depth)
+
+
+@pytest.fixture
+def clone(origin: Origin, tmp_path: Path) -> Clones:
+    return Clones(origin, tmp_path / "clones")
+
+
 def asked(
     place: Project, event: Event, base: str | None = None, head: str | None = None, token: str | None = None
 ) -> Sides:
@@ -74,11 +90,7 @@ def asked(
 def at(place: Project, revision: str) -> str:
     """What file "at" holds in a revision: its commit is here, and so are all of its files."""
     # as the check finds what it is given
-    names = (
-        ()
-        if re.fullmatch("[0-9a-f]{40}", revision)
-        else place.git("for-each-ref", "--format=%(refname:short)").splitlines()
-    )
+    names = place.git("for-each-ref", "--format=%(refname:short)").splitlines()
     revision = f"origin/{revision}" if f"origin/{revision}" in names else revision
     packed = io.BytesIO(place.git("archive", "--format=tar", revision).encode())
     with tarfile.open(fileobj=packed) as files:
@@ -108,15 +120,16 @@ def default(place: Project, **variables: str) -> str:
 
 
 @pytest.mark.parametrize("depth", [1, 2, None])
-def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
-    origin: Origin, tmp_path: Path, depth: int | None
+def test_a_merge_is_compared_with_its_first_parent_and_a_head_with_where_it_left(
+    origin: Origin, clone: Clones, depth: int | None
 ) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge, depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[-1], FirstParent())
+    merged, head = clone(origin.merge, depth=depth), clone(origin.feature[-1], depth=depth)
+    assert asked(merged, origin.event()) == Sides(origin.main[-1], FirstParent())
+    assert asked(head, origin.event()) == Sides(origin.main[2], MergeBase("main"))
 
 
-def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_only_the_one_commit_is_fetched(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     before = place.git("rev-list", "--all", "--reflog").splitlines()
     asked(place, origin.event())
     here = place.git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").splitlines()
@@ -127,15 +140,7 @@ def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
     assert place.git("for-each-ref", "--format=%(refname)") == "refs/remotes/pull/7/merge"
 
 
-@pytest.mark.parametrize("depth", [1, 2, None])
-def test_the_head_of_a_pull_request_is_compared_with_where_it_left(
-    origin: Origin, tmp_path: Path, depth: int | None
-) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[2], MergeBase("main"))
-
-
-def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) -> None:
+def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(clone: Clones, tmp_path: Path) -> None:
     """History that is cut off shows an old common commit, while the nearest one lies behind the cut."""
     work = Project(tmp_path / "work")
 
@@ -177,29 +182,29 @@ def test_a_clone_with_all_history_keeps_it(origin: Origin, tmp_path: Path) -> No
     assert place.git("rev-parse", "--is-shallow-repository") == "false"
 
 
-def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(tmp_path: Path) -> None:
+def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(clone: Clones, tmp_path: Path) -> None:
     origin = make_origin(tmp_path / "origin", commits=90, left=80)
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1])
+    place = clone(origin.feature[-1])
     place.git("fetch", "-q", "--depth=75", "origin", origin.main[-1])
     assert asked(place, origin.event()).base == origin.main[80]
     assert int(place.git("rev-list", origin.main[-1], "--count")) >= 75
 
 
-def test_another_head_is_refused_unless_the_inputs_name_both(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[1])
+def test_another_head_is_refused_unless_the_inputs_name_both(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.feature[1])
     event, said = origin.event(), "is neither the pull request's head .* nor its merge with the target: check out"
     for base, head in ((None, None), (origin.main[0], None), (None, origin.feature[0])):
         with pytest.raises(ElsewhereError, match=said) as caught:
             fetch_missing(event, TOKEN, place.top, base, head)
         assert caught.value.exit_code == 4
     assert asked(place, event, base=origin.main[0], head="HEAD").base == origin.main[0]
-    place = check_out(tmp_path / "d", origin.url, origin.feature[1])
+    place = clone(origin.feature[1])
     assert asked(place, event, head=origin.feature[-1]).base == origin.main[2]
 
 
-def test_a_project_in_a_submodule_is_refused(origin: Origin, tmp_path: Path) -> None:
+def test_a_project_in_a_submodule_is_refused(origin: Origin, clone: Clones) -> None:
     """The pull request says which repository that is."""
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    place = clone(origin.merge)
     place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", origin.url, "sub")
     place.write("sub/deep/file", "x")
     inside = place.top / "sub/deep"
@@ -214,16 +219,16 @@ def test_a_project_in_a_submodule_is_refused(origin: Origin, tmp_path: Path) -> 
     refuse_another_checkout(place.top / "beside", place.top, None, None)
 
 
-def test_a_local_commit_on_a_shallow_clone(origin: Origin, tmp_path: Path) -> None:
+def test_a_local_commit_on_a_shallow_clone(origin: Origin, clone: Clones) -> None:
     """origin has never seen it: the history of the other end is enough."""
-    place = check_out(tmp_path / "c", origin.url, origin.main[3])
+    place = clone(origin.main[3])
     head = place.commit("local")
     found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
     assert found.base == origin.main[3]
 
 
-def test_unrelated_histories(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], depth=None)
+def test_unrelated_histories(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.main[-1], depth=None)
     place.git("checkout", "-q", "--orphan", "new")
     head = place.commit("alone")
     found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
@@ -231,8 +236,8 @@ def test_unrelated_histories(origin: Origin, tmp_path: Path) -> None:
     assert found.warnings == (NoCommonCommit(origin.main[-1]),)
 
 
-def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     place.git("remote", "set-url", "origin", "/nowhere/at/all")
     said = refused(place, origin.event())
     assert said.startswith(
@@ -241,7 +246,7 @@ def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, tmp_path:
     assert said.endswith("add `fetch-depth: 0` under `with:` of actions/checkout")
     place.git("remote", "remove", "origin")
     assert "there is no remote origin" in refused(place, origin.event())
-    head = check_out(tmp_path / "d", origin.url, origin.feature[-1])
+    head = clone(origin.feature[-1])
     head.git("fetch", "-q", "--depth=1", "origin", origin.main[-1])
     head.git("remote", "set-url", "origin", "/nowhere/at/all")
     assert refused(head, origin.event()).startswith("history that this shallow clone lacks cannot be fetched")
@@ -257,65 +262,54 @@ def push(origin: Origin, **changes: object) -> Event:
 MAIN = "refs/remotes/origin/main"
 
 
-def test_a_merge_queue_compares_with_what_it_builds_on(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
-    event = origin.event(
-        "merge_group", merge_base=origin.main[4], merge_head=origin.merge, ref="refs/heads/gh-readonly-queue/main/pr-7"
-    )
+def test_a_merge_queue_compares_with_what_it_builds_on(origin: Origin, clone: Clones) -> None:
+    place, queue = clone(origin.merge), "refs/heads/gh-readonly-queue/main/pr-7"
+    event = origin.event("merge_group", merge_base=origin.main[4], merge_head=origin.merge, ref=queue)
     assert asked(place, event).base == origin.main[4]
-    place.git("remote", "set-url", "origin", "/nowhere")
-    assert "base of the merge group" in refused(
-        place, origin.event("merge_group", merge_base="a" * 40, merge_head=origin.merge)
-    )
+    gone = origin.event("merge_group", merge_base="a" * 40, merge_head=origin.merge)
+    assert "base of the merge group" in refused(place, gone)
 
 
-@pytest.mark.parametrize("depth", [1, None])
-def test_a_push_compares_with_what_was_there_before(origin: Origin, tmp_path: Path, depth: int | None) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref=MAIN, depth=depth)
-    assert asked(place, push(origin, before=origin.main[2])).base == origin.main[2]
-
-
-@pytest.mark.parametrize(("which", "depth"), [("zeros", 1), ("none", 1), ("forced", 1), ("itself", 1), ("gone", None)])
-def test_a_push_without_a_before_compares_with_the_commit_before(
-    origin: Origin, tmp_path: Path, depth: int | None, which: str
+@pytest.mark.parametrize(
+    ("before", "depth"),
+    [("earlier", 1), ("earlier", None), ("zeros", 1), ("none", 1), ("forced", 1), ("itself", 1), ("gone", None)],
+)
+def test_a_push_compares_with_what_was_there_before_or_else_with_the_commit_before(
+    origin: Origin, clone: Clones, depth: int | None, before: str
 ) -> None:
-    before = {
-        "zeros": "0" * 40,
-        "none": None,
-        "forced": origin.feature[-1],
-        "gone": "a" * 40,
-        "itself": origin.main[-1],
-    }[which]
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref=MAIN, depth=depth)
-    assert asked(place, push(origin, before=before)).base == origin.main[-2]
+    told = {"earlier": origin.main[2], "zeros": "0" * 40, "none": None, "forced": origin.feature[-1]}
+    told |= {"gone": "a" * 40, "itself": origin.main[-1]}
+    place = clone(origin.main[-1], ref=MAIN, depth=depth)
+    assert asked(place, push(origin, before=told[before])).base == origin.main[2 if before == "earlier" else -2]
 
 
-def test_the_first_commit_has_nothing_before(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[0], ref=MAIN)
-    assert asked(place, push(origin, before="0" * 40)).base is None
+def test_the_first_commit_has_nothing_before(origin: Origin, clone: Clones) -> None:
+    assert asked(clone(origin.main[0], ref=MAIN), push(origin, before="0" * 40)).base is None
 
 
 @pytest.mark.parametrize(("name", "depth"), [("main", 1), ("trunk", None)])
-def test_by_schedule_and_by_hand_the_check_compares_with_the_commit_before(
+def test_the_default_branch_is_compared_with_the_commit_before_and_another_with_where_it_left(
     tmp_path: Path, depth: int | None, name: str
 ) -> None:
+    """By schedule and by hand, and for a push of another branch."""
     origin = make_origin(tmp_path / "origin", branch=name)
-    for event in (
-        origin.event("schedule", ref=f"refs/heads/{name}", default_branch=None),
-        origin.event("workflow_dispatch", ref=f"refs/heads/{name}", default_branch=name),
-    ):
-        place = check_out(
-            tmp_path / event.name, origin.url, origin.main[-1], ref=f"refs/remotes/origin/{name}", depth=depth
-        )
-        assert asked(place, event).base is None
+    clone, ref = Clones(origin, tmp_path / "clones"), f"refs/heads/{name}"
+    for event, told in (("schedule", None), ("workflow_dispatch", name)):
+        place = clone(origin.main[-1], ref=f"refs/remotes/origin/{name}", depth=depth)
+        assert asked(place, origin.event(event, ref=ref, default_branch=told)).base is None
         assert default(place) == origin.main[-2]
+    facts = {"ref": f"refs/heads/{BRANCH}", "sha": origin.feature[-1], "before": origin.feature[0]}
+    for event in ("push", "workflow_dispatch"):
+        place = clone(origin.feature[-1], ref="refs/remotes/origin/feature", depth=depth)
+        assert asked(place, origin.event(event, default_branch=name, **facts)).base is None
+        assert default(place) == origin.main[2]
 
 
 @pytest.mark.parametrize(("event", "depth"), [("workflow_dispatch", 1), ("schedule", None)])
 def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
-    origin: Origin, tmp_path: Path, depth: int | None, event: str
+    origin: Origin, clone: Clones, depth: int | None, event: str
 ) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref="refs/remotes/origin/main", depth=depth)
+    place = clone(origin.main[-1], ref=MAIN, depth=depth)
     branch = None if event == "schedule" else "main"
     found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
     assert found.base is None
@@ -323,52 +317,29 @@ def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
     assert chosen.base.revision == origin.main[2]
 
 
-@pytest.mark.parametrize(("name", "depth"), [("main", 1), ("trunk", None)])
-def test_another_branch_is_compared_with_where_it_left_the_default_one(
-    tmp_path: Path, depth: int | None, name: str
-) -> None:
-    origin = make_origin(tmp_path / "origin", branch=name)
-    for event in ("push", "workflow_dispatch"):
-        place = check_out(
-            tmp_path / event, origin.url, origin.feature[-1], ref="refs/remotes/origin/feature", depth=depth
-        )
-        found = asked(
-            place,
-            origin.event(
-                event,
-                ref=f"refs/heads/{BRANCH}",
-                sha=origin.feature[-1],
-                default_branch=name,
-                before=origin.feature[0],
-            ),
-        )
-        assert found.base is None
-        assert default(place) == origin.main[2]
-
-
 @pytest.mark.parametrize("event", ["workflow_dispatch", "issue_comment"])
-def test_what_a_workflow_checked_out_of_its_own_accord_needs_a_base(origin: Origin, tmp_path: Path, event: str) -> None:
+def test_what_a_workflow_checked_out_of_its_own_accord_needs_a_base(origin: Origin, clone: Clones, event: str) -> None:
     """Whose head that is, and which branch it goes into, no event tells."""
     told = origin.event(event, ref="refs/heads/main", sha=origin.main[-1])
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=None)
+    place = clone(origin.feature[-1], depth=None)
     with pytest.raises(SourceError, match=r"is needed: HEAD .* is not what .* runs on") as caught:
         fetch_missing(told, None, place.top, None, None)
     assert (caught.value.option, caught.value.exit_code) == ("base", 2)
     assert asked(place, told, base="main").base == "main"
     for n, commit in enumerate((origin.main[-1], origin.main[-2])):
-        place = check_out(tmp_path / f"own{n}", origin.url, commit, depth=None)
+        place = clone(commit, depth=None)
         assert asked(place, told).base is None
         assert default(place) == origin.main[-2 - n]
 
 
-def test_a_tag_on_the_default_branch(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[3], ref="refs/tags/v1")
+def test_a_tag_on_the_default_branch(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.main[3], ref="refs/tags/v1")
     assert asked(place, origin.event("push", ref="refs/tags/v1")).base is None
     assert default(place) == origin.main[2]
 
 
-def test_a_default_branch_that_cannot_be_had(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1])
+def test_a_default_branch_that_cannot_be_had(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.feature[-1])
     said = refused(place, origin.event("push", ref="refs/heads/x", default_branch="gone"))
     assert said.startswith("the default branch, gone, is not here and cannot be fetched")
 
@@ -376,7 +347,7 @@ def test_a_default_branch_that_cannot_be_had(origin: Origin, tmp_path: Path) -> 
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def test_inputs_win_and_are_fetched(origin: Origin, tmp_path: Path) -> None:
+def test_inputs_win_and_are_fetched(origin: Origin, clone: Clones) -> None:
     subprocess.run(["git", "-C", str(origin.bare), "tag", "v1", origin.main[1]], check=True, env=environment())
     cases = {
         "main": "m5",
@@ -388,22 +359,22 @@ def test_inputs_win_and_are_fetched(origin: Origin, tmp_path: Path) -> None:
         "HEAD~3": "m3",
         "refs/tags/v1": "m1",
     }
-    for n, (base, text) in enumerate(cases.items()):
-        place = check_out(tmp_path / f"c{n}", origin.url, origin.merge)
+    for base, text in cases.items():
+        place = clone(origin.merge)
         found = asked(place, origin.event(), base)
         assert (found.base, found.warnings) == (base, ())
         assert at(place, base) == text
 
 
-def test_a_branch_of_any_name_is_an_input(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_a_branch_of_any_name_is_an_input(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     found = fetch_missing(origin.event(), None, place.top, None, BRANCH)
     assert found.base == origin.main[2]
     assert place.git("rev-parse", f"origin/{BRANCH}") == origin.feature[-1]
 
 
-def test_an_input_that_is_nowhere(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_an_input_that_is_nowhere(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     assert refused(place, origin.event(), "nowhere").startswith(
         "base nowhere is not in this shallow clone and cannot be fetched: check the name"
     )
@@ -416,7 +387,7 @@ def test_an_input_that_is_nowhere(origin: Origin, tmp_path: Path) -> None:
             assert not isinstance(caught.value, FetchError)
     # what history turns out not to have the check says, and which names are near
     assert fetch_missing(origin.event(), None, place.top, "HEAD~999", None).base == "HEAD~999"
-    whole = check_out(tmp_path / "d", origin.url, origin.merge, depth=None)
+    whole = clone(origin.merge, depth=None)
     assert fetch_missing(origin.event(), None, whole.top, "mian", None).base == "mian"
 
 
@@ -697,8 +668,8 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
         assert TOKEN not in warning.sentence()
 
 
-def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge, depth=None)
+def test_pointers_of_git_lfs_are_named(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge, depth=None)
     assert checkout_warnings(origin.event(), find_repository(place.top)) == []
     place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
     for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
@@ -714,7 +685,7 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
 
 
-def test_a_clone_that_is_no_clone(tmp_path: Path, origin: Origin) -> None:
+def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
     made = Project(tmp_path / "alone")
     made.write("at", "x")
     made.commit()

@@ -22,13 +22,13 @@ from tests.support.workflow_job import (
     changed,
     pull_job,
     pull_payload,
+    pulled,
 )
 
 
 def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
     second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
-    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + second)
-    done = pull_job(tmp_path, project, forge).run(command="plan", shard="2@0/2")
+    done = pulled(tmp_path, forge, config=CONFIG + second).run(command="plan", shard="2@0/2")
     matrix = json.loads(done.steps["prepare"].outputs["matrix"])
     assert [(each["shard"], each["session"]) for each in matrix["include"]] == [
         ("1/2", 0), ("2/2", 0), ("1/2", 1), ("2/2", 1),
@@ -38,9 +38,8 @@ def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeG
 
 def test_a_part_is_measured_and_only_its_data_leaves(tmp_path: Path, forge: FakeGitHub) -> None:
     second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
-    project = changed(tmp_path / "repository", base=0.1, head=0.2, config=CONFIG + second)
     given = {"command": "measure", "shard": "2/2@1/2", "set": "plan.executions=1"}
-    done = pull_job(tmp_path, project, forge).run(**given)
+    done = pulled(tmp_path, forge, head=0.2, config=CONFIG + second).run(**given)
     decided = done.steps["decide"].outputs
     assert decided["artifact"] == "perfgate-perfgate-data-shard2of2-session1"
     assert decided["report"] == ""
@@ -105,10 +104,8 @@ def test_events_with_the_rights_of_the_repository_measure_nothing(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="dumpable is Linux's")
 def test_what_git_starts_in_a_step_with_the_token_finds_none(
-    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+    job: Job, tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(f'#!/bin/sh\nenv >>{tmp_path}/seen\nexec {shutil.which("git")} "$@"\n')
     (tmp_path / "bin/git").chmod(0o755)
