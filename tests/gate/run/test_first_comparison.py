@@ -29,9 +29,9 @@ def project(top: Path, base: dict[str, str], head: dict[str, str], inner: str = 
     return made
 
 
-def check(made: Project, code: int, *more: str, **where: Path) -> str:
+def check(made: Project, code: int, *more: str, cwd: Path | None = None) -> str:
     """Compare the last commit with the one before; returns what it says, on one line."""
-    done = made.perfgate("check", "--base", "HEAD~1", *more, **where)
+    done = made.perfgate("check", "--base", "HEAD~1", *more, cwd=cwd)
     assert done.returncode == code, done.stdout + done.stderr
     return " ".join(done.stdout.split())
 

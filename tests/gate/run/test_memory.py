@@ -274,15 +274,21 @@ def stored(path: Path) -> list[Entry]:
     return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
 
 
+def appended(path: Path, project: Project, run: Run, records: list[Record]) -> Remembered:
+    """What a check adds of its one case."""
+    assert append_check(path, project, run, records) == []
+    (entry,) = stored(path)
+    return entry.learned.remembered
+
+
 def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: Checkout, tmp_path: Path) -> None:
     path, project, run, records = calibrated(tmp_path)
     # the caller knows better
     assert append_check(path, project, run, records, allowed=False) == [] == stored(path)
-    assert append_check(path, project, run, records) == []
+    known = appended(path, project, run, records)
     (entry,) = stored(path)
     assert (entry.session.id, entry.session.commit) == ("the check", project.sources.base.commit.sha)
     assert entry.learned.setup == SETUP
-    known = entry.learned.remembered
     assert (known.session, known.created, known.rounds) == ("the check", "2026-11-20T10:00:00Z", 6)
     assert known.build is not None and known.build.df == 5
     # both sides of a round were laid out alike, and are two programs
@@ -299,15 +305,11 @@ def test_without_common_layouts_and_of_one_program_a_check_adds_no_contrast(chec
     # one commit by whatever names
     assert run.head is not None
     same = structs.replace(run, base=structs.replace(run.head, ref="v1.3"))
-    assert append_check(path, project, same, [same, *records[1:]]) == []
-    (entry,) = stored(path)
-    assert entry.learned.remembered.contrast is None
+    assert appended(path, project, same, [same, *records[1:]]).contrast is None
     checkout.write("perfgate.toml", CONFIG + '\n[build]\nlayouts = "independent"\n')
     checkout.commit()
-    path, project, run, records = calibrated(tmp_path / "independent")
-    assert append_check(path, project, run, records) == []
-    (entry,) = stored(path)
-    assert entry.learned.remembered.build is not None and entry.learned.remembered.contrast is None
+    known = appended(*calibrated(tmp_path / "independent"))
+    assert known.build is not None and known.contrast is None
 
 
 @pytest.mark.parametrize("differs", [False, True])
@@ -320,22 +322,16 @@ def test_two_commits_whose_programs_are_the_same_are_one_program(
         for number in range(6)
         for side in SIDES
     ]
-    assert append_check(path, project, run, [*records, *made]) == []
-    (entry,) = stored(path)
-    assert (entry.learned.remembered.contrast is not None) == differs
+    assert (appended(path, project, run, [*records, *made]).contrast is not None) == differs
 
 
 def test_only_rounds_before_the_first_look_count(checkout: Checkout, tmp_path: Path) -> None:
     checkout.write("perfgate.toml", CONFIG.replace("builds = 5", "builds = {min = 4, max = 6}"))
     checkout.commit()
     path, project, run, records = calibrated(tmp_path)
-    config = {"plan": {"builds": {"min": 4, "max": 6}}}
-    run = structs.replace(run, config=config)
-    looks: list[Record] = [Look(look=n, settled=[]) for n in range(1, 7)]
-    assert append_check(path, project, run, [run, *records[1:], *looks]) == []
-    (entry,) = stored(path)
-    assert entry.learned.remembered.rounds == 4
-    assert entry.learned.remembered.build is not None and entry.learned.remembered.build.df == 3
+    run = structs.replace(run, config={"plan": {"builds": {"min": 4, "max": 6}}})
+    known = appended(path, project, run, [run, *records[1:], *(Look(look=n, settled=[]) for n in range(1, 7))])
+    assert known.rounds == 4 and known.build is not None and known.build.df == 3
 
 
 def test_without_a_calibration_nothing_is_kept(checkout: Checkout, tmp_path: Path) -> None:

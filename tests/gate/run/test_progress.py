@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable
+from typing import Any, TextIO, TypeVar
 
 import pytest
 
@@ -48,14 +50,28 @@ def two_rounds() -> list[Event]:
     return found
 
 
+S = TypeVar("S", bound=TextIO)
+
+
+def shown(stream: S, events: Iterable[Event], *, close: bool = True, **options: Any) -> S:
+    """Show events on a stream."""
+    progress = Progress(stream, **options)
+    for event in events:
+        progress(event)
+    if close:
+        progress.close()
+    return stream
+
+
+def logged(*events: Event, **options: Any) -> list[str]:
+    lines = shown(io.StringIO(), events, **options).getvalue().splitlines()
+    assert all(line.startswith("perfgate: ") for line in lines)
+    return [line.removeprefix("perfgate: ") for line in lines]
+
+
 def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
-    log = io.StringIO()
-    progress = Progress(log)
     why = {name: Unproved(kind="changed", path="README.md") for name in "abcde"}
-    progress(ProbeFinished(1, 6, {}, why))
-    progress.close()
-    lines = [line.removeprefix("perfgate: ") for line in log.getvalue().splitlines()]
-    assert lines == [
+    assert logged(ProbeFinished(1, 6, {}, why)) == [
         "1 of 6 run the same program on the same data: not measured",
         *(f"{name} is measured: README.md, which it opens or looks at, differs" for name in "abc"),
         "2 more benchmarks are measured: the report says why",
@@ -63,63 +79,41 @@ def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
 
 
 def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
-    log = io.StringIO()
-    progress = Progress(log)
     few = [Turn(benchmark=name, executions=10, iterations=1, starting=0.04) for name in "abcd"]
-    progress(LaidOut(few))
-    progress(LaidOut())
-    progress.close()
     said = "by turns of 1 value (starting takes 4% of the time)"
-    assert [line.removeprefix("perfgate: ") for line in log.getvalue().splitlines()] == [
-        *(f"{name}: {said}" for name in "abc"),
-        f"1 more benchmark: {said}",
-    ]
+    assert logged(LaidOut(few), LaidOut()) == [*(f"{name}: {said}" for name in "abc"), f"1 more benchmark: {said}"]
 
 
 @pytest.mark.parametrize(
-    ("event", "shown"),
+    ("event", "running"),
     [
         (StepStarted("base", None), "building base"),
         (StepStarted("head", "parse", {"clients": 8}), "parse (clients=8) on head"),
     ],
 )
-def test_a_terminal_shows_the_round_and_the_step(event: Event, shown: str) -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    progress(RoundStarted(0, 3, 4, 2, {"parse": 6}))
-    progress(event)
-    bar, running = terminal.screen.lines
+def test_a_terminal_shows_the_round_and_the_step(event: Event, running: str) -> None:
+    terminal = shown(Terminal(), [RoundStarted(0, 3, 4, 2, {"parse": 6}), event], close=False)
+    bar, below = terminal.screen.lines
     assert bar.startswith("round 1 of 3  ───") and bar.endswith("  0%")
-    assert running == f"  running  {shown}"
+    assert below == f"  running  {running}"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_reaches_the_end_of_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wide(monkeypatch, width)
-    terminal = Terminal()
-    progress = Progress(terminal, budget=lambda: 900.0, early=True)
-    name = "a benchmark with a 長い name that goes on and on and on"
-    for event in [*two_rounds(), StepStarted("head", name)]:
-        progress(event)
+    last = StepStarted("head", "a benchmark with a 長い name that goes on and on and on")
+    terminal = shown(Terminal(), [*two_rounds(), last], close=False, budget=lambda: 900.0, early=True)
     assert all(columns(line) < width for line in terminal.getvalue().split("\x1b[J")[-1].rstrip("\r").split("\n"))
 
 
 def test_a_plan_that_fills_its_budget_has_no_number_of_rounds() -> None:
-    log = io.StringIO()
-    progress = Progress(log, budget=lambda: 30.0, early=True, fills=True)
-    for event in two_rounds():
-        progress(event)
-    text = log.getvalue()
+    text = "\n".join(logged(*two_rounds(), budget=lambda: 30.0, early=True, fills=True))
     assert "round 2: " in text
     assert " of 3" not in text and "rounds" not in text and "would take" not in text
 
 
 def test_lines_stay_above_the_block_and_nothing_else_is_left() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    for event in [*two_rounds(), LookTaken(1, 2), StepStarted("base", None)]:
-        progress(event)
-    progress.close()
+    terminal = shown(Terminal(), [*two_rounds(), LookTaken(1, 2), StepStarted("base", None)])
     assert terminal.screen.lines == ["perfgate: round 2 of 3: 1 benchmark decided, 2 still open", ""]
     assert terminal.screen.column == 0
     # a cursor that is hidden would stay so after kill -9
@@ -132,11 +126,11 @@ def test_a_block_that_the_terminal_wraps_anew_is_erased_whole(
 ) -> None:
     terminal = Terminal()
     wide(monkeypatch, before)
-    shown = Live(terminal)
-    shown.show("x" * 79, "y" * 30, "z" * 5)
+    block = Live(terminal)
+    block.show("x" * 79, "y" * 30, "z" * 5)
     wide(monkeypatch, after)
     begun = len(terminal.getvalue())
-    shown.close()
+    block.close()
     lines = [min(79, before - 1), min(30, before - 1)]
     assert terminal.getvalue()[begun:] == f"\r\x1b[{sum(-(-each // after) for each in lines)}A\x1b[J"
 
@@ -144,12 +138,7 @@ def test_a_block_that_the_terminal_wraps_anew_is_erased_whole(
 @pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb"), ("TERM", "")])
 def test_what_is_no_persons_terminal_gets_plain_lines(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
-    terminal, log = Terminal(), io.StringIO()
-    for stream in (terminal, log):
-        progress = Progress(stream)
-        for event in two_rounds():
-            progress(event)
-        progress.close()
+    terminal, log = (shown(stream, two_rounds()) for stream in (Terminal(), io.StringIO()))
     assert "\x1b" not in terminal.getvalue() and "\r" not in terminal.getvalue()
     assert log.getvalue().startswith("perfgate: round 1 of 3: 2 starts\n")
     assert terminal.getvalue() == log.getvalue()
@@ -166,15 +155,10 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 
 
 def test_quiet_shows_nothing_and_one_of_many_only_a_block() -> None:
-    quiet, many, log = Terminal(), Terminal(), io.StringIO()
-    for progress in (
-        Progress(quiet, quiet=True),
-        Progress(many, lines=False, title="1a2b3c"),
-        Progress(log, lines=False),
-    ):
-        for event in [*two_rounds(), LookTaken(1, 0)]:
-            progress(event)
-    assert quiet.getvalue() == log.getvalue() == ""
+    events = [*two_rounds(), LookTaken(1, 0)]
+    many = shown(Terminal(), events, close=False, lines=False, title="1a2b3c")
+    assert shown(Terminal(), events, quiet=True).getvalue() == ""
+    assert logged(*events, lines=False) == []
     assert many.screen.lines[0].startswith("1a2b3c: round 2 of 3  ━━")
 
 

@@ -182,9 +182,9 @@ def test_a_clone_with_all_history_keeps_it(origin: Origin, tmp_path: Path) -> No
     assert place.git("rev-parse", "--is-shallow-repository") == "false"
 
 
-def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(clone: Clones, tmp_path: Path) -> None:
+def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(tmp_path: Path) -> None:
     origin = make_origin(tmp_path / "origin", commits=90, left=80)
-    place = clone(origin.feature[-1])
+    place = Clones(origin, tmp_path / "clones")(origin.feature[-1])
     place.git("fetch", "-q", "--depth=75", "origin", origin.main[-1])
     assert asked(place, origin.event()).base == origin.main[80]
     assert int(place.git("rev-list", origin.main[-1], "--count")) >= 75
@@ -436,10 +436,21 @@ class Watch:
         self._thread.join()
 
 
-def private(origin: Origin, server: GitServer, place: Path, sha: str | None = None, **more: str) -> Project:
+@pytest.fixture
+def server(origin: Origin) -> Iterator[GitServer]:
+    """It asks for the token."""
+    with GitServer(origin.bare.parent, token=TOKEN) as made:
+        yield made
+
+
+def header_of(server: GitServer) -> dict[str, str]:
+    """The settings of git with which a server gives what it has."""
+    return {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
+
+
+def private(server: GitServer, place: Path, sha: str, **more: str) -> Project:
     """A checkout of a server that asks for the token, without the token in it."""
-    header = {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
-    return check_out(place, f"{server.url}/origin.git", sha or origin.merge, settings=header, **more)  # type: ignore[arg-type]
+    return check_out(place, f"{server.url}/origin.git", sha, settings=header_of(server), **more)  # type: ignore[arg-type]
 
 
 def holding(folder: Path, text: str) -> list[str]:
@@ -462,7 +473,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
     nobody.setenv("GIT_CONFIG_KEY_0", "safe.directory")
     nobody.setenv("GIT_CONFIG_VALUE_0", "*")
     with GitServer(origin.bare.parent, token=TOKEN, delay=0.1) as server:
-        place = private(origin, server, tmp_path / "c", origin.feature[-1])
+        place = private(server, tmp_path / "c", origin.feature[-1])
         nobody.delenv("GITHUB_TOKEN")
         server.requests.clear()
         logged.unlink()
@@ -485,98 +496,81 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
     assert not trace.exists() or (TOKEN not in trace.read_text() and pair not in trace.read_text())
 
 
-def test_without_the_token_a_private_repository_is_refused(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
-        assert "cannot be fetched" in refused(place, origin.event(server_url=server.url))
-        with pytest.raises(FetchError) as caught:
-            fetch_missing(origin.event(server_url=server.url), "wrong", place.top, None, None)
-        assert "wrong" not in str(caught.value)
+def test_without_the_token_a_private_repository_is_refused(origin: Origin, tmp_path: Path, server: GitServer) -> None:
+    place, event = private(server, tmp_path / "c", origin.merge), origin.event(server_url=server.url)
+    assert "cannot be fetched" in refused(place, event)
+    with pytest.raises(FetchError) as caught:
+        fetch_missing(event, "wrong", place.top, None, None)
+    assert "wrong" not in str(caught.value)
 
 
-def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_path: Path) -> None:
+def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_path: Path, server: GitServer) -> None:
     """The checkout keeps its own; two headers in one request would be refused."""
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        for n, (kept, token) in enumerate(((server.wants(), "wrong"), (server.wants(), TOKEN), ("basic b2xk", TOKEN))):
-            place = private(origin, server, tmp_path / f"c{n}")
-            place.git("config", f"http.{server.url}/.extraheader", f"AUTHORIZATION: {kept}")
-            found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
-            assert found.base == origin.main[-1]
-            (warning,) = found.warnings
-            assert isinstance(warning, TokenLeft)
-            assert TOKEN not in warning.sentence()
+    for n, (kept, token) in enumerate(((server.wants(), "wrong"), (server.wants(), TOKEN), ("basic b2xk", TOKEN))):
+        place = private(server, tmp_path / f"c{n}", origin.merge)
+        place.git("config", f"http.{server.url}/.extraheader", f"AUTHORIZATION: {kept}")
+        found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
+        assert found.base == origin.main[-1]
+        (warning,) = found.warnings
+        assert isinstance(warning, TokenLeft)
+        assert TOKEN not in warning.sentence()
 
 
-def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        host = server.url.removeprefix("http://")
-        for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
-            place = private(origin, server, tmp_path / f"c{n}")
-            place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
-            server.requests.clear()
-            found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
-            assert found.base == origin.main[-1]
-            assert (found.warnings != ()) is (":" in user)
-            # a password that is there is used first
-            other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
-            assert any(other in value for request in server.requests for value in request.authorization) is (
-                given == TOKEN
-            )
-            assert TOKEN not in repr(found)
+def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path, server: GitServer) -> None:
+    host = server.url.removeprefix("http://")
+    for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
+        place = private(server, tmp_path / f"c{n}", origin.merge)
+        place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
+        server.requests.clear()
+        found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
+        assert found.base == origin.main[-1]
+        assert (found.warnings != ()) is (":" in user)
+        # a password that is there is used first
+        other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
+        sent = [value for request in server.requests for value in request.authorization]
+        assert any(other in value for value in sent) is (given == TOKEN)
+        assert TOKEN not in repr(found)
 
 
-def test_another_server_never_gets_the_token(origin: Origin, tmp_path: Path) -> None:
+def test_another_server_never_gets_the_token(origin: Origin, tmp_path: Path, server: GitServer) -> None:
     with GitServer(origin.bare.parent) as other:
         place = check_out(tmp_path / "c", f"{other.url}/origin.git", origin.merge)
-        other.requests.clear()
-        for server in (
-            "https://github.com",
-            other.url.replace("127.0.0.1", "localhost"),
-            other.url.replace("http:", "https:"),
-        ):
-            assert fetch_missing(origin.event(server_url=server), TOKEN, place.top, None, None).base == origin.main[-1]
+        local, safe = other.url.replace("127.0.0.1", "localhost"), other.url.replace("http:", "https:")
+        for address in ("https://github.com", local, safe):
+            found = fetch_missing(origin.event(server_url=address), TOKEN, place.top, None, None)
+            assert found.base == origin.main[-1]
         place = check_out(tmp_path / "d", f"{other.url}/origin.git", origin.feature[-1])
         assert fetch_missing(origin.event(), TOKEN, place.top, None, None).base == origin.main[2]
-        assert other.requests
-        assert [request for request in other.requests if request.authorization] == []
-
-
-def test_where_the_server_sends_it_on_the_token_does_not_go(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent) as other, GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
+        # nor where the server sends it on: what anybody may have is still followed, by a git without the token
+        place = private(server, tmp_path / "e", origin.merge)
         server.redirect = other.url
         server.requests.clear()
         found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        # what anybody may have is still followed, by a git without the token
         assert found.base == origin.main[-1]
         assert server.requests[0].authorization
         assert other.requests
         assert [request for request in other.requests if request.authorization] == []
 
 
-def test_hooks_and_credential_helpers_of_the_clone_are_not_called(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
-        called = tmp_path / "called"
-        for name in ("reference-transaction", "post-checkout"):
-            hook = place.top / ".git/hooks" / name
-            hook.write_text(f"#!/bin/sh\necho {name} >> {called}\n")
-            hook.chmod(0o755)
-        called.unlink(missing_ok=True)
-        assert fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None).base == origin.main[-1]
-    assert not called.exists()
-
-
-def test_a_credential_helper_does_not_see_the_token(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
-        seen = tmp_path / "seen"
-        place.git("config", "credential.helper", f"!env >> '{seen}'; true")
-        with pytest.raises(FetchError):
-            fetch_missing(origin.event(server_url=server.url), "expired", place.top, None, None)
+def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
+    origin: Origin, tmp_path: Path, server: GitServer
+) -> None:
+    place, event = private(server, tmp_path / "c", origin.merge), origin.event(server_url=server.url)
+    called, seen = tmp_path / "called", tmp_path / "seen"
+    for name in ("reference-transaction", "post-checkout"):
+        hook = place.top / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\necho {name} >> {called}\n")
+        hook.chmod(0o755)
+    called.unlink(missing_ok=True)
+    place.git("config", "credential.helper", f"!env >> '{seen}'; true")
+    called.unlink(missing_ok=True)
+    with pytest.raises(FetchError):
+        fetch_missing(event, "expired", place.top, None, None)
     # asked by the git that has no token, and by no other
     assert "PATH=" in seen.read_text()
     assert base64.b64encode(b"x-access-token:expired").decode() not in seen.read_text()
+    assert fetch_missing(event, TOKEN, place.top, None, None).base == origin.main[-1]
+    assert not called.exists()
 
 
 # --- partial clones, submodules, large files --------------------------------------------------------------------------
@@ -584,27 +578,19 @@ def test_a_credential_helper_does_not_see_the_token(origin: Origin, tmp_path: Pa
 
 @pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
 def test_a_partial_clone_gets_the_files_of_both_sides(
-    origin: Origin, tmp_path: Path, filter_: str, depth: int | None
+    origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None
 ) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        header = {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
-        place = Project(tmp_path / "c")
-        place.git("remote", "add", "origin", f"{server.url}/origin.git")
-        given = [part for key, value in header.items() for part in ("-c", f"{key}={value}")]
-        cut = [f"--depth={depth}"] if depth else []
-        place.git(
-            *given,
-            "fetch",
-            "-q",
-            "--no-tags",
-            *cut,
-            f"--filter={filter_}",
-            "origin",
-            f"{origin.feature[-1]}:refs/remotes/pull/7/head",
-        )
-        place.git(*given, "checkout", "-q", "--detach", "refs/remotes/pull/7/head")
-        found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found.base == origin.main[2]
+    place = Project(tmp_path / "c")
+    place.git("remote", "add", "origin", f"{server.url}/origin.git")
+    given = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
+    cut = [f"--depth={depth}"] if depth else []
+    ref = "refs/remotes/pull/7/head"
+    fetched = f"{origin.feature[-1]}:{ref}"
+    place.git(*given, "fetch", "-q", "--no-tags", *cut, f"--filter={filter_}", "origin", fetched)
+    place.git(*given, "checkout", "-q", "--detach", ref)
+    found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
+    assert found.base == origin.main[2]
+    server.token = "another"
     assert at(place, found.base) == "m2"
 
 
@@ -633,12 +619,12 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
     with GitServer(tmp_path / "served", token=TOKEN) as server:
         made = with_submodule(tmp_path, server)
         event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
-        place = private(made, server, tmp_path / "c", ref=MAIN)
+        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
         # not checked out: told, and left alone
         found = fetch_missing(event, TOKEN, place.top, None, None)
         (warning,) = found.warnings
         assert warning == SubmoduleAbsent("third party/lib")
-        header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
+        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
         place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
         inside = Project.__new__(Project)
         inside.top = place.top / "third party/lib"
@@ -655,8 +641,8 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
 def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
     with GitServer(tmp_path / "served", token=TOKEN) as server:
         made = with_submodule(tmp_path, server)
-        place = private(made, server, tmp_path / "c", ref=MAIN)
-        header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
+        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
+        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
         place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
         (tmp_path / "served/lib.git").rename(tmp_path / "served/gone.git")
         event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)

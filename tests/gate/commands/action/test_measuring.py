@@ -8,10 +8,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from gate.commands.action.measure import SECRET as HIDDEN
+from gate.github.runner import remove
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import inside
 from tests.support.runner_log import commands
@@ -169,9 +171,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(job: Job, monke
         (job.directory / f"env-{job.count}").write_text("LD_PRELOAD=/x.so\n")
         return 0
 
-    def refused(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
+    refused = mock.Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
     monkeypatch.setattr("gate.github.runner.put", refused)
     monkeypatch.setattr("gate.commands.action.measure.keep", lambda *_: None)
@@ -192,11 +192,7 @@ def test_links_that_measured_code_planted_are_not_followed(job: Job, tmp_path: P
     for each in ("run/measurements.jsonl", "status.json"):
         (folder / each).write_bytes((secret / Path(each).name).read_bytes())
     planted = folder / name
-    if planted.is_dir():
-        (planted / "measurements.jsonl").unlink()
-        planted.rmdir()
-    else:
-        planted.unlink()
+    remove(planted)
     planted.symlink_to(secret / Path(name).name if name != "run" else secret)
     (folder / "data").symlink_to(secret)
     decided = job.step("decide", request=request, measured="success")

@@ -146,15 +146,35 @@ def test_a_failing_forge_changes_no_verdict(slower: Job, forge: FakeGitHub) -> N
     assert forge.comments == []
 
 
-def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.sh", "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n")
-    project.commit("broken")
-    done = pull_job(tmp_path, project, forge).run()
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    [error] = done.said("error")
-    assert error.startswith("bench failed on head: exit 1")
-    assert "❌ **perfgate: Error**" in forge.comments[0]["body"]
+FAILS = "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n"
+ENDED = "the budget of 1.0 s ended before one round was complete: during the first build of base"
+
+
+@pytest.mark.parametrize(
+    ("config", "bench", "inputs", "code", "said"),
+    [
+        (CONFIG, FAILS, {}, 4, "bench failed on head: exit 1"),
+        # the first one that is made has no more than the budget
+        (CONFIG + '[build]\ncommand = "sleep 1234"\n', "", {"budget": "1s"}, 4, ENDED),
+        (CONFIG.replace("threshold", "treshold"), "", {}, 2, "treshold"),
+    ],
+    ids=["benchmark", "budget", "config"],
+)
+def test_what_has_no_verdict_is_an_error_everywhere(
+    tmp_path: Path, forge: FakeGitHub, config: str, bench: str, inputs: dict[str, str], code: int, said: str
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=config)
+    if bench:
+        project.write("bench.sh", bench)
+        project.commit("broken")
+    done = pull_job(tmp_path, project, forge).run(**inputs)
+    assert (done.code, done.outputs["verdict"]) == (code, "error")
+    assert any(said in error for error in done.said("error"))
+    title = "### perfgate could not run" if code == 2 else "❌ **perfgate: Error**"
+    [comment] = forge.comments
+    assert title in comment["body"] and title in done.summary
+    assert code == 4 or all(error.startswith("perfgate could not run: ") for error in done.said("error"))
+    assert (done.steps["decide"].outputs["report"] == "") == (code == 2)
 
 
 def test_a_machine_that_another_program_holds_is_an_error_that_names_it(job: Job, forge: FakeGitHub) -> None:
@@ -170,38 +190,9 @@ def test_a_machine_that_another_program_holds_is_an_error_that_names_it(job: Job
     assert "the machine was not free" in forge.comments[0]["body"]
 
 
-def test_a_budget_that_ends_before_one_round_is_an_error(tmp_path: Path, forge: FakeGitHub) -> None:
-    done = pulled(tmp_path, forge, config=CONFIG + '[build]\ncommand = "sleep 1234"\n').run(budget="1s")
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    # the first one that is made has no more than the budget
-    said = "the budget of 1.0 s ended before one round was complete: during the first build of base"
-    assert said in forge.comments[0]["body"]
-    assert any(said in error for error in done.said("error"))
-
-
-def test_a_wrong_config_is_told_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
-    done = pulled(tmp_path, forge, config=CONFIG.replace("threshold", "treshold")).run()
-    assert (done.code, done.outputs["verdict"]) == (2, "error")
-    [error] = done.said("error")
-    assert error.startswith("perfgate could not run: ")
-    assert "treshold" in error
-    assert "### perfgate could not run" in done.summary
-    assert "### perfgate could not run" in forge.comments[0]["body"]
-    assert done.steps["decide"].outputs["report"] == ""
-
-
 def test_wrong_inputs_are_all_named_and_nothing_runs(tmp_path: Path, forge: FakeGitHub) -> None:
-    given = {
-        "comment": "yes",
-        "budget": "soon",
-        "measuring": "perhaps",
-        "set": "gate.threshold",
-        "forks": "maybe",
-        "id": "a b",
-        "artifact": "1",
-        "shard": "1/2",
-        "working-directory": "nowhere",
-    }
+    given = {"comment": "yes", "budget": "soon", "measuring": "perhaps", "set": "gate.threshold", "forks": "maybe"}
+    given |= {"id": "a b", "artifact": "1", "shard": "1/2", "working-directory": "nowhere"}
     done = pulled(tmp_path, forge).run(**given)
     assert (done.code, done.outputs["verdict"]) == (2, "error")
     assert "measure" not in done.steps
@@ -240,15 +231,13 @@ def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: 
     assert "not in its commit" in done.summary
 
 
-def test_a_pull_request_against_itself_is_not_measured(slower: Job) -> None:
+def test_without_two_commits_nothing_is_measured(slower: Job, tmp_path: Path) -> None:
     main = slower.project.sha("main")
     done = slower.run(base=main, head=main)
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps
-
-
-def test_a_workspace_without_a_checkout_names_the_step_to_add(slower: Job, tmp_path: Path) -> None:
+    # a workspace without a checkout names the step to add
     (tmp_path / "empty").mkdir()
     slower.more["GITHUB_WORKSPACE"] = str(tmp_path / "empty")
     done = slower.run()

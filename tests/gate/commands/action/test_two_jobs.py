@@ -34,8 +34,9 @@ class Gate:
     def job(self, name: str = "measure", action: str = "synchronize") -> Job:
         self.count += 1
         payload = pull_payload(self.project, self.project.sha("main"), action=action)
-        folder, run = self.folder / f"job-{self.count}", {"run_id": self.run_id, "attempt": self.attempt}
-        job = Job(self.project, folder, "pull_request", payload, api=self.forge.url, job=name, **run)
+        folder = self.folder / f"job-{self.count}"
+        job = Job(self.project, folder, "pull_request", payload, api=self.forge.url, job=name)
+        job.run_id, job.attempt = self.run_id, self.attempt
         self.head = payload["pull_request"]["head"]["sha"]
         self.forge.runs.get(self.run_id) or self.forge.add_run(self.run_id, self.head)
         self.forge.runs[self.run_id].attempt = self.attempt
