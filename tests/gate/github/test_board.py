@@ -57,7 +57,7 @@ def race(stamps: dict[int, Stamp], choose: Callable[[list[int]], int]) -> tuple[
 
 
 def test_of_several_runs_the_newest_is_seen() -> None:
-    for seed in range(300):
+    for seed in range(100):
         stamps = {run: stamp(run) for run in ((2, 3) if seed % 3 else (2, 3, 4))}
         wall, placed = race(stamps, random.Random(seed).choice)
         newest = max(stamps)
@@ -66,7 +66,7 @@ def test_of_several_runs_the_newest_is_seen() -> None:
 
 
 def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
-    for seed in range(300):
+    for seed in range(100):
         stamps = {2: stamp(2, job="a.yml/b/linux"), 3: stamp(2, job="a.yml/b/mac")}
         wall, placed = race(stamps, random.Random(seed).choice)
         refused = [name for name, each in placed.items() if each.did == "taken"]

@@ -238,6 +238,7 @@ def test_without_two_commits_nothing_is_measured(slower: Job, tmp_path: Path) ->
     assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps
     # a workspace without a checkout names the step to add
+    slower.run_id += 1
     (tmp_path / "empty").mkdir()
     slower.more["GITHUB_WORKSPACE"] = str(tmp_path / "empty")
     done = slower.run()

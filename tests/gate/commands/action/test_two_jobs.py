@@ -214,12 +214,15 @@ def test_measurements_that_do_not_count_are_never_green(gate: Gate, forge: FakeG
     done = gate.decide("failure")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "another step of it failed" in gate.body()
+    # each time the deciding job is repeated
+    gate.attempt = 2
     granted = forge.permissions.pop("actions")
     done = gate.decide("success")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "add `actions: read` below `permissions:`" in done.said("error")[0]
     forge.permissions["actions"] = granted
     # those of another gate, and those that have expired
+    gate.attempt = 3
     [artifact] = forge.artifacts
     artifact.expired = True
     gate.uploaded("perfgate-other-data-shard1of1-session0", artifact.data)
@@ -228,7 +231,7 @@ def test_measurements_that_do_not_count_are_never_green(gate: Gate, forge: FakeG
     # a label, after the target went on
     artifact.expired = False
     forge.state.merge_bases.update(dict.fromkeys(forge.state.merge_bases, "d" * 40))
-    gate.run_id = 1001
+    gate.run_id, gate.attempt = 1001, 1
     done = gate.decide("skipped", "labeled")
     assert done.code == 4
     assert "measured against another base" in done.said("error")[0]
