@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from gate.github.client import Forge
-from gate.github.conversation import User, fitting, login
+from gate.github.comment import User, fitting, login
 from gate.github.problems import Task
 from gate.model.case import case_id
 from gate.model.history import CreepCase, CreepFacts

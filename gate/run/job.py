@@ -1,4 +1,4 @@
-"""What a run will measure: its schedule, its first line, and what a resumed run must find unchanged."""
+"""What a run will measure: its schedule and first line, warnings before time is spent, what a resumed run must find."""
 
 from __future__ import annotations
 
@@ -33,18 +33,23 @@ from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, 
 from gate.config.study import Study
 from gate.config.treatments import Planned, baseline
 from gate.config.types import Builds, Config
-from gate.model import SIDES, Record, Run, Side, Turn, UserError
+from gate.decide.estimates import BOOTSTRAP_BUILDS
+from gate.model import FEWEST_FOR_STEADY, SIDES, Memory, Record, Run, Side, Turn, UserError
+from gate.model.case import quantile_of
 from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
+from gate.model.warnings import setup as warn
 from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, control_warnings, recall_memory
-from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
+from gate.stats.fixed_sessions import FEWEST_ROUNDS
+from gate.stats.quantile import needed_values
 from gate.store.memory import Costs
+from gate.units import plural
 from gate.words.effects import settings_text
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
@@ -302,3 +307,51 @@ def now() -> str:
 def treatment_name(benchmark: str, factors: Mapping[str, Setting]) -> str:
     """Name a benchmark at a treatment: "latency (load=busy, clients=8)"."""
     return f"{benchmark} ({settings_text(factors)})" if factors else benchmark
+
+
+# --- warnings before time is spent ------------------------------------------------------------------------------------
+
+
+def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[AnyWarning]:
+    """Say what the rules and the plan ask for that cannot come out of it.
+
+    memory: what is remembered of the machine. sessions: how often all of the plan is measured.
+    """
+    stops = not rules.gate.interval.startswith("bootstrap") and sessions == 1
+    builds, needed = most_builds(rules.plan, early=stops), rules.gate.min_builds
+    told: list[AnyWarning] = []
+    if builds * sessions < needed:
+        moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
+        exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
+        told.append(warn.FewBuilds(builds, needed, moderates, exact))
+    if rules.gate.sessions == "fixed" and sessions > 1 and builds < FEWEST_ROUNDS:
+        told.append(warn.FewBuildsPerMachine(builds, FEWEST_ROUNDS))
+    if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
+        told.append(warn.FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
+    if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
+        told.append(warn.NoLooksByBootstrap(builds))
+    # a program that writes its own values may write more of them
+    names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
+    if names and rules.plan.iterations < FEWEST_FOR_STEADY:
+        told.append(warn.FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY))
+    return told
+
+
+def quantile_warnings(rules: Config) -> list[str]:
+    """Name the quantiles that the plan cannot judge, for before measuring.
+
+    A program may write more values than the plan asks for, so the report says it only of what was measured.
+    """
+    per_build = rules.plan.executions * rules.plan.iterations
+    texts = []
+    for b in rules.benchmark:
+        for name, metric in b.metric.items():
+            for statistic in metric.compared:
+                tau = quantile_of(statistic)
+                needs = needed_values(tau) if tau is not None else 0
+                if needs > per_build:
+                    texts.append(
+                        f"{b.name}: {statistic} of {name} needs {needs} values per build, the plan has {per_build} "
+                        f"({plural(rules.plan.executions, 'start')} x {plural(rules.plan.iterations, 'value')})"
+                    )
+    return texts

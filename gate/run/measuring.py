@@ -20,8 +20,7 @@ from gate.evidence.records import Appender
 from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind, UserError
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
-from gate.run.base_search import Settled, settled
-from gate.run.base_trial import Started, started, tried
+from gate.run.base_search import Settled, Started, settled, started, tried
 from gate.run.duration import needed_rounds
 from gate.run.first_comparison import lacking, left, may_lack
 from gate.run.interruption import Folder, orderly

@@ -1,4 +1,4 @@
-"""The memory of a check: what it recalls from the history before measuring, and adds afterwards.
+"""The memory of a check: where it is, what is recalled from it before measuring, and what is added afterwards.
 
 A history that cannot be used never fails a check: it becomes a warning.
 """
@@ -10,12 +10,15 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
+from gate.cli.groups import RulesOptions
+from gate.decide.policy import policy_of
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
@@ -23,6 +26,7 @@ from gate.evidence.sameness import are_two_programs
 from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
+from gate.model.names import HISTORY_REF
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import (
     ControlsAlarm,
@@ -34,11 +38,14 @@ from gate.model.warnings.setup import (
 from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
+from gate.store.folder import FolderStore
 from gate.store.history_records import proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.ref import RefStore
 from harness.errors import SourceError
 from harness.host.facts import differences
+from harness.source.git import Access, Git, authorised, git_of
 from harness.source.repository import Repository
 
 SESSIONS = 10
@@ -62,7 +69,7 @@ def control_warnings(history: Path | None) -> list[AnyWarning]:
 
     history: of the option.
     """
-    from gate.run.place import opened
+    from gate.run.memory import opened
 
     with contextlib.suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
@@ -268,3 +275,63 @@ def on_default_branch(project: Project) -> bool:
         if git.maybe("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is not None:
             return git.attempt("merge-base", "--is-ancestor", head.sha, name).status == 0
     return False
+
+
+# --- where the history is ---------------------------------------------------------------------------------------------
+
+
+def opened(history: str | None, remote: str | None = None) -> RefStore | FolderStore:
+    """Open the store that an option, the rules, the environment or the default name.
+
+    history: of the option. remote: where a record is pushed to.
+
+    Raises:
+        UserError: a ref that cannot be, no repository, or a folder that is to be pushed.
+    """
+    ref = (
+        history
+        or policy_of(None, RulesOptions()).config.gate.history
+        or os.environ.get("PERFGATE_HISTORY")
+        or HISTORY_REF
+    )
+    if not is_ref(ref):
+        folder = folder_of(Path(ref), None, os.environ)
+        if remote is not None:
+            raise UserError(
+                f"--push: {folder} is a folder, which has no remote: name a ref with --history, or leave out --push"
+            )
+        return FolderStore(folder)
+    git = here()
+    if git is None:
+        raise UserError(
+            "no git repository here (GIT_DIR is ignored): run it in the project's, or name a folder with --history"
+        )
+    if git.attempt("check-ref-format", ref).status:
+        raise UserError(f"--history {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}, or a folder")
+    return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)
+
+
+def pushing(git: Git, remote: str, environment: Mapping[str, str]) -> Git:
+    """Return git that may push: in a workflow with its token, where it is one of the default branch.
+
+    Raises:
+        UserError: a pull request's workflow, whose commits are not yet the project's.
+    """
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return git
+    event = read_event(environment)
+    if not may_write_history(event):
+        raise UserError(
+            f"--push: this is a workflow of {event.name} on {event.ref or 'no branch'}: only a push, schedule or "
+            "dispatch on the default branch writes the history"
+        )
+    access = Access(event.server_url, environment.get("GITHUB_TOKEN", ""))
+    url = git.attempt("remote", "get-url", "--push", "--", remote).stdout.decode(errors="replace").strip() or remote
+    return authorised(git, url, access) if access.covers(url) else git
+
+
+def here() -> Git | None:
+    """Return git in the working directory; None: it is in no repository."""
+    with suppress(SourceError):
+        return git_of(Path.cwd())
+    return None

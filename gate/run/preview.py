@@ -17,8 +17,7 @@ from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.model.warnings.setup import SpawnInstead
 from gate.run.duration import Expected, expected_time, past_of
-from gate.run.job import Job, by_starts
-from gate.run.plan_warnings import quantile_warnings
+from gate.run.job import Job, by_starts, quantile_warnings
 from gate.units import format_duration, plural
 from gate.words.reports import sides
 from gate.writing.plain import visible

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.github.command_files import remove
+from gate.github.runner import remove
 from gate.removal import remove_tree
 from gate.run.run_folder import make_room
 from harness.sandbox.sandbox import _clear

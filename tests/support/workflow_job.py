@@ -229,6 +229,11 @@ def pull_job(
     return Job(project, directory, "pull_request", payload, api=forge.url, token=forge.token, forge=forge)
 
 
+def pulled(tmp_path: Path, forge: FakeGitHub, *, head: float = 0.1, config: str = CONFIG, fork: bool = False) -> Job:
+    """Make the job of a pull request whose benchmark takes this long, and 0.1 s before."""
+    return pull_job(tmp_path, changed(tmp_path / "repository", base=0.1, head=head, config=config), forge, fork=fork)
+
+
 def measured(*names: str, head: float = 1.0) -> str:
     """Write measurements of a fixed design in which head takes so many times as long."""
     lines = [

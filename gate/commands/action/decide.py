@@ -13,14 +13,20 @@ from gate.codes import Exit
 from gate.commands.action.study import ANALYSIS, conclude_study, page_of
 from gate.evidence.inputs import MEASUREMENTS, REPORT, read_inputs
 from gate.evidence.records import Inputs, Located
-from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.event import is_sha
 from gate.github.notice import Notice
 from gate.github.publishing import outcome as outcomes
-from gate.github.publishing.collected_measurements import NothingError, copy_lines, require_readable
-from gate.github.publishing.conclusion import Concluded, conclude_foreign, conclude_on, target_of
+from gate.github.publishing.conclusion import (
+    Concluded,
+    NothingError,
+    conclude_foreign,
+    conclude_on,
+    copy_lines,
+    require_readable,
+    target_of,
+)
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
-from gate.github.runner import fenced, warning_line, write_outputs
+from gate.github.runner import fenced, is_regular, put, read_regular, remove, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
 from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given, WorkingAncestor
 from gate.model.warnings import typed

@@ -19,10 +19,9 @@ from gate.cli.groups import MeasureOptions
 from gate.cli.option_values import Shard
 from gate.codes import Exit, is_of_signal
 from gate.commands.action.study import measure_study
-from gate.github.command_files import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, keep
 from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
-from gate.github.runner import error_line, fenced, warning_line
+from gate.github.runner import NAMES, FileGuard, error_line, fenced, put, warning_line
 from gate.model import UserError
 from gate.run.interruption import EndedError, Heard, say_why
 from gate.writing.plain import visible

@@ -16,8 +16,7 @@ from gate.codes import Exit
 from gate.commands.action.study import study_refusal
 from gate.document.markdown import brief, link
 from gate.github.client import forge_of, token_of
-from gate.github.comment import Marker, publish_comment
-from gate.github.conversation import Conversation
+from gate.github.comment import Conversation, Marker, publish_comment
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
@@ -198,7 +197,7 @@ def _refusal(request: Request) -> str | None:
 
 def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
-    from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
+    from gate.commands.action.measuring_job import WantedRun, fetch_measured, workflow_path
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)

@@ -11,14 +11,13 @@ from gate.codes import Exit
 from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
 from gate.github.client import forge_of
-from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.conclusion import stamp_of, target_of
 from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, gate_name, request_of
-from gate.github.runner import error_line, warning_line, write_outputs
+from gate.github.runner import error_line, is_regular, open_regular, warning_line, write_outputs
 from gate.model import Report
 from gate.report import json
 from gate.report.links import Links

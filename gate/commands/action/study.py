@@ -12,13 +12,12 @@ from typing import TextIO
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.evidence.inputs import read_inputs
-from gate.github.command_files import is_regular, put
 from gate.github.event import Event
 from gate.github.notice import Notice
-from gate.github.publishing.collected_measurements import require_readable
-from gate.github.publishing.conclusion import Concluded
+from gate.github.publishing.conclusion import Concluded, require_readable
 from gate.github.publishing.outcome import Outcome, Status, Target, could_not_run
 from gate.github.publishing.request import TEXT, Request, rules_of
+from gate.github.runner import is_regular, put
 from gate.model import Failure, ReportVerdict
 from gate.run.refusal import FORKS
 from gate.words import failures

@@ -15,7 +15,7 @@ from gate.model import SCHEMA, UserError
 from gate.model.controls import UNTESTED
 from gate.report.json import text_of
 from gate.report.outputs import deliver, require_writable
-from gate.run.place import opened
+from gate.run.memory import opened
 from gate.store.history_records import proof_of
 from gate.store.memory import HistoryError, folder_of
 from gate.units import plural

@@ -12,7 +12,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
 from gate.planning.deciding import decide_inputs
-from gate.run.place import here, opened
+from gate.run.memory import here, opened
 from gate.store.history_records import Added, Reading, encode, proof_of
 from gate.store.recording import commits_of, descends, describe, record_of
 from gate.units import agree, plural

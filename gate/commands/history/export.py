@@ -15,7 +15,7 @@ from gate.model import LEVELS, SIDES, Level, Side
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
 from gate.report.outputs import deliver
-from gate.run.place import opened
+from gate.run.memory import opened
 from gate.stats.ratio import t_quantile
 from gate.store.history_records import when
 from gate.units import plural

@@ -16,9 +16,9 @@ from gate.github.client import forge_of
 from gate.github.event import Event, nothing_to_do, read_event
 from gate.github.notice import Notice, headline
 from gate.github.problems import Problem
-from gate.github.publishing.collected_measurements import broken_off
 from gate.github.publishing.conclusion import (
     Concluded,
+    broken_off,
     conclude_foreign,
     conclude_on,
     job_name,

@@ -26,11 +26,10 @@ from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.report.outputs import deliver, require_writable, targets
-from gate.run.job import Job, prepare
+from gate.run.job import Job, prepare, quantile_warnings
 from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
-from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings

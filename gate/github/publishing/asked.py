@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from gate.github.client import Forge, Label, PullFacts
-from gate.github.conversation import User
+from gate.github.comment import User
 from gate.github.event import Event, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
 

@@ -1,8 +1,9 @@
-"""Measurements -> the outcome of a gate, with the label that accepts regressions looked up on the forge."""
+"""Measurements that jobs left -> the outcome of a gate, with the label that accepts regressions as the forge has it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +18,64 @@ from gate.github.client import forge_of, token_of
 from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
 from gate.github.problems import Problem
-from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing
-from gate.github.publishing.request import Before
+from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
+from gate.github.publishing.request import STATUS, Before
+from gate.github.runner import open_regular, read_regular
 from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
 from gate.planning.deciding import decide_inputs
+
+_LARGEST = 1_000_000_000
+
+
+class NothingError(UserError):
+    """There are no measurements."""
+
+
+def broken_off(runs: Iterable[str]) -> list[Notice]:
+    """Return a notice for each part whose measuring did not come to its end, as far as it has a status.
+
+    Args:
+        runs: folders, or folders of such folders; a job that did not come to measuring left a status alone.
+    """
+    notices = []
+    for folder in (part for run in map(Path, runs) for part in (run, *sorted(run.glob("*/")))):
+        if os.path.lexists(folder / STATUS):
+            status = read_status(folder)
+            if status.code:
+                why = "; ".join(status.lines) or f"exit code {status.code}"
+                notices.append(Notice(status.code, f"measuring in {folder.name} did not end well: {why}"))
+    return notices
+
+
+def require_readable(files: Iterable[Path]) -> None:
+    """Refuse what is not to be read: measured code could put a link there, or more than fits into the memory.
+
+    Raises:
+        UserError: a file is none, or is larger than 1 GB.
+    """
+    for file in files:
+        try:
+            with open_regular(file) as stream:
+                size = os.fstat(stream.fileno()).st_size
+        except OSError as error:
+            raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+        if size > _LARGEST:
+            raise UserError(f"{file}: is larger than {_LARGEST // 1_000_000_000} GB")
+
+
+def copy_lines(file: Path, target: Path) -> None:
+    """Copy the whole lines of a measurement file to a new one; links are not followed.
+
+    Raises:
+        UserError: it cannot be read, or is larger than 1 GB.
+        OSError: the target is there already, or cannot be written.
+    """
+    require_readable([file])
+    whole, newline, _ = (read_regular(file, _LARGEST) or b"").rpartition(b"\n")
+    with target.open("xb") as out:
+        out.writelines((whole, newline))
+
 
 AS_MEASURED = RulesOptions()
 _STOPPED = ("cancelled", "timed_out")

@@ -23,9 +23,8 @@ from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
-from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
+from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, Seen, member, read_untrusted, unpack
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted.unpack import LARGEST_ZIP, member, unpack
 from gate.model import Commit, Run, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues

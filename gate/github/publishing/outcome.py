@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from gate.codes import Exit
-from gate.github.command_files import put, read_regular
 from gate.github.notice import Notice
 from gate.github.publishing.request import STATUS, folded
+from gate.github.runner import put, read_regular
 from gate.model import ReportVerdict, UserError
 from gate.model.choice import AnyHow
 from gate.model.warnings import AnyWarning

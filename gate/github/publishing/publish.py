@@ -17,7 +17,6 @@ from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape, link
 from gate.github import notice
 from gate.github.client import Forge, forge_of
-from gate.github.command_files import read_regular
 from gate.github.comment import Marker, publish_comment
 from gate.github.event import Event, may_write_history
 from gate.github.problems import Problem
@@ -25,7 +24,7 @@ from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT, Occasion
-from gate.github.runner import append_summary, error_line, warning_line
+from gate.github.runner import append_summary, error_line, read_regular, warning_line
 from gate.github.stamp import Stamp
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
@@ -69,16 +68,17 @@ class Publication:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """What came of publishing: the address of the comment, and why something was refused, which no job passes over."""
+class Delivery:
+    """What came of publishing one thing, or all: its address, or why it failed, or was refused, which fails a job."""
 
-    url: str | None
-    refused: str | None
+    url: str | None = None
+    warnings: tuple[str, ...] = ()
+    refused: str | None = None
     issue: str | None = None
-    """The address of the issue of a creep check."""
+    """Beside the address of the comment that of the issue of a creep check."""
 
 
-def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> Published:
+def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> Delivery:
     """Tell an outcome wherever it is wanted.
 
     out takes workflow commands: annotations, and a warning for each thing that could not be told.
@@ -97,16 +97,7 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
     refused = next((each.refused for each in deliveries if each.refused), None)
     out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
-    return Published(commented.url, refused, issue.url)
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """The result of publishing one thing: its address, or why it failed, or was refused."""
-
-    url: str | None = None
-    warnings: tuple[str, ...] = ()
-    refused: str | None = None
+    return Delivery(commented.url, refused=refused, issue=issue.url)
 
 
 def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:

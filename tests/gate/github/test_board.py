@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gate.github.client import Forge
 from gate.github.problems import Problem, Task
 from gate.github.publishing.commit import Placed, _Status, set_status
 from gate.github.stamp import Stamp, stamp_on
 from tests.gate.github.test_comment_races import Order
+from tests.gate.github.test_stamp import stamp
 from tests.support.forge import FakeGitHub
-from tests.support.forge.clock import hurried
 
 HEAD = "a" * 40
 URL = "https://github.example/run"
-
-
-def stamp(run: int, *, attempt: int = 1, job: str = "a.yml/b", use: str = "u") -> Stamp:
-    return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job=job, use=use)
 
 
 # --- in every order ---------------------------------------------------------------------------------------------------
@@ -62,7 +57,7 @@ def race(stamps: dict[int, Stamp], choose: Callable[[list[int]], int]) -> tuple[
 
 
 def test_of_several_runs_the_newest_is_seen() -> None:
-    for seed in range(300):
+    for seed in range(100):
         stamps = {run: stamp(run) for run in ((2, 3) if seed % 3 else (2, 3, 4))}
         wall, placed = race(stamps, random.Random(seed).choice)
         newest = max(stamps)
@@ -71,7 +66,7 @@ def test_of_several_runs_the_newest_is_seen() -> None:
 
 
 def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
-    for seed in range(300):
+    for seed in range(100):
         stamps = {2: stamp(2, job="a.yml/b/linux"), 3: stamp(2, job="a.yml/b/mac")}
         wall, placed = race(stamps, random.Random(seed).choice)
         refused = [name for name, each in placed.items() if each.did == "taken"]
@@ -84,22 +79,10 @@ def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen(
 # --- on GitHub --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    with FakeGitHub() as made:
-        hurried(monkeypatch, made)
-        yield made
-        assert made.violations == []
-
-
-def forge(github: FakeGitHub) -> Forge:
-    return Forge(api_url=github.url, token=github.token, repository="acme/widget", patience=600)
-
-
 def put(
     github: FakeGitHub, state: Any, by: Stamp, *, sha: str = HEAD, context: str = "perfgate", said: str = "x"
 ) -> str:
-    return set_status(forge(github), sha, context, by, state, said, URL).did
+    return set_status(github.client(), sha, context, by, state, said, URL).did
 
 
 def states(github: FakeGitHub) -> list[str]:
@@ -139,7 +122,7 @@ def test_another_job_s_red_stays_red(github: FakeGitHub, other: Stamp) -> None:
 
 
 def test_what_somebody_else_set_is_replaced_and_other_names_do_not_matter(github: FakeGitHub) -> None:
-    post = forge(github).transport.send
+    post = github.client().transport.send
     for context in ("perfgate", "perfgate/x"):
         body = {"state": "success", "context": context, "target_url": stamp(9).on(URL) if "x" in context else URL}
         post(Task("set", ""), "POST", f"/repos/acme/widget/statuses/{HEAD}", body, dict[str, Any])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,45 +13,22 @@ from gate.github.client import Forge
 from gate.github.problems import Problem
 from gate.github.transport import Answer, Transport
 from tests.support.forge import FakeGitHub
-from tests.support.forge.clock import hurried
 
 HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40
-HOSTILE = [
-    'zzz";echo${IFS}"hello";#',
-    "a b",
-    "größe/日本語",
-    "a&state=closed",
-    "a%26b+c=d",
-    "x?y#z;w",
-    "main",
-    "user:topic",
-    "$(id)`id`",
-]
-
-
-@pytest.fixture
-def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    with FakeGitHub("acme/widget") as github:
-        hurried(monkeypatch, github)
-        yield github
-        assert github.violations == []
-
-
-def forge(github: FakeGitHub, **more: Any) -> Forge:
-    return Forge(api_url=github.url, token=github.token, repository="acme/widget", **more)
+HOSTILE = ["a b", "größe/日本語", "a&state=closed", "a%26b+c=d", "x?y#z;w", "user:topic", "$(id)`id`"]
 
 
 def test_a_pull_request(github: FakeGitHub) -> None:
     made = github.add_pull(12, HEAD, BASE, "topic", "next", labels=("bug", "perf-accepted"), head_repository="eve/fork")
     made.merge_sha = MERGE
-    found = forge(github).pull(12)
+    found = github.client().pull(12)
     assert (found.number, found.state, found.merge_sha) == (12, "open", MERGE)
     assert (found.head.sha, found.head.ref, found.head.repository) == (HEAD, "topic", "eve/fork")
     assert (found.base.sha, found.base.ref, found.base.repository) == (BASE, "next", "acme/widget")
     assert [label.name for label in found.labels] == ["bug", "perf-accepted"]
     assert found.pushed == "2026-01-01T00:00:00Z"
     made.state, made.head_repository, made.merge_sha, made.labels = "closed", None, None, []
-    found = forge(github).pull(12)
+    found = github.client().pull(12)
     assert (found.state, found.head.repository, found.merge_sha, found.labels) == ("closed", "", None, [])
     assert found.pushed == ""
 
@@ -64,10 +41,10 @@ def test_the_pull_requests_of_a_branch(github: FakeGitHub, branch: str) -> None:
     github.add_pull(4, head_ref=branch)
     github.add_pull(5, head_ref=branch, head_repository="eve/widget").state = "closed"
     github.add_pull(6, head_ref=branch, head_repository=None)
-    assert [one.number for one in forge(github).pulls_of("eve/widget", branch)] == [1]
-    assert [one.number for one in forge(github).pulls_of("acme/Widget", branch)] == [4]
+    assert [one.number for one in github.client().pulls_of("eve/widget", branch)] == [1]
+    assert [one.number for one in github.client().pulls_of("acme/Widget", branch)] == [4]
     assert github.requests[0].query["head"] == f"eve:{branch}"
-    assert forge(github).pulls_of("nobody/widget", branch) == []
+    assert github.client().pulls_of("nobody/widget", branch) == []
 
 
 def test_filters_that_are_not_heeded(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +61,8 @@ def test_filters_that_are_not_heeded(github: FakeGitHub, monkeypatch: pytest.Mon
         return whole(self, task, method, path, **more)
 
     monkeypatch.setattr(Transport, "call", call)
-    assert [one.number for one in forge(github).pulls_of("acme/widget", "topic")] == [1]
-    assert [one.id for one in forge(github).runs_of_head(HEAD)] == [5]
+    assert [one.number for one in github.client().pulls_of("acme/widget", "topic")] == [1]
+    assert [one.id for one in github.client().runs_of_head(HEAD)] == [5]
 
 
 def test_a_file(github: FakeGitHub) -> None:
@@ -97,7 +74,7 @@ def test_a_file(github: FakeGitHub) -> None:
             (BASE, "long"): "x" * 200,
         }
     )
-    one = forge(github)
+    one = github.client()
     assert one.file_at("perfgate.toml", "main") == "größe = 1\r\n"
     assert one.file_at("a b/ü#?&%41;.toml", BASE) == "x"
     assert one.file_at("empty", BASE) == ""
@@ -108,13 +85,13 @@ def test_a_file(github: FakeGitHub) -> None:
 
 def test_a_commit_that_is_not_there_is_no_absent_file(github: FakeGitHub) -> None:
     with pytest.raises(Problem, match=r"cannot read perfgate.toml at d{40}: .*404"):
-        forge(github).file_at("perfgate.toml", "d" * 40)
+        github.client().file_at("perfgate.toml", "d" * 40)
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "a//b", "../secret", "a/../../x", "./a", "a/", ".."])
 def test_a_path_that_is_none(github: FakeGitHub, path: str) -> None:
     with pytest.raises(Problem, match="write the path from the top of the repository"):
-        forge(github).file_at(path, "main")
+        github.client().file_at(path, "main")
     assert github.requests == []
 
 
@@ -140,20 +117,13 @@ def test_what_is_no_file(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, co
     )
     body = msgspec.json.encode(given).decode()
     monkeypatch.setattr(Transport, "call", lambda *words, **more: Answer(200, {}, body))
-    one = forge(github)
+    one = github.client()
     if words is None:
         assert one.file_at("x", BASE) == "x"
         return
     with pytest.raises(Problem) as caught:
         one.file_at("x", BASE)
     assert words in caught.value.what
-
-
-def test_a_file_without_the_permission(github: FakeGitHub) -> None:
-    del github.permissions["contents"]
-    with pytest.raises(Problem) as caught:
-        forge(github).file_at("x", "main")
-    assert caught.value.permission == "contents: read"
 
 
 def test_the_runs_of_a_head_and_their_artifacts(github: FakeGitHub) -> None:
@@ -163,11 +133,11 @@ def test_the_runs_of_a_head_and_their_artifacts(github: FakeGitHub) -> None:
     github.add_run(7, BASE)
     first, second = github.add_artifact(5, "one", b"x"), github.add_artifact(5, "two", b"xyz")
     second.expired = True
-    one, other = forge(github).runs_of_head(HEAD)
+    one, other = github.client().runs_of_head(HEAD)
     assert (one.id, one.attempt, one.event, one.path) == (5, 3, "pull_request", ".github/workflows/x.yml@main")
     assert (other.id, other.head_branch, other.event, other.pulls) == (6, "other", "push", [])
-    assert forge(github).runs_of_head("d" * 40) == []
-    found = forge(github).artifacts_of_run(one.id, one.attempt, HEAD, one.began)
+    assert github.client().runs_of_head("d" * 40) == []
+    found = github.client().artifacts_of_run(one.id, one.attempt, HEAD, one.began)
     assert [(each.id, each.name, each.size, each.expired) for each in found] == [
         (second.id, "two", 3, True),
         (first.id, "one", 1, False),
@@ -182,23 +152,31 @@ def test_how_commits_hang_together(github: FakeGitHub) -> None:
     github.state.merge_bases["release/1.x", HEAD] = BASE
     github.state.merge_bases[BASE, HEAD] = None
     github.files["release/1.x", "x"] = ""
-    one = forge(github)
+    one = github.client()
     assert (one.parents(MERGE), one.parents("d" * 40)) == ((BASE, HEAD), None)
     assert (one.merge_base("release/1.x", HEAD), one.merge_base(HEAD, BASE)) == (BASE, HEAD)
     assert (one.merge_base(BASE, HEAD), one.merge_base("nowhere", HEAD)) == (None, None)
-    del github.permissions["contents"]
-    for asking in (lambda: one.parents(MERGE), lambda: one.merge_base(HEAD, BASE)):
-        with pytest.raises(Problem) as caught:
-            asking()
-        assert caught.value.permission == "contents: read"
 
 
 def test_the_artifacts_of_a_run(github: FakeGitHub) -> None:
     made = [github.add_artifact(7, f"part-{number}", b"") for number in range(130)]
-    found = forge(github).artifacts_of_run(7)
+    found = github.client().artifacts_of_run(7)
     assert [one.id for one in found] == [one.id for one in reversed(made)]
     assert {(one.run_id, one.run_attempt, one.head_sha) for one in found} == {(7, None, HEAD)}
-    del github.permissions["actions"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "permission"),
+    [
+        (lambda one: one.file_at("x", "main"), "contents"),
+        (lambda one: one.parents(MERGE), "contents"),
+        (lambda one: one.merge_base(HEAD, BASE), "contents"),
+        (lambda one: one.artifacts_of_run(7), "actions"),
+    ],
+)
+def test_a_missing_permission_is_named(github: FakeGitHub, ask: Callable[[Forge], object], permission: str) -> None:
+    github.add_artifact(7, "part", b"")
+    del github.permissions[permission]
     with pytest.raises(Problem) as caught:
-        forge(github).artifacts_of_run(7)
-    assert caught.value.permission == "actions: read"
+        ask(github.client())
+    assert caught.value.permission == f"{permission}: read"

@@ -2,60 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from gate.github.client import Forge
 from gate.github.comment import Marker, publish_comment
 from gate.github.problems import Problem
-from gate.github.stamp import Stamp
+from tests.gate.github.test_comment_races import HEAD, marker, text
+from tests.gate.github.test_stamp import stamp
 from tests.support.forge import FakeGitHub
-from tests.support.forge.clock import hurried
+from tests.support.forge.clock import HurriedClock
 
-HEAD = "a" * 40
-REST = "by=1.1 job=perfgate.yml/bench use=u"
+REST = "by=1.1 job=a.yml/b use=u"
 BOT = "github-actions[bot]"
 COMMENTS = "/repos/acme/widget/issues/12/comments"
 
 
 @pytest.fixture
-def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    with FakeGitHub("acme/widget") as github:
-        hurried(monkeypatch, github)
-        github.add_pull(12)
-        yield github
-        assert github.violations == []
-
-
-def forge(github: FakeGitHub, **more: Any) -> Forge:
-    given = {"api_url": github.url, "token": github.token, "repository": "acme/widget", "patience": 600.0, **more}
-    return Forge(**given)
-
-
-def stamp(run: int, attempt: int = 1, job: str = "perfgate.yml/bench", use: str = "u") -> Stamp:
-    return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job=job, use=use)
-
-
-def marker(run: int, attempt: int = 1, gate: str = "gate", **more: str) -> Marker:
-    return Marker(gate, HEAD, stamp(run, attempt, **more))
-
-
-def text(run: int, attempt: int = 1) -> str:
-    return f"{marker(run, attempt).text}\nbody of {run}.{attempt}"
+def github(github: FakeGitHub) -> FakeGitHub:
+    github.add_pull(12)
+    return github
 
 
 def publish(github: FakeGitHub, run: int, attempt: int = 1, **more: Any) -> str:
-    return publish_comment(forge(github, **more), 12, marker(run, attempt), f"body of {run}.{attempt}").did
+    shown = Marker("gate", HEAD, stamp(run, attempt))
+    return publish_comment(github.client(**more), 12, shown, f"body of {run}").did
 
 
 def bodies(github: FakeGitHub) -> list[str]:
     return [one["body"] for one in github.comments]
 
 
-def sent(github: FakeGitHub, *methods: str) -> list[tuple[str, str]]:
-    return [(one.method, one.path) for one in github.requests if one.method in methods and one.path != "/graphql"]
+def sent(github: FakeGitHub) -> list[tuple[str, str]]:
+    return [(one.method, one.path) for one in github.requests if one.method != "GET" and one.path != "/graphql"]
 
 
 def test_a_marker_is_read_back() -> None:
@@ -64,12 +43,10 @@ def test_a_marker_is_read_back() -> None:
         Marker("a.b_C-9", "unknown", stamp(0, job="a%20b.yml/*")),
         Marker("x" * 100, "0" * 64, stamp(10**17, 999)),
     ):
-        assert Marker.parse(f"{one.text}\nbody") == one
-        assert Marker.parse(f"{one.text}\r\nbody\r\n") == one
-        assert Marker.parse(one.text) == one
-    assert marker(7, 2).text == (
-        f"<!-- perfgate:gate head={HEAD} run=7 attempt=2 by=7.2 job=perfgate.yml/bench use=u -->"
-    )
+        for body in (f"{one.text}\nbody", f"{one.text}\r\nbody\r\n", one.text):
+            assert Marker.parse(body) == one
+    shown = f"<!-- perfgate:gate head={HEAD} run=7 attempt=2 by=7.2 job=a.yml/b use=u -->"
+    assert Marker("gate", HEAD, stamp(7, 2)).text == shown
 
 
 @pytest.mark.parametrize(
@@ -113,42 +90,31 @@ def test_a_marker_that_could_not_be_read_is_not_made(gate: str, head: str, run: 
         Marker(gate, head, stamp(run, job=job))
 
 
-def test_one_comment_is_created_updated_and_left_alone(github: FakeGitHub) -> None:
-    posted = publish_comment(forge(github), 12, marker(1), "body of 1.1")
+def test_one_comment_is_created_updated_and_left_alone(github: FakeGitHub, clock: HurriedClock) -> None:
+    posted = publish_comment(github.client(), 12, marker(1), "body of 1")
     assert posted.did == "created"
     assert posted.url is not None and posted.url.endswith(f"#issuecomment-{github.comments[0]['id']}")
     assert bodies(github) == [text(1)]
     assert publish(github, 1) == "unchanged"
+    clock.slept.clear()
     assert publish(github, 2) == "updated"
+    assert clock.slept == [1.0], "those may write who had read before"
     assert bodies(github) == [text(2)]
     assert publish(github, 2, attempt=2) == "updated"
-    assert publish(github, 2, attempt=1) == "older"
-    assert publish(github, 1, attempt=9) == "older"
-    assert bodies(github) == [text(2, 2)]
-    assert sent(github, "POST", "PATCH") == [
-        ("POST", COMMENTS),
-        *[("PATCH", f"/repos/acme/widget/issues/comments/{github.comments[0]['id']}")] * 2,
-    ]
-
-
-def test_the_same_run_may_say_something_else(github: FakeGitHub) -> None:
-    publish(github, 1)
-    assert publish_comment(forge(github), 12, marker(1), "accepted").did == "updated"
-    assert bodies(github) == [f"{marker(1).text}\naccepted"]
-
-
-def test_after_an_update_those_may_write_who_had_read_before(
-    github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish(github, 1)
-    clock = hurried(monkeypatch, github)
-    assert (publish(github, 2), clock.slept) == ("updated", [1.0])
+    newest = bodies(github)
+    assert publish(github, 2, attempt=1) == publish(github, 1, attempt=9) == "older"
+    assert bodies(github) == newest
+    patch = ("PATCH", f"/repos/acme/widget/issues/comments/{github.comments[0]['id']}")
+    assert sent(github) == [("POST", COMMENTS), patch, patch]
+    # the same run may say something else
+    assert publish_comment(github.client(), 12, Marker("gate", HEAD, stamp(2, 2)), "accepted").did == "updated"
+    assert bodies(github)[0].endswith("\naccepted")
 
 
 def test_line_ends_of_a_forge_are_no_change(github: FakeGitHub) -> None:
     github.add_comment(12, f"{text(1)}\n".replace("\n", "\r\n"), BOT)
     assert publish(github, 1) == "unchanged"
-    assert sent(github, "PATCH", "POST") == []
+    assert sent(github) == []
 
 
 def test_what_others_wrote_is_not_ours(github: FakeGitHub) -> None:
@@ -157,7 +123,7 @@ def test_what_others_wrote_is_not_ours(github: FakeGitHub) -> None:
         (text(9), "github-actions"),  # a person may be called so
         (f"> {text(9)}", BOT),
         (f"look:\n{text(9)}", BOT),
-        (f"{marker(9, gate='another').text}\nbody", BOT),
+        (f"{Marker('another', HEAD, stamp(9)).text}\nbody", BOT),
     ]
     for body, login in others:
         github.add_comment(12, body, login)
@@ -179,17 +145,18 @@ def test_a_comment_on_another_page_is_found(github: FakeGitHub) -> None:
     assert pages == [{"page": str(page), "per_page": "100"} for page in (1, 2, 3)]
 
 
-def test_comments_of_ours_become_one(github: FakeGitHub) -> None:
+@pytest.mark.parametrize("graphql", [True, False])
+def test_comments_of_ours_become_one(github: FakeGitHub, graphql: bool) -> None:
+    github.graphql = graphql
     for run in (2, 1, 3):
         github.add_comment(12, text(run), BOT)
+    github.add_comment(12, text(9), "mallory")
     assert publish(github, 4) == "updated"
-    first, *others = github.comments
-    assert first["body"] == text(4)
-    for one in others:
-        assert one["body"] == f"Superseded by {github.url}/web/acme/widget/pull/12#issuecomment-{first['id']}"
-    before = len(github.requests)
+    superseded = f"Superseded by {github.url}/web/acme/widget/pull/12#issuecomment-{github.comments[0]['id']}"
+    assert bodies(github) == [text(4), superseded, superseded, text(9)]
+    before = len(sent(github))
     assert publish(github, 4) == "unchanged"
-    assert {one.method for one in github.requests[before:] if one.path != "/graphql"} == {"GET"}
+    assert len(sent(github)) == before
 
 
 def test_the_newest_of_ours_is_moved_to_the_oldest(github: FakeGitHub) -> None:
@@ -200,15 +167,12 @@ def test_the_newest_of_ours_is_moved_to_the_oldest(github: FakeGitHub) -> None:
     assert github.comments[0]["body"] == text(7)
 
 
-def test_without_graphql_everything_works(github: FakeGitHub) -> None:
-    github.graphql = False
+def test_a_duplicate_that_cannot_be_changed_is_left(github: FakeGitHub) -> None:
     for run in (1, 2):
         github.add_comment(12, text(run), BOT)
-    github.add_comment(12, text(9), "mallory")
+    github.fail("PATCH", f"comments/{github.comments[1]['id']}", 403, times=None)
     assert publish(github, 3) == "updated"
-    assert bodies(github)[0] == text(3)
-    assert bodies(github)[1].startswith("Superseded by http")
-    assert bodies(github)[2] == text(9)
+    assert bodies(github) == [text(3), text(2)]
 
 
 def test_a_person_and_an_app_of_ones_own_find_their_comments(github: FakeGitHub) -> None:
@@ -222,12 +186,12 @@ def test_a_person_and_an_app_of_ones_own_find_their_comments(github: FakeGitHub)
 
 def test_a_person_is_no_app_of_the_same_name(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """GraphQL may call an app by its bare name."""
-    monkeypatch.setattr("gate.github.conversation.login", lambda *_: "GitHub-Actions")
+    monkeypatch.setattr("gate.github.comment.login", lambda *_: "GitHub-Actions")
     github.add_comment(12, text(1), "github-actions[bot]")
     github.add_comment(12, text(9), "octocat[bot]")
     assert publish(github, 2) == "updated"
     github.comments.clear()
-    monkeypatch.setattr("gate.github.conversation.login", lambda *_: BOT)
+    monkeypatch.setattr("gate.github.comment.login", lambda *_: BOT)
     github.add_comment(12, text(1), "github-actions")
     assert publish(github, 2) == "created"
 
@@ -259,14 +223,6 @@ def test_no_comment_is_doubled(github: FakeGitHub, what: int | str, methods: str
     assert " ".join(one.method for one in github.requests if one.path == COMMENTS) == methods
 
 
-def test_a_creation_that_never_works_ends(github: FakeGitHub) -> None:
-    github.fail("POST", COMMENTS, 502, times=None)
-    with pytest.raises(Problem, match=r"^cannot write a comment on #12: GitHub answers with 502$") as caught:
-        publish(github, 1)
-    assert caught.value.status == 502
-    assert github.comments == []
-
-
 @pytest.mark.parametrize("what", ["cut", "cut-after", 502, 503, 429, "secondary"])
 def test_an_update_is_sent_again(github: FakeGitHub, what: int | str) -> None:
     github.add_comment(12, text(1), BOT)
@@ -289,98 +245,86 @@ def test_a_comment_deleted_meanwhile_is_created_anew(github: FakeGitHub) -> None
     assert bodies(github) == [text(2)]
 
 
-def test_a_comment_that_cannot_be_edited_nor_created_ends(github: FakeGitHub) -> None:
-    github.add_comment(12, text(1), BOT)
-    github.fail("PATCH", "comments", 404, times=None)
-    with pytest.raises(Problem, match="cannot write the comment"):
-        publish(github, 2)
-
-
 def test_trouble_after_writing_is_no_trouble(github: FakeGitHub) -> None:
     def fail() -> None:
-        if sent(github, "POST"):
+        if sent(github):
             github.fail("GET", COMMENTS, 500, times=None)
 
     github.after = fail
     assert publish(github, 1) == "created"
 
 
-def test_a_duplicate_that_cannot_be_changed_is_left(github: FakeGitHub) -> None:
-    for run in (1, 2):
-        github.add_comment(12, text(run), BOT)
-    github.fail("PATCH", f"comments/{github.comments[1]['id']}", 403, times=None)
-    assert publish(github, 3) == "updated"
-    assert bodies(github) == [text(3), text(2)]
-
-
-def test_a_missing_permission_is_named(github: FakeGitHub) -> None:
-    github.permissions["pull-requests"] = "read"
+def problem(github: FakeGitHub, run: int = 1) -> Problem:
     with pytest.raises(Problem) as caught:
-        publish(github, 1)
-    assert caught.value.permission == "pull-requests: write"
-    assert caught.value.status == 403
-    assert caught.value.what == (
-        "cannot write a comment on #12: the token lacks the permission (403: Resource not accessible by integration)"
-    )
-    del github.permissions["pull-requests"]
-    with pytest.raises(Problem) as caught:
-        publish(github, 1)
-    assert caught.value.permission == "pull-requests: write"
+        publish(github, run)
+    return caught.value
 
 
-def test_a_locked_conversation_is_no_missing_permission(github: FakeGitHub) -> None:
+def test_what_never_works_ends(github: FakeGitHub) -> None:
+    github.fail("POST", COMMENTS, 502, times=None)
+    found = problem(github)
+    assert (found.what, found.status) == ("cannot write a comment on #12: GitHub answers with 502", 502)
+    assert github.comments == []
+    github.add_comment(12, text(1), BOT)
+    github.fail("PATCH", "comments", 404, times=None)
+    assert "cannot write the comment" in problem(github, 2).what
+
+
+def test_a_missing_permission_is_named_and_a_locked_conversation_is_none(github: FakeGitHub) -> None:
+    said = "the token lacks the permission (403: Resource not accessible by integration)"
+    for permission in ("read", "none"):
+        github.permissions["pull-requests"] = permission
+        found = problem(github)
+        assert (found.permission, found.status) == ("pull-requests: write", 403)
+        assert permission != "read" or found.what == f"cannot write a comment on #12: {said}"
+    github.permissions["pull-requests"] = "write"
     github.pulls[12].locked = True
-    with pytest.raises(Problem, match="issue is locked") as caught:
-        publish(github, 1)
-    assert caught.value.permission is None
+    found = problem(github)
+    assert "issue is locked" in found.what and found.permission is None
 
 
 def test_a_comment_that_is_too_long_is_not_sent(github: FakeGitHub) -> None:
     room = 65_536 - len(marker(1).text) - 1
     with pytest.raises(Problem, match=r"it has 65,537 characters, and GitHub takes 65,536") as caught:
-        publish_comment(forge(github), 12, marker(1), "x" * (room + 1))
+        publish_comment(github.client(), 12, marker(1), "x" * (room + 1))
     assert caught.value.status == 422
-    assert sent(github, "POST") == []
-    assert publish_comment(forge(github), 12, marker(1), "x" * room).did == "created"
+    assert sent(github) == []
+    assert publish_comment(github.client(), 12, marker(1), "x" * room).did == "created"
 
 
 # --- another job's ----------------------------------------------------------------------------------------------------
 
 
-def other(run: int, job: str = "perfgate.yml/bench/mac", use: str = "u") -> Marker:
-    return Marker("gate", HEAD, stamp(run, job=job, use=use))
-
-
 @pytest.mark.parametrize(
     "theirs",
     [
-        other(5),
-        other(5, "perfgate.yml/bench", use="v"),
-        other(9, "nightly.yml/bench"),
-        other(4, "nightly.yml/bench"),
-        Marker("gate", "b" * 40, stamp(5, job="perfgate.yml/lint")),
+        marker(5, "a.yml/b/mac"),
+        Marker("gate", HEAD, stamp(5, use="v")),
+        marker(9, "nightly.yml/b"),
+        marker(4, "nightly.yml/b"),
+        Marker("gate", "b" * 40, stamp(5, job="a.yml/lint")),
     ],
 )
 def test_another_job_s_comment_is_left_as_it_is(github: FakeGitHub, theirs: Marker) -> None:
     github.add_comment(12, f"{theirs.text}\nred", BOT)
     for create in (True, False):
-        posted = publish_comment(forge(github), 12, marker(5), "green", create=create)
+        posted = publish_comment(github.client(), 12, marker(5), "green", create=create)
         assert (posted.did, posted.by) == ("taken", theirs.stamp)
     assert bodies(github) == [f"{theirs.text}\nred"]
-    assert sent(github, "POST", "PATCH") == []
+    assert sent(github) == []
 
 
 def test_a_job_that_was_renamed_since_the_last_commit_goes_on_with_its_comment(github: FakeGitHub) -> None:
-    before = Marker("gate", "b" * 40, stamp(4, job="perfgate.yml/old"))
+    before = Marker("gate", "b" * 40, stamp(4, job="a.yml/old"))
     github.add_comment(12, f"{before.text}\nred", BOT)
     assert publish(github, 5) == "updated"
     assert bodies(github) == [text(5)]
 
 
 def test_a_comment_that_is_not_wanted_is_only_updated(github: FakeGitHub) -> None:
-    posted = publish_comment(forge(github), 12, marker(5), "plain", create=False)
+    posted = publish_comment(github.client(), 12, marker(5), "plain", create=False)
     assert (posted.did, posted.url) == ("absent", None)
     assert bodies(github) == []
     publish(github, 4)
-    assert publish_comment(forge(github), 12, marker(5), "plain", create=False).did == "updated"
+    assert publish_comment(github.client(), 12, marker(5), "plain", create=False).did == "updated"
     assert bodies(github) == [f"{marker(5).text}\nplain"]

@@ -11,16 +11,15 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from gate.github.comment import Marker, Posted, settle
-from gate.github.conversation import Comment, Conversation, User
-from gate.github.stamp import Stamp
+from gate.github.comment import Comment, Conversation, Marker, Posted, User, settle
+from tests.gate.github.test_stamp import stamp
 
 HEAD = "a" * 40
 ME, OTHER = "github-actions[bot]", "mallory"
 
 
-def marker(run: int, job: str = "perfgate.yml/bench") -> Marker:
-    return Marker("gate", HEAD, Stamp(run=run, attempt=1, by_run=run, by_attempt=1, job=job, use="u"))
+def marker(run: int, job: str = "a.yml/b") -> Marker:
+    return Marker("gate", HEAD, stamp(run, job=job))
 
 
 def text(run: int) -> str:
@@ -201,7 +200,7 @@ def test_two_runs_in_every_order(before: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize("before", STARTS.values(), ids=STARTS)
 def test_runs_in_many_orders(before: list[tuple[str, str]]) -> None:
-    for seed in range(300):
+    for seed in range(100):
         runs = [3, 4] if seed % 3 else [3, 4, 5]
         wall = race(before, runs, random.Random(seed).choice)
         check(wall, before, newest=runs[-1])
@@ -209,7 +208,7 @@ def test_runs_in_many_orders(before: list[tuple[str, str]]) -> None:
 
 def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
     jobs = {1: "a.yml/b/linux", 2: "a.yml/b/mac"}
-    for seed in range(300):
+    for seed in range(100):
         wall, posted = Wall(), dict[int, Posted]()
         order = Order(list(jobs), random.Random(seed).choice)
 

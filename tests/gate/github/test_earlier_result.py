@@ -6,8 +6,7 @@ import pytest
 from cmarkgfm import github_flavored_markdown_to_html  # type: ignore[import-untyped]  # it has no types
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 
-from gate.github.comment import NO_RESULT, EarlierResult, earlier_result, keeping
-from gate.github.conversation import LONGEST_COMMENT
+from gate.github.comment import LONGEST_COMMENT, NO_RESULT, EarlierResult, earlier_result, keeping
 
 OLD, MID, NEW = "a" * 40, "b" * 40, "c" * 40
 RESULT = (

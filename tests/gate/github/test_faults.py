@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -16,12 +14,11 @@ import pytest
 
 from gate.commands.publish import command
 from tests.support.forge import FakeGitHub
-from tests.support.forge.clock import HurriedClock, hurried
+from tests.support.forge.clock import HurriedClock
 from tests.support.project import Project
 from tests.support.runner_log import commands
-from tests.support.workflow_job import Job, changed, pull_payload
+from tests.support.workflow_job import Job, changed, measured, pull_payload
 
-HEAD, BASE = "c" * 40, "d" * 40
 # what passes when it is asked again, and what does not
 PASSING = [429, "secondary", 500, 502, 503, "cut", "cut-after", "cut-half", "slow"]
 REFUSALS = [401, 403, 404, 422, "garbage"]
@@ -43,33 +40,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.fixture
-def github(project: Project) -> Iterator[FakeGitHub]:
-    with FakeGitHub() as fake:
-        # until a test is over
-        fake.delay = 600
-        fake.add_pull(7, head_sha=project.sha(), base_sha=project.sha("main"))
-        yield fake
-        assert fake.violations == []
-
-
-@pytest.fixture(autouse=True)
-def clock(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> HurriedClock:
-    """Nobody waits, between attempts nor for an answer; what would be waited for is counted."""
-    return hurried(monkeypatch, github)
-
-
-def measured() -> str:
-    """A certain regression of 50%."""
-    run = {"type": "run", "schema": 1, "base": {"ref": "main", "sha": BASE}, "head": {"ref": "topic", "sha": HEAD}}
-    executions = [
-        {
-            "type": "execution", "benchmark": "bench", "side": side, "build": build, "execution": 0,
-            "metrics": {"time": {"unit": "s", "values": [scale * (1 + 0.001 * ((7 * build + i) % 5)) for i in range(4)]}},
-        }
-        for side, scale in (("base", 0.1), ("head", 0.15))
-        for build in range(5)
-    ]  # fmt: skip
-    return "".join(json.dumps(record) + "\n" for record in [run, *executions])
+def github(github: FakeGitHub, project: Project) -> FakeGitHub:
+    github.add_pull(7, head_sha=project.sha(), base_sha=project.sha("main"))
+    return github
 
 
 def publish_regression(project: Project, github: FakeGitHub, folder: Path, **more: str) -> Told:
@@ -78,7 +51,7 @@ def publish_regression(project: Project, github: FakeGitHub, folder: Path, **mor
     job = Job(project, folder / "job", "pull_request", payload, github.url, github.token)
     run = folder / "run"
     run.mkdir(exist_ok=True)
-    (run / "measurements.jsonl").write_text(measured())
+    (run / "measurements.jsonl").write_text(measured("bench", head=1.5))
     options = command.Options((str(run),), status=True)
     out = io.StringIO()
     given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
@@ -145,9 +118,8 @@ def test_a_second_verdict_takes_the_place_of_the_first_in_trouble_too(
     project: Project, github: FakeGitHub, tmp_path: Path, what: Any
 ) -> None:
     publish_regression(project, github, tmp_path)
-    github.comments[0]["body"] = (
-        github.comments[0]["body"].replace("❌ **perfgate: Regression**", "Something else").replace("run=", "run=0")
-    )
+    [comment] = github.comments
+    comment["body"] = comment["body"].replace("❌ **perfgate: Regression**", "Something else").replace("run=", "run=0")
     github.fail("PATCH", "/comments/", what)
     told = publish_regression(project, github, tmp_path)
     assert (told.code, told.warnings) == (1, [])

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
 
-from gate.github.client import Forge
 from gate.github.issue import IssueMarker, Told, Wanted, digest_of, publish_issue
 from gate.github.problems import Problem
 from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
@@ -22,11 +20,9 @@ PIN = Pin(against="latest-tag", tag="v1.0", sha="a" * 40, commits=5)
 
 
 @pytest.fixture
-def forge() -> Iterator[FakeGitHub]:
-    with FakeGitHub() as fake:
-        fake.permissions.update(ISSUES)
-        yield fake
-        assert fake.violations == []
+def forge(github: FakeGitHub) -> FakeGitHub:
+    github.permissions.update(ISSUES)
+    return github
 
 
 def case(benchmark: str = "parse", verdict: CreepVerdict = "crept", **changes: Any) -> CreepCase:
@@ -44,8 +40,7 @@ def told(forge: FakeGitHub, creep: CreepFacts, run: int, *, token: str | None = 
         id=gate, creep=creep, run=run, attempt=1, title=written.title(report), body=written.body(report, None),
         said=lambda change: written.said(change, creep),
     )  # fmt: skip
-    opened = Forge(api_url=forge.url, token=token or forge.token, repository=forge.repository, patience=20)
-    return publish_issue(opened, wanted)
+    return publish_issue(forge.client(token=token or forge.token), wanted)
 
 
 def test_a_quiet_night_opens_nothing_and_a_creep_opens_one_issue(forge: FakeGitHub) -> None:

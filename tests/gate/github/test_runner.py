@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.github import command_files, runner
-from gate.github.command_files import NAMES, FileGuard
+from gate.github import runner
+from gate.github.runner import NAMES, FileGuard
 from gate.model import UserError
 from tests.support.runner_log import Command, Runner, commands, outputs
 
@@ -43,7 +43,8 @@ def test_a_message_that_is_too_long_is_cut() -> None:
     assert command.data.endswith("…")
 
 
-def test_within_a_fence_nothing_is_a_command() -> None:
+def test_within_a_fence_nothing_is_a_command_and_each_has_a_token_of_its_own() -> None:
+    tokens = set()
     for seed in range(1000):
         out = io.StringIO()
         with runner.fenced(out) as inside:
@@ -51,6 +52,8 @@ def test_within_a_fence_nothing_is_a_command() -> None:
                 inside.write(hostile(10 * seed + piece))
         out.write(runner.error_line("after"))
         assert commands(out.getvalue()) == [Command("error", {}, "after")]
+        tokens.add(out.getvalue().partition("\n")[0])
+    assert len(tokens) == 1000 and all(one.startswith("::stop-commands::") for one in tokens)
 
 
 def test_the_fence_is_closed_after_an_exception_and_after_half_a_line() -> None:
@@ -67,15 +70,6 @@ def test_the_fence_is_closed_after_an_exception_and_after_half_a_line() -> None:
     theirs.read(out.getvalue())
     assert theirs.token is None
     assert "half a line" in theirs.lines
-
-
-def test_fences_have_their_own_tokens() -> None:
-    out = io.StringIO()
-    for _ in range(2):
-        with runner.fenced(out):
-            pass
-    first, second = (line for line in out.getvalue().splitlines() if line.startswith("::stop-commands::"))
-    assert first != second
 
 
 def test_no_fence_is_a_terminal() -> None:
@@ -96,19 +90,13 @@ def test_outputs_hold_what_was_given(tmp_path: Path) -> None:
         assert outputs(file.read_text()) == {"verdict": value, "after": "1"}
 
 
-def test_an_output_with_its_own_delimiter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda _: "known")
     with pytest.raises(ValueError, match="delimiter"):
         runner.write_outputs(tmp_path / "output", {"verdict": "a\nperfgate_known\nverdict=pass"})
-    assert not (tmp_path / "output").exists()
-
-
-def test_an_output_needs_a_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is not a name"):
         runner.write_outputs(tmp_path / "output", {"a\nb": "1"})
-
-
-def test_an_output_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    assert not (tmp_path / "output").exists()
     with pytest.raises(UserError, match="cannot be written"):
         runner.write_outputs(tmp_path / "none" / "output", {"a": "1"})
 
@@ -132,17 +120,25 @@ def files(tmp_path: Path) -> dict[str, str]:
     return paths
 
 
-def test_what_is_written_meanwhile_is_taken_back(files: dict[str, str]) -> None:
+def test_what_is_written_meanwhile_is_taken_back(files: dict[str, str], tmp_path: Path) -> None:
+    Path(files["GITHUB_STATE"]).unlink()
+    summary = Path(files["GITHUB_STEP_SUMMARY"])
+    summary.write_bytes(b"x" * 3_000_000)
     guard = FileGuard(files)
-    with Path(files["GITHUB_OUTPUT"]).open("a") as stream:
-        stream.write("verdict=pass\n")
+    for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_STATE"):
+        with Path(files[name]).open("a") as stream:
+            stream.write("verdict=pass\n")
     Path(files["GITHUB_ENV"]).write_text("LD_PRELOAD=/tmp/evil.so\n")
     Path(files["GITHUB_PATH"]).unlink()
-    named = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")
-    assert guard.restore() == ([f"benchmark code wrote to {name}; the change was undone" for name in named], True)
-    for name, path in files.items():
-        assert Path(path).read_text() == f"{name} before\n"
+    assert guard.restore() == ([f"benchmark code wrote to {name}; the change was undone" for name in NAMES], True)
+    assert not Path(files["GITHUB_STATE"]).exists() and summary.read_bytes() == b"x" * 3_000_000
+    for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH"):
+        assert Path(files[name]).read_text() == f"{name} before\n"
     assert guard.restore() == ([], True)
+    # a pipe or a device is left alone
+    os.mkfifo(tmp_path / "pipe")
+    assert FileGuard({"GITHUB_OUTPUT": str(tmp_path / "pipe")}).restore()[0] == []
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def beside(env: Path) -> None:
@@ -179,21 +175,6 @@ def test_who_holds_a_changed_file_open_writes_into_nothing(files: dict[str, str]
         guard.restore()
         stream.write("B=2\n")
     assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
-
-
-def test_a_file_that_was_not_there_is_removed(files: dict[str, str]) -> None:
-    Path(files["GITHUB_STATE"]).unlink()
-    guard = FileGuard(files)
-    Path(files["GITHUB_STATE"]).write_text("a=b\n")
-    assert len(guard.restore()[0]) == 1
-    assert not Path(files["GITHUB_STATE"]).exists()
-
-
-def test_a_pipe_or_a_device_is_left_alone(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    guard = FileGuard({"GITHUB_OUTPUT": str(tmp_path / "pipe")})
-    assert guard.restore()[0] == []
-    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_where_the_folder_takes_no_other_file_it_is_written_over(
@@ -244,15 +225,5 @@ def test_only_regular_files_are_read_and_no_link_is_followed(tmp_path: Path) -> 
     (tmp_path / "file").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
-    found = {name: command_files.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
+    found = {name: runner.read_regular(tmp_path / name, 3) for name in ("file", "link", "pipe", ".", "none")}
     assert found == {"file": b"tex", "link": None, "pipe": None, ".": None, "none": None}
-
-
-def test_a_large_file_of_before_stays_whole(files: dict[str, str]) -> None:
-    summary = Path(files["GITHUB_STEP_SUMMARY"])
-    summary.write_bytes(b"x" * 3_000_000)
-    guard = FileGuard(files)
-    with summary.open("ab") as stream:
-        stream.write(b"y")
-    assert guard.restore()[1]
-    assert summary.read_bytes() == b"x" * 3_000_000

@@ -14,7 +14,7 @@ from gate.config.treatments import treatments
 from gate.config.types import BuildTable, Config
 from gate.evidence.cost import pace_of
 from gate.evidence.records import read
-from gate.model import Commit, Run
+from gate.model import SIDES, Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.duration import budget_warnings, expected_time, past_of
 from gate.store.memory import Costs
@@ -35,7 +35,18 @@ def build(side: str, seconds: float, setup: float | None = None, number: int = 0
     return {"type": "build", "side": side, "build": number, "seconds": seconds, "setup": setup, **more}
 
 
+def built(seconds: float = 1.0, setup: float | None = None, **more: Any) -> list[dict[str, Any]]:
+    """A build of each side."""
+    return [build(side, seconds, setup, **more) for side in SIDES]
+
+
+def ran(seconds: float = 0.5, values: Sequence[float] = (1.0,), **more: Any) -> list[dict[str, Any]]:
+    """An execution on each side."""
+    return [execution(side, [*values], benchmark="b", seconds=seconds, **more) for side in SIDES]
+
+
 def left(folder: Path, *lines: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "measurements.jsonl").write_text(text(lines))
     return folder
 
@@ -52,9 +63,7 @@ def expected(rounds: Sequence[Round], folder: Path, iterations: int = 5, **costs
 
 
 def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
-    last = [build("base", 1.0, 10.0), build("head", 2.0, 20.0)]
-    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
-    folder = left(tmp_path, *last)
+    folder = left(tmp_path, build("base", 1.0, 10.0), build("head", 2.0, 20.0), *ran())
     # 10 + 20 of set-up; a round is 1 + 2 of builds and 4 executions
     assert expected(ROUNDS, folder) == pytest.approx(30 + 3 * (3 + 4 * 0.5))
     # a tenth stays free
@@ -68,17 +77,14 @@ def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
 
 
 def test_a_run_that_only_waited_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
-    last = [build(side, 1.0, None) for side in ("base", "head")]
-    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    last = [*built(), *ran()]
     held = {"type": "failure", "kind": "lock", "status": "x"}
     names = ("runs/20260101T000000Z-a", "runs/20260102T000000Z-b", "runs/20260103T000000Z-c", ".")
     for name, lines in zip(names, ([], last, [held], [held]), strict=True):
-        (tmp_path / name).mkdir(parents=True, exist_ok=True)
         left(tmp_path / name, *lines)
     assert expected(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 0.5))
     # one that waited, was resumed and measured is the last
-    ran = [execution(side, [1.0], benchmark="b", seconds=1.5) for side in ("base", "head")]
-    left(tmp_path, held, {"type": "host", "when": "begin"}, *(build(side, 1.0) for side in ("base", "head")), *ran)
+    left(tmp_path, held, {"type": "host", "when": "begin"}, *built(), *ran(1.5))
     assert expected(ROUNDS, tmp_path) == pytest.approx(3 * (2 + 4 * 1.5))
 
 
@@ -127,31 +133,27 @@ def test_a_build_that_is_kept_since_does_not_end_the_next_budget(
 
 
 def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:
-    ran = [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
-    first = [build(side, 20.0) for side in ("base", "head")]
-    later = [build(side, 1.0, number=1, relinked=True) for side in ("base", "head")]
+    first, later = built(20.0), built(number=1, relinked=True)
     # two first builds, two rounds of later ones, 12 executions
-    assert expected(ROUNDS, left(tmp_path, *first, *later, *ran)) == pytest.approx(40 + 4 + 6)
+    assert expected(ROUNDS, left(tmp_path, *first, *later, *ran())) == pytest.approx(40 + 4 + 6)
     # where one round is all that was made, linking again to check the first build tells what the next ones take
-    checked = [build(side, 20.0, checked=1.5) for side in ("base", "head")]
-    assert expected(ROUNDS, left(tmp_path, *checked, *ran)) == pytest.approx(43 + 6 + 6)
-    unsound = [build(side, 20.0, checked=1.5, full={"kind": "unsound"}) for side in ("base", "head")]
-    assert expected(ROUNDS, left(tmp_path, *unsound, *ran)) == pytest.approx(43 + 80 + 6)
+    assert expected(ROUNDS, left(tmp_path, *built(20.0, checked=1.5), *ran())) == pytest.approx(43 + 6 + 6)
+    unsound = built(20.0, checked=1.5, full={"kind": "unsound"})
+    assert expected(ROUNDS, left(tmp_path, *unsound, *ran())) == pytest.approx(43 + 80 + 6)
 
 
 def test_a_report_counts_rounds_as_a_dry_run_does(tmp_path: Path) -> None:
-    sides = ("base", "head")
     lines: list[dict[str, Any]] = [{"type": "host", "when": "begin"}]
-    lines += [build(side, 20.0, 3.0, checked=1.5) for side in sides]
-    lines += [build(side, 1.0 + number, number=number, relinked=True) for side in sides for number in (1, 2)]
+    lines += built(20.0, 3.0, checked=1.5)
+    lines += [build(side, 1.0 + number, number=number, relinked=True) for side in SIDES for number in (1, 2)]
     lines += [
         execution(side, [1.0], benchmark="b", seconds=0.5 + number, build=number, execution=each)
-        for side in sides
+        for side in SIDES
         for number in (0, 1, 2)
         for each in (0, 1)
     ]
     # settled after its first round: a plan without looks executes it in every one
-    lines += [execution(side, [1.0], benchmark="c", seconds=4.0, execution=each) for side in sides for each in (0, 1)]
+    lines += [execution(side, [1.0], benchmark="c", seconds=4.0, execution=each) for side in SIDES for each in (0, 1)]
     lines += [{"type": "host", "when": "end", "seconds": 120.0, "probe": 5.0}]
     folder = left(tmp_path, *lines)
     pace = pace_of([each.record for each in read("x", text(lines).encode()).records])
@@ -162,8 +164,7 @@ def test_a_report_counts_rounds_as_a_dry_run_does(tmp_path: Path) -> None:
 
 
 def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
-    last = [build(side, 1.0) for side in ("base", "head")]
-    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
+    last = [*built(), *ran()]
     begin = {"type": "host", "when": "begin"}
     end = {"type": "host", "when": "end", "seconds": 10.0, "probe": 6.0}
     # 10 s less 2 of builds, 1 of executions and 6 of the probe is 1 s for 2 executions
@@ -171,8 +172,7 @@ def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
 
 
 def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None:
-    last = [build(side, 1.0) for side in ("base", "head")]
-    last += [execution(side, [0.1] * 5, benchmark="b", seconds=0.75) for side in ("base", "head")]
+    last = [*built(), *ran(0.75, [0.1] * 5)]
     heeded = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
     assert expected(ROUNDS, left(tmp_path, heeded, *last), 15) == pytest.approx(6 + 12 * 1.75)
     # a program that writes 5 values whatever the plan says takes as long as before
@@ -181,9 +181,7 @@ def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None
 
 
 def test_a_run_that_measured_nothing_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
-    last = [build(side, 1.0) for side in ("base", "head")]
-    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
-    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
+    last = [*built(), *ran()]
     left(tmp_path / "runs/20260101T000000Z-a", *last)
     left(
         tmp_path,
@@ -205,38 +203,31 @@ def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> Non
 def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_path: Path) -> None:
     run = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
     turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.1}
-    last = [build(side, 1.0) for side in ("base", "head")]
-    last += [
-        execution(side, [0.45], benchmark="b", execution=n, seconds=0.5) for side in ("base", "head") for n in range(10)
-    ]
+    last = [*built(), *(line for n in range(10) for line in ran(values=[0.45], execution=n))]
     # 12 executions of 0.05 + 5 x 0.45
     assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)
 
 
 def test_names_that_lead_others_and_lines_of_suites_count_once(tmp_path: Path) -> None:
-    rounds = schedule({side: ["b", "b/c"] for side in ("base", "head")}, 3, 2, seed=1)
-    now = [build(side, 1.0) for side in ("base", "head")]
-    now += [execution(side, [1.0], benchmark="b/c", seconds=2.0) for side in ("base", "head")]
+    rounds = schedule({side: ["b", "b/c"] for side in SIDES}, 3, 2, seed=1)
+    now = [*built(), *(execution(side, [1.0], benchmark="b/c", seconds=2.0) for side in SIDES)]
     was = [*now]
     for side, lines in {"base": "xy", "head": "zv"}.items():
         now += [execution(side, [0.1], benchmark=f"b/{x}", seconds=0.25, suite="b", lines=2) for x in lines]
         was += [execution(side, [0.1], benchmark=f"b/old-{x}", seconds=9.0, suite="b", lines=2) for x in lines]
-    (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
     left(tmp_path / "runs/20260101T000000Z-a", *was)
     assert expected(rounds, left(tmp_path, *now)) == pytest.approx(6 + 12 * (0.5 + 2.0))
 
 
 def test_what_compiles_for_an_unknown_time_takes_an_unknown_time(tmp_path: Path) -> None:
-    last = [build(side, 0.1, cached=True, following=0.1) for side in ("base", "head")]
-    last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
-    assert expected(ROUNDS, left(tmp_path, *last)) is None
+    assert expected(ROUNDS, left(tmp_path, *built(0.1, cached=True, following=0.1), *ran())) is None
 
 
 def test_what_was_identical_takes_as_long_as_its_proof(tmp_path: Path) -> None:
     run = Run(base=Commit(sha="a"), head=Commit(sha="b"))
     same = {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}}
     lines = {"type": "run", "schema": 1, "base": {"sha": "a"}, "head": {"sha": "b"}}
-    folder = left(tmp_path, lines, *(build(side, 1.0, 3.0) for side in ("base", "head")), same)
+    folder = left(tmp_path, lines, *built(1.0, 3.0), same)
     found = expected_time(
         ROUNDS,
         past_of(folder),
@@ -259,10 +250,7 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     first = {"type": "run", "schema": 1, "base": {"sha": "one"}, "head": {"sha": "two"}}
-    ran = [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
-    built = [build(side, 20.0, 5.0, checked=2.0) for side in ("base", "head")]
-    later = [build(side, 1.0, number=1, relinked=True) for side in ("base", "head")]
-    left(tmp_path, first, *built, *later, *ran)
+    left(tmp_path, first, *built(20.0, 5.0, checked=2.0), *built(number=1, relinked=True), *ran())
     # links of 1 s in later rounds, and in place of the first builds that are kept
     assert seconds("three", "four") == pytest.approx(2 * 27 + 4 + 6)
     assert seconds("one", "three") == pytest.approx(27 + 1 + 4 + 6)
@@ -274,8 +262,7 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
     monkeypatch.delenv("CI")
     (tmp_path / "runs/20260101T000000Z-a").mkdir(parents=True)
     (tmp_path / "measurements.jsonl").rename(tmp_path / "runs/20260101T000000Z-a" / "measurements.jsonl")
-    again = [build(side, 2.0, cached=True, relinked=True) for side in ("base", "head")]
-    left(tmp_path, first, *again, *ran)
+    left(tmp_path, first, *built(2.0, cached=True, relinked=True), *ran())
     assert seconds("three", "four") == pytest.approx(2 * 27 + 4 * 2 + 6)
     # nor is what depends on settings kept
     study = Study(factor={"opt": {"O2": SettingTable(build_env={"C": "1"}), "O3": SettingTable()}})
@@ -310,9 +297,9 @@ def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Pat
             order=2 * number + (side == "head"),
         )
         for number in range(10)
-        for side in ("base", "head")
+        for side in SIDES
     ]
-    folder = left(tmp_path, {"type": "run", "turns": True}, *(build(side, 1.0) for side in ("base", "head")), *ran)
+    folder = left(tmp_path, {"type": "run", "turns": True}, *built(), *ran)
 
     def taken(budget: str) -> float:
         written = f'[plan]\nbudget = "{budget}"\nbuilds = 3\n[build]\ncommand = "x"\n'

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from msgspec import structs
 
 from gate.cli.groups import RulesOptions
-from gate.model import SIDES, Build, Commit, Look, MeanSquare, Record, Remembered, Run
+from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run import memory
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
-from gate.store.memory import Costs, Entry, HistoryError, Learned, Session, Sessions, Setup
+from gate.store.memory import Entry, HistoryError, Sessions, Setup
 from harness.host.facts import facts
+from tests.gate.github.test_event import Told, pull
+from tests.gate.store.test_memory import learned, session
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_BENCH as BENCH
 from tests.support.project import SHELL_CONFIG as CONFIG
@@ -58,26 +59,22 @@ def remembered(session: str, created: str, build: float = 0.01) -> Remembered:
 
 
 def put(
-    path: Path, project: Project, *, name: str = "one", day: int = 20, host: dict[str, Any] = HOST, setup: Setup = SETUP,
-    kind: str = "calibration", benchmarks: tuple[str, ...] = ("bench",), statistic: str = "mean",
+    path: Path, project: Project, *, name: str = "one", day: int = 20, benchmarks: tuple[str, ...] = ("bench",),
+    host: dict[str, Any] = HOST, kind: str = "calibration", **more: Any,
 ) -> None:  # fmt: skip
-    """Put a session into a history."""
+    """Put a session into a history; more: of what is learned of each benchmark."""
     created = f"2026-11-{day:02}T09:00:00Z"
-    session = Session(
-        id=name, created=created, kind=kind, project=memory.project_name(project.repository), host=host, commit=None,  # type: ignore[arg-type]  # a word of the test
-    )  # fmt: skip
-    costs = Costs(build=None, start=None, iteration=None, warmup=None)
-    history = Sessions(path)
-    assert history.add(
-        session,
-        [
-            Learned(
-                benchmark=benchmark, metric="time", factors={}, statistic=statistic, setup=setup,
-                remembered=remembered(name, created), costs=costs,
-            )
-            for benchmark in benchmarks
-        ],
-    )  # fmt: skip
+    own = memory.project_name(project.repository)
+    added = session(name, created=created, kind=kind, project=own, host=host)
+    facts = {"setup": SETUP, "remembered": remembered(name, created), **more}
+    assert Sessions(path).add(added, [learned(benchmark, **facts) for benchmark in benchmarks])
+
+
+def recalled(path: Path, project: Project | None = None) -> Memory:
+    """What a check of a project recalls of a history that tells something of it."""
+    found = recall_memory(path, project or opened(), HOST)
+    assert found.warnings == () and found.memory is not None
+    return found.memory
 
 
 # --- recall -----------------------------------------------------------------------------------------------------------
@@ -95,16 +92,14 @@ def test_what_was_measured_on_this_host_is_recalled(checkout: Checkout, tmp_path
     put(path, project, name="two", day=19)
     put(path, project, name="two-p99", day=19, statistic="p99")
     put(path, project, name="a check", day=20, kind="check")
-    found = recall_memory(path, project, HOST)
-    assert found.warnings == ()
-    assert found.memory is not None
-    assert found.memory.unused == []
-    assert [(m.benchmark, m.metric, m.statistic) for m in found.memory.findings] == [
+    found = recalled(path, project)
+    assert found.unused == []
+    assert [(m.benchmark, m.metric, m.statistic) for m in found.findings] == [
         ("bench", "time", "mean"), ("bench", "time", "p99"),
     ]  # fmt: skip
-    assert [s.session for s in found.memory.findings[0].sessions] == ["two", "one", "a check"]
+    assert [s.session for s in found.findings[0].sessions] == ["two", "one", "a check"]
     # too few sessions to say how far variances move
-    assert (found.memory.contrast_nu, found.memory.build_nu) == (12, 12)
+    assert (found.contrast_nu, found.build_nu) == (12, 12)
 
 
 def test_another_project_is_not_this_one(checkout: Checkout, tmp_path: Path) -> None:
@@ -123,8 +118,7 @@ def test_how_far_variances_move_is_learned_from_all_projects_of_the_host(checkou
         # 40 findings that stood still, twice
         put(path, opened(base="HEAD~1"), name=f"other {day}", day=day, benchmarks=tuple(f"b{n}" for n in range(40)))
     checkout.git("remote", "remove", "origin")
-    found = recall_memory(path, opened(), HOST).memory
-    assert found is not None
+    found = recalled(path, opened())
     assert [m.benchmark for m in found.findings] == ["bench"]
     assert found.contrast_nu is None
 
@@ -132,14 +126,12 @@ def test_how_far_variances_move_is_learned_from_all_projects_of_the_host(checkou
 def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
     path, project = tmp_path / "history", opened()
     put(path, project, host=ELSEWHERE)
-    found = recall_memory(path, project, HOST).memory
-    assert found is not None
+    found = recalled(path, project)
     assert found.findings == []
     assert found.unused == [MemoryOfOtherMachine(("bench",), (Differing("cpu", "Z80", str(HOST["cpu"])),))]
     # calibrated here too: what the other machine says is of no interest
     put(path, project, name="two", day=1)
-    found = recall_memory(path, project, HOST).memory
-    assert found is not None
+    found = recalled(path, project)
     assert len(found.findings) == 1
     assert found.unused == []
 
@@ -158,8 +150,7 @@ def test_another_way_of_measuring_is_named(
 ) -> None:
     path, project = tmp_path / "history", opened()
     put(path, project, setup=structs.replace(SETUP, **changes))
-    found = recall_memory(path, project, HOST).memory
-    assert found is not None
+    found = recalled(path, project)
     assert found.findings == []
     assert found.unused == [MemoryOfOtherSetup(("bench",), tuple(differing))]
 
@@ -171,11 +162,10 @@ def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp
     path, project = tmp_path / "history", opened(base="HEAD")
     # base has none of them yet
     put(path, project, benchmarks=names, host=ELSEWHERE)
-    found = recall_memory(path, project, HOST).memory
-    assert found is not None and found.unused == []
+    found = recalled(path, project)
+    assert found.unused == []
     checkout.commit()
-    found = recall_memory(path, opened(base="HEAD"), HOST).memory
-    assert found is not None
+    found = recalled(path, opened(base="HEAD"))
     (warning,) = found.unused
     assert isinstance(warning, MemoryOfOtherMachine) and warning.benchmarks == names
 
@@ -185,8 +175,7 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
     checkout.write("perfgate.toml", CONFIG.replace("bench.sh", "./bench.sh"))
     project = opened(base="HEAD")
     put(path, project)
-    found = recall_memory(path, project, HOST).memory
-    assert found is not None
+    found = recalled(path, project)
     assert found.findings == []
     assert found.unused == [MemoryOfOtherSetup(("bench",), ())]
 
@@ -204,14 +193,7 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> No
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
     def entry(name: str, kind: Any) -> Entry:
-        session = Session(id=name, created="", kind=kind, project="p", host={}, commit=None)
-        costs = Costs(build=None, start=None, iteration=None, warmup=None)
-        return Entry(
-            session=session,
-            learned=Learned(
-                benchmark="b", metric="m", factors={}, statistic="mean", setup=SETUP, remembered=remembered(name, ""), costs=costs
-            ),
-        )  # fmt: skip
+        return Entry(session=session(name, kind=kind), learned=learned(remembered=remembered(name, "")))
 
     many = [entry(f"{kind} {n}", kind) for n in range(12) for kind in ("check", "calibration")]
     (found,) = findings_of(many)
@@ -292,13 +274,21 @@ def stored(path: Path) -> list[Entry]:
     return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
 
 
+def appended(path: Path, project: Project, run: Run, records: list[Record]) -> Remembered:
+    """What a check adds of its one case."""
+    assert append_check(path, project, run, records) == []
+    (entry,) = stored(path)
+    return entry.learned.remembered
+
+
 def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: Checkout, tmp_path: Path) -> None:
     path, project, run, records = calibrated(tmp_path)
-    assert append_check(path, project, run, records) == []
+    # the caller knows better
+    assert append_check(path, project, run, records, allowed=False) == [] == stored(path)
+    known = appended(path, project, run, records)
     (entry,) = stored(path)
     assert (entry.session.id, entry.session.commit) == ("the check", project.sources.base.commit.sha)
     assert entry.learned.setup == SETUP
-    known = entry.learned.remembered
     assert (known.session, known.created, known.rounds) == ("the check", "2026-11-20T10:00:00Z", 6)
     assert known.build is not None and known.build.df == 5
     # both sides of a round were laid out alike, and are two programs
@@ -307,28 +297,19 @@ def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: C
     # concluding again changes nothing
     assert append_check(path, project, run, records) == []
     assert len(stored(path)) == 1
-    recalled = recall_memory(path, project, HOST).memory
-    assert recalled is not None
-    assert [s.session for s in recalled.findings[0].sessions] == ["one", "the check"]
+    assert [s.session for s in recalled(path, project).findings[0].sessions] == ["one", "the check"]
 
 
-def test_without_common_layouts_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.write("perfgate.toml", CONFIG + '\n[build]\nlayouts = "independent"\n')
-    checkout.commit()
+def test_without_common_layouts_and_of_one_program_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
     path, project, run, records = calibrated(tmp_path)
-    assert append_check(path, project, run, records) == []
-    (entry,) = stored(path)
-    assert entry.learned.remembered.build is not None and entry.learned.remembered.contrast is None
-
-
-def test_of_one_program_against_itself_a_check_adds_no_contrast(checkout: Checkout, tmp_path: Path) -> None:
-    path, project, run, records = calibrated(tmp_path)
-    # by whatever names
+    # one commit by whatever names
     assert run.head is not None
     same = structs.replace(run, base=structs.replace(run.head, ref="v1.3"))
-    assert append_check(path, project, same, [same, *records[1:]]) == []
-    (entry,) = stored(path)
-    assert entry.learned.remembered.contrast is None
+    assert appended(path, project, same, [same, *records[1:]]).contrast is None
+    checkout.write("perfgate.toml", CONFIG + '\n[build]\nlayouts = "independent"\n')
+    checkout.commit()
+    known = appended(*calibrated(tmp_path / "independent"))
+    assert known.build is not None and known.contrast is None
 
 
 @pytest.mark.parametrize("differs", [False, True])
@@ -341,22 +322,16 @@ def test_two_commits_whose_programs_are_the_same_are_one_program(
         for number in range(6)
         for side in SIDES
     ]
-    assert append_check(path, project, run, [*records, *made]) == []
-    (entry,) = stored(path)
-    assert (entry.learned.remembered.contrast is not None) == differs
+    assert (appended(path, project, run, [*records, *made]).contrast is not None) == differs
 
 
 def test_only_rounds_before_the_first_look_count(checkout: Checkout, tmp_path: Path) -> None:
     checkout.write("perfgate.toml", CONFIG.replace("builds = 5", "builds = {min = 4, max = 6}"))
     checkout.commit()
     path, project, run, records = calibrated(tmp_path)
-    config = {"plan": {"builds": {"min": 4, "max": 6}}}
-    run = structs.replace(run, config=config)
-    looks: list[Record] = [Look(look=n, settled=[]) for n in range(1, 7)]
-    assert append_check(path, project, run, [run, *records[1:], *looks]) == []
-    (entry,) = stored(path)
-    assert entry.learned.remembered.rounds == 4
-    assert entry.learned.remembered.build is not None and entry.learned.remembered.build.df == 3
+    run = structs.replace(run, config={"plan": {"builds": {"min": 4, "max": 6}}})
+    known = appended(path, project, run, [run, *records[1:], *(Look(look=n, settled=[]) for n in range(1, 7))])
+    assert known.rounds == 4 and known.build is not None and known.build.df == 3
 
 
 def test_without_a_calibration_nothing_is_kept(checkout: Checkout, tmp_path: Path) -> None:
@@ -420,22 +395,6 @@ def test_records_of_other_tools_are_not_kept(checkout: Checkout, tmp_path: Path)
 # --- in a workflow ----------------------------------------------------------------------------------------------------
 
 
-def told(folder: Path, name: str, ref: str, payload: object) -> dict[str, str]:
-    """A workflow's variables, with its event file."""
-    file = folder / "event.json"
-    file.write_bytes(msgspec.json.encode(payload))
-    return {
-        "GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(file), "GITHUB_REPOSITORY": "acme/widget", "GITHUB_SHA": "a" * 40,
-        "GITHUB_REF": ref, "GITHUB_RUN_ID": "1",
-    }  # fmt: skip
-
-
-PAYLOAD = {
-    "repository": {"full_name": "acme/widget", "default_branch": "main"},
-    "pull_request": {"number": 7, "head": {"ref": "x", "sha": "a" * 40}, "base": {"ref": "main", "sha": "b" * 40}},
-}
-
-
 @pytest.mark.parametrize(
     ("name", "ref", "writes"),
     [("push", "refs/heads/main", True), ("pull_request", "refs/pull/7/merge", False)],
@@ -445,7 +404,7 @@ def test_only_runs_of_the_default_branch_write(
 ) -> None:
     """Whatever is checked out: here it is always a commit of the default branch."""
     path, project, run, records = calibrated(tmp_path)
-    variables = told(tmp_path, name, ref, PAYLOAD)
+    variables = Told(tmp_path).environment(name, pull(), GITHUB_REF=ref)
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
     assert append_check(path, project, run, records) == []
@@ -456,19 +415,11 @@ def test_only_runs_of_the_default_branch_write(
         assert reason == f"only runs on the default branch are, and this is a {name} event of {ref}"
 
 
-def test_a_caller_that_knows_better_is_heard(checkout: Checkout, tmp_path: Path) -> None:
-    path, project, run, records = calibrated(tmp_path)
-    assert append_check(path, project, run, records, allowed=False) == []
-    assert stored(path) == []
-    assert append_check(path, project, run, records) == []
-    assert len(stored(path)) == 1
-
-
 def test_a_workflow_that_does_not_tell_writes_nothing(tmp_path: Path) -> None:
     assert memory.barred({}) is None
     assert (
         memory.barred({"GITHUB_EVENT_NAME": "push"})
         == "GITHUB_REPOSITORY is not set: this runs in a GitHub Actions workflow"
     )
-    (reason,) = {memory.barred(told(tmp_path, "push", "refs/heads/main", [])) for _ in range(2)}
+    reason = memory.barred(Told(tmp_path).environment("push", [], GITHUB_REF="refs/heads/main"))
     assert reason is not None and "expected object, got array" in reason

@@ -5,7 +5,7 @@ import pytest
 
 from gate.config.types import Config
 from gate.model.warnings.setup import FewBuildsPerMachine, FewIterationsForSteady
-from gate.run.plan_warnings import plan_warnings, quantile_warnings
+from gate.run.job import plan_warnings, quantile_warnings
 
 
 def rules(iterations: int = 10, **benchmark: Any) -> Config:

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from gate.cli.main import main
 from gate.run.refusal import RefusedError, build_cache, is_foreign, is_proposed, refuse_unsafe
+from tests.gate.github.test_event import Told, pull
 
 
 def workflow(tmp_path: Path, event: str, *, fork: bool = False, hosted: bool = False, **more: str) -> dict[str, str]:
-    """Make the environment of a step; payload of a pull request."""
-    end = {"ref": "main", "sha": "a" * 40, "repo": {"full_name": "acme/widget"}}
-    head = {"ref": "x", "sha": "b" * 40, "repo": {"full_name": "mallory/widget" if fork else "acme/widget"}}
-    payload: dict[str, Any] = {
-        "repository": {"full_name": "acme/widget", "default_branch": "main"},
-        "pull_request": {"number": 7, "base": end, "head": head},
-    }
-    file = tmp_path / "event.json"
-    file.write_text(json.dumps(payload))
-    return {
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_EVENT_NAME": event,
-        "GITHUB_EVENT_PATH": str(file),
-        "GITHUB_REPOSITORY": "acme/widget",
-        "GITHUB_SHA": "c" * 40,
-        "GITHUB_RUN_ID": "1",
-        "RUNNER_ENVIRONMENT": "github-hosted" if hosted else "self-hosted",
-        **more,
-    }
+    """Make the environment of a step of a pull request."""
+    head = {"full_name": "mallory/widget"} if fork else None
+    kind = "github-hosted" if hosted else "self-hosted"
+    given = {"GITHUB_ACTIONS": "true", "RUNNER_ENVIRONMENT": kind, **more}
+    return Told(tmp_path).environment(event, pull(head), **given)
 
 
 @pytest.mark.parametrize("command", ["measure", "check", "calibrate"])

@@ -1,17 +1,13 @@
-"""Records of the history as tests make them, and writers in processes of their own."""
+"""Records of the history as tests make them, and writers at one time."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
-
-ROOT = Path(__file__).parents[3]
 
 
 def sha(text: object) -> str:
@@ -60,40 +56,14 @@ def record(number: int, *, cases: int = 1, raw: str | None = None, control: bool
     )
 
 
-_WRITER = """
-import sys
-from pathlib import Path
-from gate.store.folder import FolderStore
-from gate.store.ref import RefStore
-from gate.store.history_records import ConflictError
-from tests.gate.store.records import record
-from tests.gate.store.test_ref import opened
+def race(adders: Sequence[Callable[[HistoryRecord], object]], numbers: Sequence[Sequence[int]]) -> None:
+    """Let writers add records at one time, each its own."""
+    begin = threading.Barrier(len(adders))
 
-kind, place, remote, numbers = sys.argv[1:5]
-store = FolderStore(Path(place)) if kind == "folder" else RefStore(opened(Path(place)), "refs/perfgate/history", remote or None)
-sys.stdin.readline()
-for number in numbers.split(","):
-    try:
-        store.add(record(int(number)), 1000)
-    except ConflictError:
-        sys.exit(4)
-"""
+    def write(add: Callable[[HistoryRecord], object], own: Sequence[int]) -> None:
+        begin.wait()
+        for number in own:
+            add(record(number))
 
-
-def race(kind: str, places: Sequence[Path], numbers: Sequence[Sequence[int]], remote: str = "") -> list[int]:
-    """Let processes add records at one time, one process a place; return their exit codes."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GIT_CONFIG_GLOBAL": os.devnull}
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", _WRITER, kind, str(place), remote, ",".join(map(str, own))],
-            stdin=subprocess.PIPE,
-            env=environment,
-        )
-        for place, own in zip(places, numbers, strict=True)
-    ]
-    for writer in writers:
-        # all of them are started before the first one goes
-        assert writer.stdin is not None
-        writer.stdin.write(b"go\n")
-        writer.stdin.close()
-    return [writer.wait() for writer in writers]
+    with ThreadPoolExecutor(len(adders)) as pool:
+        list(pool.map(write, adders, numbers))

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec import structs
 
 from gate.model import MeanSquare, Remembered
 from gate.model.history import CaseNights, Night
 from gate.store.memory import KEPT, SCHEMA, Costs, HistoryError, Learned, Session, Sessions, Setup, folder_of
-
-ROOT = Path(__file__).parents[3]
-
 
 SESSION = Session(
     id="one", created="2026-11-20T09:00:00Z", kind="calibration", project="widget",
@@ -95,29 +91,19 @@ def test_the_newest_come_first_and_old_ones_go(path: Path) -> None:
     assert {"s3", "check", "elsewhere"} <= set(names)
 
 
-ADD = """
-import sys
-from pathlib import Path
-import msgspec
-from gate.store.memory import Learned, Session, Sessions
-session, learned = msgspec.json.decode(sys.argv[2], type=tuple[Session, list[Learned]])
-history = Sessions(Path(sys.argv[1]))
-for number in range(10):
-    assert history.add(msgspec.structs.replace(session, id=f"{session.id}-{number}"), learned)
-    assert len(history.of_host("*", session.project)) == 2 * (number + 1)
-"""
+def test_several_at_once_lose_nothing(path: Path) -> None:
+    begin = threading.Barrier(4)
 
+    def write(own: int) -> None:
+        # the first of them makes the folder while the others write
+        begin.wait()
+        for number in range(10):
+            added = session(f"{own}-{number}", project=f"project {own}")
+            assert Sessions(path).add(added, [learned(), learned("b")])
+            assert len(Sessions(path).of_host("*", added.project)) == 2 * (number + 1)
 
-def test_several_processes_at_once_lose_nothing(path: Path) -> None:
-    # the first of them makes the folder while the others write
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", ADD, str(path), msgspec.json.encode(added)],
-            stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-        for added in ((session(f"{n}", project=f"project {n}"), [learned(), learned("b")]) for n in range(4))
-    ]  # fmt: skip
-    assert [process.communicate()[1] for process in processes] == [""] * 4
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
     assert len(Sessions(path).of_host("abc")) == 4 * 10 * 2
 
 

@@ -15,7 +15,7 @@ from gate.cli.main import main
 from gate.commands.init.tree import read_tree
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
-from gate.run.place import here
+from gate.run.memory import here
 from harness.errors import SourceError
 from harness.source.base_and_head import resolve
 from harness.source.git import Git, git_of

@@ -97,23 +97,12 @@ class Results:
 
     def listed(self, run_id: int, asked: dict[str, Any], storage: str) -> Answer:
         wanted = asked.get("name_filter", asked.get("nameFilter"))
-        return Answer(
-            200,
-            {
-                "artifacts": [
-                    {
-                        "workflow_run_backend_id": str(run_id),
-                        "workflow_job_run_backend_id": JOB,
-                        "database_id": str(one.id),
-                        "name": one.name,
-                        "size": str(len(one.data)),
-                        "created_at": one.created,
-                    }
-                    for one in self.state.artifacts
-                    if one.run_id == run_id and wanted in (None, one.name)
-                ]
-            },
-        )
+        mine = [one for one in self.state.artifacts if one.run_id == run_id and wanted in (None, one.name)]
+        ids = {"workflow_run_backend_id": str(run_id), "workflow_job_run_backend_id": JOB}
+        shown = [
+            {"database_id": str(a.id), "name": a.name, "size": str(len(a.data)), "created_at": a.created} for a in mine
+        ]
+        return Answer(200, {"artifacts": [{**ids, **each} for each in shown]})
 
     def signed(self, run_id: int, asked: dict[str, Any], storage: str) -> Answer:
         found = self.find(run_id, str(asked.get("name")))

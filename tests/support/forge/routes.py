@@ -80,7 +80,7 @@ def pull_of(call: Call, name: str) -> Pull:
 def account(call: Call) -> Answer:
     if call.who.permissions is not None:
         raise Refused(403)
-    return Answer(200, shapes.person(call.who, call.api))
+    return Answer(200, shapes.person(call.who))
 
 
 @route("GET", f"{REPO}/pulls", "pull-requests")
@@ -88,21 +88,17 @@ def pulls(call: Call) -> Answer:
     query = call.query
     chosen = [one for one in call.state.pulls.values() if query.get("state", "open") in (one.state, "all")]
     if "head" in query:
-        chosen = [
-            one
-            for one in chosen
-            if f"{shapes.owner_of(one.head_repository or 'ghost/x')}:{one.head_ref}" == query["head"]
-        ]
+        chosen = [one for one in chosen if f"{shapes.owner_of(one.head_repository)}:{one.head_ref}" == query["head"]]
     if "base" in query:
         chosen = [one for one in chosen if one.base_ref == query["base"]]
     newest_first = query.get("direction", "desc") == "desc"
     chosen.sort(key=lambda one: one.number, reverse=newest_first)
-    return Answer(200, [shapes.pull(one, call.state, call.api) for one in chosen], pages="")
+    return Answer(200, [shapes.pull(one, call.state) for one in chosen], pages="")
 
 
 @route("GET", f"{REPO}/pulls/{{pull_number}}", "pull-requests")
 def pull(call: Call) -> Answer:
-    return Answer(200, shapes.pull(pull_of(call, "pull_number"), call.state, call.api, "pull-request"))
+    return Answer(200, shapes.pull(pull_of(call, "pull_number"), call.state, "pull-request"))
 
 
 @route("GET", f"{REPO}/issues", "issues", "pull-requests")
@@ -113,7 +109,7 @@ def issues(call: Call) -> Answer:
     shown = [shapes.opened_issue(one, call.state, call.api) for one in own if wanted in (one["state"], "all")]
     pulled = [one for one in call.state.pulls.values() if wanted in (one.state, "all")]
     for one in pulled:
-        made = shapes.issue(one, call.state, call.api)
+        made = shapes.issue(one)
         if creator in (None, made["user"]["login"]):
             shown.append({**made, "pull_request": dict.fromkeys(("diff_url", "html_url", "patch_url", "url"))})
     return Answer(200, sorted(shown, key=lambda each: -each["number"]), pages="")
@@ -137,7 +133,7 @@ def edit_issue(call: Call) -> Answer:
     found = issue_of(call)
     if found is None:
         # every pull request is an issue too, and nothing here edits one
-        return Answer(200, shapes.issue(pull_of(call, "issue_number"), call.state, call.api))
+        return Answer(200, shapes.issue(pull_of(call, "issue_number")))
     if "body" in call.body:
         found["body"] = body_of(call)
     found.update({name: call.body[name] for name in ("title", "state", "state_reason") if name in call.body})
@@ -147,8 +143,9 @@ def edit_issue(call: Call) -> Answer:
 
 @route("GET", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests")
 def comments(call: Call) -> Answer:
-    opened = issue_of(call)
-    number = opened["number"] if opened is not None else pull_of(call, "issue_number").number
+    number = int(call.parameters["issue_number"])
+    if issue_of(call) is None:
+        pull_of(call, "issue_number")
     chosen = [one for one in call.state.comments if one["issue"] == number]
     return Answer(200, [shapes.comment(one, call.state, call.api) for one in chosen], pages="")
 
@@ -166,14 +163,9 @@ def body_of(call: Call) -> str:
 
 @route("POST", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests", level="write")
 def add_comment(call: Call) -> Answer:
-    opened = issue_of(call)
-    if opened is not None:
-        made = call.state.comment(opened["number"], body_of(call), call.who.login)
-        return Answer(201, shapes.comment(made, call.state, call.api))
-    on = pull_of(call, "issue_number")
-    if on.locked:
+    if issue_of(call) is None and pull_of(call, "issue_number").locked:
         raise Refused(403, "Unable to create comment because issue is locked.")
-    made = call.state.comment(on.number, body_of(call), call.who.login)
+    made = call.state.comment(int(call.parameters["issue_number"]), body_of(call), call.who.login)
     return Answer(201, shapes.comment(made, call.state, call.api))
 
 
@@ -209,19 +201,11 @@ def add_status(call: Call) -> Answer:
     if len(call.body.get("description") or "") > LONGEST_DESCRIPTION:
         raise invalid("Status", "description", f"description is too long (maximum is {LONGEST_DESCRIPTION} characters)")
     now = call.state.moment()
-    made = {
-        "id": call.state.new_id(),
-        "sha": sha,
-        "state": call.body["state"],
-        "description": call.body.get("description"),
-        "target_url": call.body.get("target_url"),
-        "context": call.body.get("context", "default"),
-        "creator": call.who.login,
-        "created_at": now,
-        "updated_at": now,
-    }
+    said = {name: call.body.get(name) for name in ("state", "description", "target_url")}
+    made = {"id": call.state.new_id(), "sha": sha, **said, "context": call.body.get("context", "default")}
+    made |= {"creator": call.who.login, "created_at": now, "updated_at": now}
     call.state.statuses.append(made)
-    return Answer(201, shapes.status(made, call.api))
+    return Answer(201, shapes.status(made))
 
 
 def statuses_of(call: Call) -> list[dict[str, Any]]:
@@ -233,7 +217,7 @@ def statuses_of(call: Call) -> list[dict[str, Any]]:
 
 @route("GET", f"{REPO}/commits/{{ref}}/statuses", "statuses")
 def statuses(call: Call) -> Answer:
-    return Answer(200, [shapes.status(one, call.api) for one in statuses_of(call)], pages="")
+    return Answer(200, [shapes.status(one) for one in statuses_of(call)], pages="")
 
 
 @route("GET", f"{REPO}/compare/{{basehead}}", "contents")
@@ -245,13 +229,13 @@ def compare(call: Call) -> Answer:
     if between is None:
         raise Refused(404, f"No common ancestor between {base} and {head}.")
     made = {
-        "base_commit": shapes.commit(base, call.api),
-        "merge_base_commit": shapes.commit(between, call.api),
+        "base_commit": shapes.commit(base),
+        "merge_base_commit": shapes.commit(between),
         "status": "ahead" if between == base else "diverged",
         "ahead_by": 1,
         "behind_by": 0 if between == base else 1,
         "total_commits": 1,
-        "commits": [shapes.commit(head, call.api)],
+        "commits": [shapes.commit(head)],
     }
     return Answer(200, complete("commit-comparison", made))
 
@@ -261,7 +245,7 @@ def git_commit(call: Call) -> Answer:
     sha = call.parameters["commit_sha"]
     if sha not in call.state.parents:
         raise Refused(404)
-    return Answer(200, shapes.git_commit(sha, call.state.parents[sha], call.api))
+    return Answer(200, shapes.git_commit(sha, call.state.parents[sha]))
 
 
 @route("GET", f"{REPO}/contents/{{path}}", "contents")
@@ -272,7 +256,7 @@ def contents(call: Call) -> Answer:
         raise Refused(404, None if call.state.known(ref) else f"No commit found for the ref {ref}")
     if "raw" in call.accept:
         return Answer(200, data, {"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
-    return Answer(200, shapes.content(path, ref, data, call.state, call.api))
+    return Answer(200, shapes.content(path, data))
 
 
 @route("GET", f"{REPO}/actions/runs", "actions")

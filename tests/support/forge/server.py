@@ -17,7 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from tests.support.forge import contract, graphql
+from gate.github.client import Forge
+from tests.support.forge import contract
 from tests.support.forge.answers import Answer, Refused, failure, paged
 from tests.support.forge.results import SERVICE, Results
 from tests.support.forge.routes import ROUTES, Call, allowed
@@ -53,6 +54,16 @@ class FakeGitHub:
         self.token = token
         self.permissions = dict(GRANTED)
         self.state = State(repository, tokens={token: Identity(ACTIONS_BOT, self.permissions)})
+        self.repository = repository
+        # id, issue, body, user (a login), created_at, updated_at
+        self.comments = self.state.comments
+        # by number: title, body, user (a login), state, state_reason, created_at, updated_at
+        self.issues = self.state.issues
+        # in order: sha, state, description, target_url, context, creator
+        self.statuses = self.state.statuses
+        # by (ref, path)
+        self.files = self.state.files
+        self.pulls, self.runs, self.artifacts = self.state.pulls, self.state.runs, self.state.artifacts
         self.requests: list[Seen] = []
         self.downloads: list[Seen] = []
         self.violations: list[str] = []
@@ -88,41 +99,10 @@ class FakeGitHub:
         else:
             IDLE.append(self._servers)
 
-    @property
-    def repository(self) -> str:
-        return self.state.repository
-
-    @property
-    def comments(self) -> list[dict[str, Any]]:
-        """The comments: id, issue, body, user (a login), created_at, updated_at."""
-        return self.state.comments
-
-    @property
-    def issues(self) -> dict[int, dict[str, Any]]:
-        """The issues by number: title, body, user (a login), state, state_reason, created_at, updated_at."""
-        return self.state.issues
-
-    @property
-    def statuses(self) -> list[dict[str, Any]]:
-        """The statuses in order: sha, state, description, target_url, context, creator."""
-        return self.state.statuses
-
-    @property
-    def files(self) -> dict[tuple[str, str], str | bytes]:
-        """The files by (ref, path)."""
-        return self.state.files
-
-    @property
-    def pulls(self) -> dict[int, Pull]:
-        return self.state.pulls
-
-    @property
-    def runs(self) -> dict[int, Run]:
-        return self.state.runs
-
-    @property
-    def artifacts(self) -> list[Artifact]:
-        return self.state.artifacts
+    def client(self, **more: Any) -> Forge:
+        """Make the client of the one who has the token."""
+        given = {"api_url": self.url, "token": self.token, "repository": self.repository, "patience": 600.0, **more}
+        return Forge(**given)
 
     def add_token(self, token: str, login: str, permissions: dict[str, str] | None = None) -> None:
         """Accept one more token; without permissions it is a person's."""
@@ -227,25 +207,16 @@ class FakeGitHub:
         """Answer a request that nothing hinders."""
         try:
             who = self.identity(seen.headers)
+            if path == "/graphql" and self.graphql and seen.method == "POST":
+                return by_graphql(seen, who)
             if path == "/graphql":
-                return self.by_graphql(seen, who)
+                raise Refused(404)
             if seen.violation:
                 place = contract.find(path)
                 raise Refused(422 if place else 404, None, errors=[seen.violation])
             return self.by_route(seen, path, who)
         except Refused as refused:
             return refused.answer
-
-    def call(self, seen: Seen, parameters: dict[str, str], who: Identity) -> Call:
-        """Gather what a handler wants to know."""
-        accept = seen.headers.get("accept", "")
-        return Call(parameters, seen.query, seen.body, who, self.state, self.url, accept, self.storage, self.tickets)
-
-    def by_graphql(self, seen: Seen, who: Identity) -> Answer:
-        """Answer at /graphql, unless it is switched off."""
-        if not self.graphql or seen.method != "POST":
-            raise Refused(404)
-        return graphql.answer(self.call(seen, {}, who))
 
     def by_route(self, seen: Seen, path: str, who: Identity) -> Answer:
         """Answer at a path of the description."""
@@ -259,7 +230,21 @@ class FakeGitHub:
             accepted = "; ".join(f"{name.replace('-', '_')}={chosen.level}" for name in chosen.permissions)
             body = Refused(403).answer.body
             return Answer(403, body, {"X-Accepted-GitHub-Permissions": accepted})
-        return paged(chosen.handler(self.call(seen, parameters, who)), seen.query, f"{self.url}{path}")
+        accept = seen.headers.get("accept", "")
+        call = Call(parameters, seen.query, seen.body, who, self.state, self.url, accept, self.storage, self.tickets)
+        return paged(chosen.handler(call), seen.query, f"{self.url}{path}")
+
+
+def by_graphql(seen: Seen, who: Identity) -> Answer:
+    """Answer the one question of GraphQL that REST has no answer to: who am I."""
+    query = seen.body.get("query") if isinstance(seen.body, dict) else None
+    if not isinstance(query, str):
+        return Answer(400, {"message": "A query attribute must be specified and must be a string."})
+    if not re.search(r"\bviewer\b", query):
+        # GraphQL refuses with status 200
+        refused = {"type": "undefinedField", "message": "the fake of GitHub does not know this query"}
+        return Answer(200, {"data": None, "errors": [refused]})
+    return Answer(200, {"data": {"viewer": {"login": who.login}}})
 
 
 class Handler(BaseHTTPRequestHandler):

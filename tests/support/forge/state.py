@@ -120,30 +120,14 @@ class State:
         """Open an issue."""
         number = 1 + max([100, *self.issues, *self.pulls])
         now = self.moment()
-        made = {
-            "number": number,
-            "title": title,
-            "body": body,
-            "user": login,
-            "state": "open",
-            "state_reason": None,
-            "created_at": now,
-            "updated_at": now,
-        }
-        self.issues[number] = made
-        return made
+        made = {"number": number, "title": title, "body": body, "user": login, "state": "open", "state_reason": None}
+        self.issues[number] = {**made, "created_at": now, "updated_at": now}
+        return self.issues[number]
 
     def comment(self, issue: int, body: str, login: str) -> dict[str, Any]:
         """Add a comment."""
         now = self.moment()
-        made = {
-            "id": self.new_id(),
-            "issue": issue,
-            "body": body,
-            "user": login,
-            "created_at": now,
-            "updated_at": now,
-        }
+        made = {"id": self.new_id(), "issue": issue, "body": body, "user": login, "created_at": now, "updated_at": now}
         self.comments.append(made)
         return made
 

@@ -20,7 +20,7 @@ from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.report.outputs import deliver, require_writable
-from gate.run.place import here, opened
+from gate.run.memory import here, opened
 from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
 from gate.store.history_records import when

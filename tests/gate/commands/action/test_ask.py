@@ -12,7 +12,7 @@ import pytest
 from gate.github.publishing.asked import SETTINGS, RefusedError, read_words
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project
-from tests.support.workflow_job import Ended, Job, changed, packed
+from tests.support.workflow_job import Ended, Job, changed, packed, pull_payload
 
 EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
@@ -47,19 +47,9 @@ class Comment:
         return made
 
     def labeled(self, label: str = "perfgate", **sender: str) -> dict[str, Any]:
-        pull, repo = self.forge.pulls[7], {"full_name": "someone/widget"}
-        sides = {
-            "head": {"ref": "topic", "sha": pull.head_sha, "repo": repo},
-            "base": {"ref": "main", "sha": pull.base_sha, "repo": {"full_name": "acme/widget"}},
-        }
-        return {
-            "action": "labeled",
-            "number": 7,
-            "label": {"name": label},
-            "pull_request": {"number": 7, **sides},
-            "repository": {"full_name": "acme/widget", "default_branch": "main"},
-            "sender": {"login": "maintainer", "type": "User"} | sender,
-        }
+        made = pull_payload(self.project, self.project.sha("main"), fork=True, action="labeled")
+        made["pull_request"]["head"]["sha"] = self.forge.pulls[7].head_sha
+        return made | {"label": {"name": label}, "sender": {"login": "maintainer", "type": "User"} | sender}
 
     def job(self, payload: dict[str, Any], name: str, **inputs: str) -> Ended:
         self.count += 1

@@ -58,6 +58,22 @@ def origin(tmp_path: Path) -> Origin:
     return make_origin(tmp_path / "origin")
 
 
+class Clones:
+    """Checkouts of an origin, each in a folder of its own."""
+
+    def __init__(self, origin: Origin, folder: Path) -> None:
+        self.origin, self.folder = origin, folder
+
+    def __call__(self, sha: str, *, ref: str = "refs/remotes/pull/7/merge", depth: int | None = 1) -> Project:
+        self.folder.mkdir(exist_ok=True)
+        return check_out(self.folder / f"c{len([*self.folder.iterdir()])}", self.origin.url, sha, ref=ref, depth=depth)
+
+
+@pytest.fixture
+def clone(origin: Origin, tmp_path: Path) -> Clones:
+    return Clones(origin, tmp_path / "clones")
+
+
 def asked(
     place: Project, event: Event, base: str | None = None, head: str | None = None, token: str | None = None
 ) -> Sides:
@@ -74,11 +90,7 @@ def asked(
 def at(place: Project, revision: str) -> str:
     """What file "at" holds in a revision: its commit is here, and so are all of its files."""
     # as the check finds what it is given
-    names = (
-        ()
-        if re.fullmatch("[0-9a-f]{40}", revision)
-        else place.git("for-each-ref", "--format=%(refname:short)").splitlines()
-    )
+    names = place.git("for-each-ref", "--format=%(refname:short)").splitlines()
     revision = f"origin/{revision}" if f"origin/{revision}" in names else revision
     packed = io.BytesIO(place.git("archive", "--format=tar", revision).encode())
     with tarfile.open(fileobj=packed) as files:
@@ -108,15 +120,16 @@ def default(place: Project, **variables: str) -> str:
 
 
 @pytest.mark.parametrize("depth", [1, 2, None])
-def test_the_merge_of_a_pull_request_is_compared_with_its_first_parent(
-    origin: Origin, tmp_path: Path, depth: int | None
+def test_a_merge_is_compared_with_its_first_parent_and_a_head_with_where_it_left(
+    origin: Origin, clone: Clones, depth: int | None
 ) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge, depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[-1], FirstParent())
+    merged, head = clone(origin.merge, depth=depth), clone(origin.feature[-1], depth=depth)
+    assert asked(merged, origin.event()) == Sides(origin.main[-1], FirstParent())
+    assert asked(head, origin.event()) == Sides(origin.main[2], MergeBase("main"))
 
 
-def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_only_the_one_commit_is_fetched(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     before = place.git("rev-list", "--all", "--reflog").splitlines()
     asked(place, origin.event())
     here = place.git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)").splitlines()
@@ -127,15 +140,7 @@ def test_only_the_one_commit_is_fetched(origin: Origin, tmp_path: Path) -> None:
     assert place.git("for-each-ref", "--format=%(refname)") == "refs/remotes/pull/7/merge"
 
 
-@pytest.mark.parametrize("depth", [1, 2, None])
-def test_the_head_of_a_pull_request_is_compared_with_where_it_left(
-    origin: Origin, tmp_path: Path, depth: int | None
-) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=depth)
-    assert asked(place, origin.event()) == Sides(origin.main[2], MergeBase("main"))
-
-
-def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(tmp_path: Path) -> None:
+def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(clone: Clones, tmp_path: Path) -> None:
     """History that is cut off shows an old common commit, while the nearest one lies behind the cut."""
     work = Project(tmp_path / "work")
 
@@ -179,27 +184,27 @@ def test_a_clone_with_all_history_keeps_it(origin: Origin, tmp_path: Path) -> No
 
 def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(tmp_path: Path) -> None:
     origin = make_origin(tmp_path / "origin", commits=90, left=80)
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1])
+    place = Clones(origin, tmp_path / "clones")(origin.feature[-1])
     place.git("fetch", "-q", "--depth=75", "origin", origin.main[-1])
     assert asked(place, origin.event()).base == origin.main[80]
     assert int(place.git("rev-list", origin.main[-1], "--count")) >= 75
 
 
-def test_another_head_is_refused_unless_the_inputs_name_both(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[1])
+def test_another_head_is_refused_unless_the_inputs_name_both(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.feature[1])
     event, said = origin.event(), "is neither the pull request's head .* nor its merge with the target: check out"
     for base, head in ((None, None), (origin.main[0], None), (None, origin.feature[0])):
         with pytest.raises(ElsewhereError, match=said) as caught:
             fetch_missing(event, TOKEN, place.top, base, head)
         assert caught.value.exit_code == 4
     assert asked(place, event, base=origin.main[0], head="HEAD").base == origin.main[0]
-    place = check_out(tmp_path / "d", origin.url, origin.feature[1])
+    place = clone(origin.feature[1])
     assert asked(place, event, head=origin.feature[-1]).base == origin.main[2]
 
 
-def test_a_project_in_a_submodule_is_refused(origin: Origin, tmp_path: Path) -> None:
+def test_a_project_in_a_submodule_is_refused(origin: Origin, clone: Clones) -> None:
     """The pull request says which repository that is."""
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    place = clone(origin.merge)
     place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", origin.url, "sub")
     place.write("sub/deep/file", "x")
     inside = place.top / "sub/deep"
@@ -214,16 +219,16 @@ def test_a_project_in_a_submodule_is_refused(origin: Origin, tmp_path: Path) -> 
     refuse_another_checkout(place.top / "beside", place.top, None, None)
 
 
-def test_a_local_commit_on_a_shallow_clone(origin: Origin, tmp_path: Path) -> None:
+def test_a_local_commit_on_a_shallow_clone(origin: Origin, clone: Clones) -> None:
     """origin has never seen it: the history of the other end is enough."""
-    place = check_out(tmp_path / "c", origin.url, origin.main[3])
+    place = clone(origin.main[3])
     head = place.commit("local")
     found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
     assert found.base == origin.main[3]
 
 
-def test_unrelated_histories(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], depth=None)
+def test_unrelated_histories(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.main[-1], depth=None)
     place.git("checkout", "-q", "--orphan", "new")
     head = place.commit("alone")
     found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
@@ -231,8 +236,8 @@ def test_unrelated_histories(origin: Origin, tmp_path: Path) -> None:
     assert found.warnings == (NoCommonCommit(origin.main[-1]),)
 
 
-def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     place.git("remote", "set-url", "origin", "/nowhere/at/all")
     said = refused(place, origin.event())
     assert said.startswith(
@@ -241,7 +246,7 @@ def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, tmp_path:
     assert said.endswith("add `fetch-depth: 0` under `with:` of actions/checkout")
     place.git("remote", "remove", "origin")
     assert "there is no remote origin" in refused(place, origin.event())
-    head = check_out(tmp_path / "d", origin.url, origin.feature[-1])
+    head = clone(origin.feature[-1])
     head.git("fetch", "-q", "--depth=1", "origin", origin.main[-1])
     head.git("remote", "set-url", "origin", "/nowhere/at/all")
     assert refused(head, origin.event()).startswith("history that this shallow clone lacks cannot be fetched")
@@ -257,65 +262,54 @@ def push(origin: Origin, **changes: object) -> Event:
 MAIN = "refs/remotes/origin/main"
 
 
-def test_a_merge_queue_compares_with_what_it_builds_on(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
-    event = origin.event(
-        "merge_group", merge_base=origin.main[4], merge_head=origin.merge, ref="refs/heads/gh-readonly-queue/main/pr-7"
-    )
+def test_a_merge_queue_compares_with_what_it_builds_on(origin: Origin, clone: Clones) -> None:
+    place, queue = clone(origin.merge), "refs/heads/gh-readonly-queue/main/pr-7"
+    event = origin.event("merge_group", merge_base=origin.main[4], merge_head=origin.merge, ref=queue)
     assert asked(place, event).base == origin.main[4]
-    place.git("remote", "set-url", "origin", "/nowhere")
-    assert "base of the merge group" in refused(
-        place, origin.event("merge_group", merge_base="a" * 40, merge_head=origin.merge)
-    )
+    gone = origin.event("merge_group", merge_base="a" * 40, merge_head=origin.merge)
+    assert "base of the merge group" in refused(place, gone)
 
 
-@pytest.mark.parametrize("depth", [1, None])
-def test_a_push_compares_with_what_was_there_before(origin: Origin, tmp_path: Path, depth: int | None) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref=MAIN, depth=depth)
-    assert asked(place, push(origin, before=origin.main[2])).base == origin.main[2]
-
-
-@pytest.mark.parametrize(("which", "depth"), [("zeros", 1), ("none", 1), ("forced", 1), ("itself", 1), ("gone", None)])
-def test_a_push_without_a_before_compares_with_the_commit_before(
-    origin: Origin, tmp_path: Path, depth: int | None, which: str
+@pytest.mark.parametrize(
+    ("before", "depth"),
+    [("earlier", 1), ("earlier", None), ("zeros", 1), ("none", 1), ("forced", 1), ("itself", 1), ("gone", None)],
+)
+def test_a_push_compares_with_what_was_there_before_or_else_with_the_commit_before(
+    origin: Origin, clone: Clones, depth: int | None, before: str
 ) -> None:
-    before = {
-        "zeros": "0" * 40,
-        "none": None,
-        "forced": origin.feature[-1],
-        "gone": "a" * 40,
-        "itself": origin.main[-1],
-    }[which]
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref=MAIN, depth=depth)
-    assert asked(place, push(origin, before=before)).base == origin.main[-2]
+    told = {"earlier": origin.main[2], "zeros": "0" * 40, "none": None, "forced": origin.feature[-1]}
+    told |= {"gone": "a" * 40, "itself": origin.main[-1]}
+    place = clone(origin.main[-1], ref=MAIN, depth=depth)
+    assert asked(place, push(origin, before=told[before])).base == origin.main[2 if before == "earlier" else -2]
 
 
-def test_the_first_commit_has_nothing_before(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[0], ref=MAIN)
-    assert asked(place, push(origin, before="0" * 40)).base is None
+def test_the_first_commit_has_nothing_before(origin: Origin, clone: Clones) -> None:
+    assert asked(clone(origin.main[0], ref=MAIN), push(origin, before="0" * 40)).base is None
 
 
 @pytest.mark.parametrize(("name", "depth"), [("main", 1), ("trunk", None)])
-def test_by_schedule_and_by_hand_the_check_compares_with_the_commit_before(
+def test_the_default_branch_is_compared_with_the_commit_before_and_another_with_where_it_left(
     tmp_path: Path, depth: int | None, name: str
 ) -> None:
+    """By schedule and by hand, and for a push of another branch."""
     origin = make_origin(tmp_path / "origin", branch=name)
-    for event in (
-        origin.event("schedule", ref=f"refs/heads/{name}", default_branch=None),
-        origin.event("workflow_dispatch", ref=f"refs/heads/{name}", default_branch=name),
-    ):
-        place = check_out(
-            tmp_path / event.name, origin.url, origin.main[-1], ref=f"refs/remotes/origin/{name}", depth=depth
-        )
-        assert asked(place, event).base is None
+    clone, ref = Clones(origin, tmp_path / "clones"), f"refs/heads/{name}"
+    for event, told in (("schedule", None), ("workflow_dispatch", name)):
+        place = clone(origin.main[-1], ref=f"refs/remotes/origin/{name}", depth=depth)
+        assert asked(place, origin.event(event, ref=ref, default_branch=told)).base is None
         assert default(place) == origin.main[-2]
+    facts = {"ref": f"refs/heads/{BRANCH}", "sha": origin.feature[-1], "before": origin.feature[0]}
+    for event in ("push", "workflow_dispatch"):
+        place = clone(origin.feature[-1], ref="refs/remotes/origin/feature", depth=depth)
+        assert asked(place, origin.event(event, default_branch=name, **facts)).base is None
+        assert default(place) == origin.main[2]
 
 
 @pytest.mark.parametrize(("event", "depth"), [("workflow_dispatch", 1), ("schedule", None)])
 def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
-    origin: Origin, tmp_path: Path, depth: int | None, event: str
+    origin: Origin, clone: Clones, depth: int | None, event: str
 ) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[-1], ref="refs/remotes/origin/main", depth=depth)
+    place = clone(origin.main[-1], ref=MAIN, depth=depth)
     branch = None if event == "schedule" else "main"
     found = asked(place, origin.event(event, ref="refs/heads/main", default_branch=branch), head=BRANCH)
     assert found.base is None
@@ -323,52 +317,29 @@ def test_another_head_on_the_default_branch_is_compared_with_where_it_left(
     assert chosen.base.revision == origin.main[2]
 
 
-@pytest.mark.parametrize(("name", "depth"), [("main", 1), ("trunk", None)])
-def test_another_branch_is_compared_with_where_it_left_the_default_one(
-    tmp_path: Path, depth: int | None, name: str
-) -> None:
-    origin = make_origin(tmp_path / "origin", branch=name)
-    for event in ("push", "workflow_dispatch"):
-        place = check_out(
-            tmp_path / event, origin.url, origin.feature[-1], ref="refs/remotes/origin/feature", depth=depth
-        )
-        found = asked(
-            place,
-            origin.event(
-                event,
-                ref=f"refs/heads/{BRANCH}",
-                sha=origin.feature[-1],
-                default_branch=name,
-                before=origin.feature[0],
-            ),
-        )
-        assert found.base is None
-        assert default(place) == origin.main[2]
-
-
 @pytest.mark.parametrize("event", ["workflow_dispatch", "issue_comment"])
-def test_what_a_workflow_checked_out_of_its_own_accord_needs_a_base(origin: Origin, tmp_path: Path, event: str) -> None:
+def test_what_a_workflow_checked_out_of_its_own_accord_needs_a_base(origin: Origin, clone: Clones, event: str) -> None:
     """Whose head that is, and which branch it goes into, no event tells."""
     told = origin.event(event, ref="refs/heads/main", sha=origin.main[-1])
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=None)
+    place = clone(origin.feature[-1], depth=None)
     with pytest.raises(SourceError, match=r"is needed: HEAD .* is not what .* runs on") as caught:
         fetch_missing(told, None, place.top, None, None)
     assert (caught.value.option, caught.value.exit_code) == ("base", 2)
     assert asked(place, told, base="main").base == "main"
     for n, commit in enumerate((origin.main[-1], origin.main[-2])):
-        place = check_out(tmp_path / f"own{n}", origin.url, commit, depth=None)
+        place = clone(commit, depth=None)
         assert asked(place, told).base is None
         assert default(place) == origin.main[-2 - n]
 
 
-def test_a_tag_on_the_default_branch(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.main[3], ref="refs/tags/v1")
+def test_a_tag_on_the_default_branch(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.main[3], ref="refs/tags/v1")
     assert asked(place, origin.event("push", ref="refs/tags/v1")).base is None
     assert default(place) == origin.main[2]
 
 
-def test_a_default_branch_that_cannot_be_had(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1])
+def test_a_default_branch_that_cannot_be_had(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.feature[-1])
     said = refused(place, origin.event("push", ref="refs/heads/x", default_branch="gone"))
     assert said.startswith("the default branch, gone, is not here and cannot be fetched")
 
@@ -376,7 +347,7 @@ def test_a_default_branch_that_cannot_be_had(origin: Origin, tmp_path: Path) -> 
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
-def test_inputs_win_and_are_fetched(origin: Origin, tmp_path: Path) -> None:
+def test_inputs_win_and_are_fetched(origin: Origin, clone: Clones) -> None:
     subprocess.run(["git", "-C", str(origin.bare), "tag", "v1", origin.main[1]], check=True, env=environment())
     cases = {
         "main": "m5",
@@ -388,22 +359,22 @@ def test_inputs_win_and_are_fetched(origin: Origin, tmp_path: Path) -> None:
         "HEAD~3": "m3",
         "refs/tags/v1": "m1",
     }
-    for n, (base, text) in enumerate(cases.items()):
-        place = check_out(tmp_path / f"c{n}", origin.url, origin.merge)
+    for base, text in cases.items():
+        place = clone(origin.merge)
         found = asked(place, origin.event(), base)
         assert (found.base, found.warnings) == (base, ())
         assert at(place, base) == text
 
 
-def test_a_branch_of_any_name_is_an_input(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_a_branch_of_any_name_is_an_input(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     found = fetch_missing(origin.event(), None, place.top, None, BRANCH)
     assert found.base == origin.main[2]
     assert place.git("rev-parse", f"origin/{BRANCH}") == origin.feature[-1]
 
 
-def test_an_input_that_is_nowhere(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge)
+def test_an_input_that_is_nowhere(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge)
     assert refused(place, origin.event(), "nowhere").startswith(
         "base nowhere is not in this shallow clone and cannot be fetched: check the name"
     )
@@ -416,7 +387,7 @@ def test_an_input_that_is_nowhere(origin: Origin, tmp_path: Path) -> None:
             assert not isinstance(caught.value, FetchError)
     # what history turns out not to have the check says, and which names are near
     assert fetch_missing(origin.event(), None, place.top, "HEAD~999", None).base == "HEAD~999"
-    whole = check_out(tmp_path / "d", origin.url, origin.merge, depth=None)
+    whole = clone(origin.merge, depth=None)
     assert fetch_missing(origin.event(), None, whole.top, "mian", None).base == "mian"
 
 
@@ -465,10 +436,21 @@ class Watch:
         self._thread.join()
 
 
-def private(origin: Origin, server: GitServer, place: Path, sha: str | None = None, **more: str) -> Project:
+@pytest.fixture
+def server(origin: Origin) -> Iterator[GitServer]:
+    """It asks for the token."""
+    with GitServer(origin.bare.parent, token=TOKEN) as made:
+        yield made
+
+
+def header_of(server: GitServer) -> dict[str, str]:
+    """The settings of git with which a server gives what it has."""
+    return {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
+
+
+def private(server: GitServer, place: Path, sha: str, **more: str) -> Project:
     """A checkout of a server that asks for the token, without the token in it."""
-    header = {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
-    return check_out(place, f"{server.url}/origin.git", sha or origin.merge, settings=header, **more)  # type: ignore[arg-type]
+    return check_out(place, f"{server.url}/origin.git", sha, settings=header_of(server), **more)  # type: ignore[arg-type]
 
 
 def holding(folder: Path, text: str) -> list[str]:
@@ -491,7 +473,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
     nobody.setenv("GIT_CONFIG_KEY_0", "safe.directory")
     nobody.setenv("GIT_CONFIG_VALUE_0", "*")
     with GitServer(origin.bare.parent, token=TOKEN, delay=0.1) as server:
-        place = private(origin, server, tmp_path / "c", origin.feature[-1])
+        place = private(server, tmp_path / "c", origin.feature[-1])
         nobody.delenv("GITHUB_TOKEN")
         server.requests.clear()
         logged.unlink()
@@ -514,98 +496,81 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
     assert not trace.exists() or (TOKEN not in trace.read_text() and pair not in trace.read_text())
 
 
-def test_without_the_token_a_private_repository_is_refused(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
-        assert "cannot be fetched" in refused(place, origin.event(server_url=server.url))
-        with pytest.raises(FetchError) as caught:
-            fetch_missing(origin.event(server_url=server.url), "wrong", place.top, None, None)
-        assert "wrong" not in str(caught.value)
+def test_without_the_token_a_private_repository_is_refused(origin: Origin, tmp_path: Path, server: GitServer) -> None:
+    place, event = private(server, tmp_path / "c", origin.merge), origin.event(server_url=server.url)
+    assert "cannot be fetched" in refused(place, event)
+    with pytest.raises(FetchError) as caught:
+        fetch_missing(event, "wrong", place.top, None, None)
+    assert "wrong" not in str(caught.value)
 
 
-def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_path: Path) -> None:
+def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_path: Path, server: GitServer) -> None:
     """The checkout keeps its own; two headers in one request would be refused."""
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        for n, (kept, token) in enumerate(((server.wants(), "wrong"), (server.wants(), TOKEN), ("basic b2xk", TOKEN))):
-            place = private(origin, server, tmp_path / f"c{n}")
-            place.git("config", f"http.{server.url}/.extraheader", f"AUTHORIZATION: {kept}")
-            found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
-            assert found.base == origin.main[-1]
-            (warning,) = found.warnings
-            assert isinstance(warning, TokenLeft)
-            assert TOKEN not in warning.sentence()
+    for n, (kept, token) in enumerate(((server.wants(), "wrong"), (server.wants(), TOKEN), ("basic b2xk", TOKEN))):
+        place = private(server, tmp_path / f"c{n}", origin.merge)
+        place.git("config", f"http.{server.url}/.extraheader", f"AUTHORIZATION: {kept}")
+        found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
+        assert found.base == origin.main[-1]
+        (warning,) = found.warnings
+        assert isinstance(warning, TokenLeft)
+        assert TOKEN not in warning.sentence()
 
 
-def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        host = server.url.removeprefix("http://")
-        for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
-            place = private(origin, server, tmp_path / f"c{n}")
-            place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
-            server.requests.clear()
-            found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
-            assert found.base == origin.main[-1]
-            assert (found.warnings != ()) is (":" in user)
-            # a password that is there is used first
-            other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
-            assert any(other in value for request in server.requests for value in request.authorization) is (
-                given == TOKEN
-            )
-            assert TOKEN not in repr(found)
+def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path, server: GitServer) -> None:
+    host = server.url.removeprefix("http://")
+    for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
+        place = private(server, tmp_path / f"c{n}", origin.merge)
+        place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
+        server.requests.clear()
+        found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
+        assert found.base == origin.main[-1]
+        assert (found.warnings != ()) is (":" in user)
+        # a password that is there is used first
+        other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
+        sent = [value for request in server.requests for value in request.authorization]
+        assert any(other in value for value in sent) is (given == TOKEN)
+        assert TOKEN not in repr(found)
 
 
-def test_another_server_never_gets_the_token(origin: Origin, tmp_path: Path) -> None:
+def test_another_server_never_gets_the_token(origin: Origin, tmp_path: Path, server: GitServer) -> None:
     with GitServer(origin.bare.parent) as other:
         place = check_out(tmp_path / "c", f"{other.url}/origin.git", origin.merge)
-        other.requests.clear()
-        for server in (
-            "https://github.com",
-            other.url.replace("127.0.0.1", "localhost"),
-            other.url.replace("http:", "https:"),
-        ):
-            assert fetch_missing(origin.event(server_url=server), TOKEN, place.top, None, None).base == origin.main[-1]
+        local, safe = other.url.replace("127.0.0.1", "localhost"), other.url.replace("http:", "https:")
+        for address in ("https://github.com", local, safe):
+            found = fetch_missing(origin.event(server_url=address), TOKEN, place.top, None, None)
+            assert found.base == origin.main[-1]
         place = check_out(tmp_path / "d", f"{other.url}/origin.git", origin.feature[-1])
         assert fetch_missing(origin.event(), TOKEN, place.top, None, None).base == origin.main[2]
-        assert other.requests
-        assert [request for request in other.requests if request.authorization] == []
-
-
-def test_where_the_server_sends_it_on_the_token_does_not_go(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent) as other, GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
+        # nor where the server sends it on: what anybody may have is still followed, by a git without the token
+        place = private(server, tmp_path / "e", origin.merge)
         server.redirect = other.url
         server.requests.clear()
         found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        # what anybody may have is still followed, by a git without the token
         assert found.base == origin.main[-1]
         assert server.requests[0].authorization
         assert other.requests
         assert [request for request in other.requests if request.authorization] == []
 
 
-def test_hooks_and_credential_helpers_of_the_clone_are_not_called(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
-        called = tmp_path / "called"
-        for name in ("reference-transaction", "post-checkout"):
-            hook = place.top / ".git/hooks" / name
-            hook.write_text(f"#!/bin/sh\necho {name} >> {called}\n")
-            hook.chmod(0o755)
-        called.unlink(missing_ok=True)
-        assert fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None).base == origin.main[-1]
-    assert not called.exists()
-
-
-def test_a_credential_helper_does_not_see_the_token(origin: Origin, tmp_path: Path) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        place = private(origin, server, tmp_path / "c")
-        seen = tmp_path / "seen"
-        place.git("config", "credential.helper", f"!env >> '{seen}'; true")
-        with pytest.raises(FetchError):
-            fetch_missing(origin.event(server_url=server.url), "expired", place.top, None, None)
+def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
+    origin: Origin, tmp_path: Path, server: GitServer
+) -> None:
+    place, event = private(server, tmp_path / "c", origin.merge), origin.event(server_url=server.url)
+    called, seen = tmp_path / "called", tmp_path / "seen"
+    for name in ("reference-transaction", "post-checkout"):
+        hook = place.top / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\necho {name} >> {called}\n")
+        hook.chmod(0o755)
+    called.unlink(missing_ok=True)
+    place.git("config", "credential.helper", f"!env >> '{seen}'; true")
+    called.unlink(missing_ok=True)
+    with pytest.raises(FetchError):
+        fetch_missing(event, "expired", place.top, None, None)
     # asked by the git that has no token, and by no other
     assert "PATH=" in seen.read_text()
     assert base64.b64encode(b"x-access-token:expired").decode() not in seen.read_text()
+    assert fetch_missing(event, TOKEN, place.top, None, None).base == origin.main[-1]
+    assert not called.exists()
 
 
 # --- partial clones, submodules, large files --------------------------------------------------------------------------
@@ -613,27 +578,19 @@ def test_a_credential_helper_does_not_see_the_token(origin: Origin, tmp_path: Pa
 
 @pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
 def test_a_partial_clone_gets_the_files_of_both_sides(
-    origin: Origin, tmp_path: Path, filter_: str, depth: int | None
+    origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None
 ) -> None:
-    with GitServer(origin.bare.parent, token=TOKEN) as server:
-        header = {f"http.{server.url}/.extraheader": f"AUTHORIZATION: {server.wants()}"}
-        place = Project(tmp_path / "c")
-        place.git("remote", "add", "origin", f"{server.url}/origin.git")
-        given = [part for key, value in header.items() for part in ("-c", f"{key}={value}")]
-        cut = [f"--depth={depth}"] if depth else []
-        place.git(
-            *given,
-            "fetch",
-            "-q",
-            "--no-tags",
-            *cut,
-            f"--filter={filter_}",
-            "origin",
-            f"{origin.feature[-1]}:refs/remotes/pull/7/head",
-        )
-        place.git(*given, "checkout", "-q", "--detach", "refs/remotes/pull/7/head")
-        found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found.base == origin.main[2]
+    place = Project(tmp_path / "c")
+    place.git("remote", "add", "origin", f"{server.url}/origin.git")
+    given = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
+    cut = [f"--depth={depth}"] if depth else []
+    ref = "refs/remotes/pull/7/head"
+    fetched = f"{origin.feature[-1]}:{ref}"
+    place.git(*given, "fetch", "-q", "--no-tags", *cut, f"--filter={filter_}", "origin", fetched)
+    place.git(*given, "checkout", "-q", "--detach", ref)
+    found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
+    assert found.base == origin.main[2]
+    server.token = "another"
     assert at(place, found.base) == "m2"
 
 
@@ -662,12 +619,12 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
     with GitServer(tmp_path / "served", token=TOKEN) as server:
         made = with_submodule(tmp_path, server)
         event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
-        place = private(made, server, tmp_path / "c", ref=MAIN)
+        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
         # not checked out: told, and left alone
         found = fetch_missing(event, TOKEN, place.top, None, None)
         (warning,) = found.warnings
         assert warning == SubmoduleAbsent("third party/lib")
-        header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
+        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
         place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
         inside = Project.__new__(Project)
         inside.top = place.top / "third party/lib"
@@ -684,8 +641,8 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
 def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
     with GitServer(tmp_path / "served", token=TOKEN) as server:
         made = with_submodule(tmp_path, server)
-        place = private(made, server, tmp_path / "c", ref=MAIN)
-        header = ("-c", f"http.{server.url}/.extraheader=AUTHORIZATION: {server.wants()}")
+        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
+        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
         place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
         (tmp_path / "served/lib.git").rename(tmp_path / "served/gone.git")
         event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
@@ -697,8 +654,8 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
         assert TOKEN not in warning.sentence()
 
 
-def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.merge, depth=None)
+def test_pointers_of_git_lfs_are_named(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge, depth=None)
     assert checkout_warnings(origin.event(), find_repository(place.top)) == []
     place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
     for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
@@ -714,7 +671,7 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
 
 
-def test_a_clone_that_is_no_clone(tmp_path: Path, origin: Origin) -> None:
+def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
     made = Project(tmp_path / "alone")
     made.write("at", "x")
     made.commit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -20,12 +21,13 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def downloaded(tmp_path: Path, lines: str) -> str:
-    """The folder of what one job measured."""
-    folder = tmp_path / "downloads"
-    folder.mkdir()
+def downloaded(tmp_path: Path, lines: str, part: str = ".") -> str:
+    """The folder of what one job measured, or of one part of it."""
+    folder = tmp_path / "downloads" / part
+    folder.mkdir(parents=True)
     (folder / "measurements.jsonl").write_text(lines)
-    return str(folder)
+    (folder / "status.json").write_text('{"code":0,"lines":[]}')
+    return str(tmp_path / "downloads")
 
 
 def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None:
@@ -46,10 +48,7 @@ def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None
 def test_the_gate_of_a_matrix_merges_what_was_downloaded(tmp_path: Path, forge: FakeGitHub) -> None:
     job = gate_job(tmp_path, forge)
     for part, name in (("one", "a"), ("two", "b")):
-        folder = tmp_path / "downloads" / f"perfgate-data-{part}"
-        folder.mkdir(parents=True)
-        (folder / "measurements.jsonl").write_text(measured(name))
-        (folder / "status.json").write_text('{"code":0,"lines":[]}')
+        downloaded(tmp_path, measured(name), f"perfgate-data-{part}")
     done = job.run(command="publish", runs=str(tmp_path / "downloads"))
     assert (done.code, done.outputs["verdict"]) == (0, "pass")
     findings = json.loads(Path(done.outputs["json"]).read_text())["findings"]
@@ -62,8 +61,6 @@ def test_machines_that_are_downloaded_are_judged_by_the_rules_of_their_runs(tmp_
     """The jobs of a matrix over two machines, one of which shows more than the other."""
     job = gate_job(tmp_path, forge)
     for session, head in enumerate((1.2, 1.5)):
-        folder = tmp_path / "downloads" / f"perfgate-data-{session}"
-        folder.mkdir(parents=True)
         config = {"gate": {"sessions": "fixed"}, "plan": {"sessions": 2, "builds": 6}}
         header = {
             "type": "run",
@@ -77,8 +74,7 @@ def test_machines_that_are_downloaded_are_judged_by_the_rules_of_their_runs(tmp_
             # base and head of a round vary apart, as builds do
             shift = 1 + 0.001 * ((line["build"] * (3 if line["side"] == "head" else 5)) % 7)
             line["metrics"]["time"]["values"] = [value * shift for value in line["metrics"]["time"]["values"]]
-        (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [header, *lines]))
-        (folder / "status.json").write_text('{"code":0,"lines":[]}')
+        downloaded(tmp_path, "".join(json.dumps(line) + "\n" for line in [header, *lines]), f"perfgate-data-{session}")
     done = job.run(command="publish", runs=str(tmp_path / "downloads"))
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
     (found,) = json.loads(Path(done.outputs["json"]).read_text())["findings"]
@@ -106,10 +102,7 @@ def test_an_outcome_that_measured_code_left_does_not_stand(
     first = job.step("decide", request=request)
     assert job.step("publish", request=request).outputs["exit-code"] == "0"
     assert first.code == 0
-
-    def broken(*_: object) -> str:
-        raise RuntimeError("a fault")
-
+    broken = mock.Mock(side_effect=RuntimeError("a fault"))
     # a green outcome lies there, and this time nothing is decided
     monkeypatch.setattr("gate.commands.action.decide.conclude", broken)
     assert job.step("decide", request=request).code == 4
@@ -122,10 +115,7 @@ def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
     job = gate_job(tmp_path, forge)
     job.more["PERFGATE_TRACEBACK"] = ""
     runs = downloaded(tmp_path, measured("a", head=1.5))
-
-    def broken(*_: object) -> str:
-        raise RuntimeError("a fault")
-
+    broken = mock.Mock(side_effect=RuntimeError("a fault"))
     monkeypatch.setattr("gate.report.markdown.summary.render", broken)
     monkeypatch.setattr("gate.github.publishing.publish.annotated", broken)
     done = job.run(command="publish", runs=runs)
@@ -156,7 +146,7 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
 
 
 def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.publishing.collected_measurements._LARGEST", 1000)
+    monkeypatch.setattr("gate.github.publishing.conclusion._LARGEST", 1000)
     job = gate_job(tmp_path, forge)
     runs = downloaded(tmp_path, measured("a"))
     done = job.run(command="publish", runs=runs)

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
+from gate.commands.action.measuring_job import WantedRun, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull
 from gate.github.publishing.request import Before
 from gate.model import Run, UserError
-from tests.gate.github.publishing.test_forks import BASE, EVENT, HEAD, MERGE, NAMES, OTHER, forge, lines, packed
+from tests.gate.github.publishing.test_forks import BASE, EVENT, HEAD, MERGE, NAMES, OTHER, lines, packed
 from tests.support.forge import FakeGitHub
 from tests.support.workflow_job import Job, changed, pull_payload
 
@@ -38,7 +38,7 @@ def github() -> Iterator[FakeGitHub]:
 
 def measured(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, pull: Pull = PULL) -> Before | None:
     event = dataclasses.replace(LABELED, pull=pull)
-    return fetch_measured(forge(github), event, folder, "perfgate", asked)
+    return fetch_measured(github.client(), event, folder, "perfgate", asked)
 
 
 def refused(github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN) -> str:
@@ -84,13 +84,8 @@ def test_a_fork_is_never_decided_again_by_its_own_event(github: FakeGitHub, tmp_
     github.add_artifact(60, NAME, packed(lines()), HEAD)
     assert measured(github, tmp_path, pull=dataclasses.replace(PULL, fork=True)) is None
     none = dataclasses.replace(LABELED, pull=None)
-    assert fetch_measured(forge(github), none, tmp_path, "perfgate", PLAIN) is None
+    assert fetch_measured(github.client(), none, tmp_path, "perfgate", PLAIN) is None
     assert github.requests == []
-
-
-def test_hostile_measurements_are_taken_no_more_than_a_forks(github: FakeGitHub, tmp_path: Path) -> None:
-    github.add_artifact(60, NAME, packed([*lines(), {**lines()[-1], "build": 10**9}]), HEAD)
-    assert "build is not from 0 to 9999" in refused(github, tmp_path)
 
 
 # --- whose run --------------------------------------------------------------------------------------------------------
@@ -147,6 +142,32 @@ def test_the_path_of_a_workflow(reference: str, path: str) -> None:
 # --- what was measured ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("measured_", "why"),
+    [
+        ({"job": "perfgate.yml/other"}, "has the measurements of another job under this id (perfgate.yml/other)"),
+        ({"head": {"sha": OTHER}}, f"run 60 measured another head ({OTHER[:10]}) than the pull request's (aaaaaaaaaa)"),
+        # a merge of another head with this one
+        ({"head": {"sha": MERGE}}, f"run 60 measured another head ({MERGE[:10]}) than the pull request's (aaaaaaaaaa)"),
+        (
+            {"base": {"sha": OTHER}},
+            "run 60 measured against another base (dddddddddd) than a check of #12 against main has",
+        ),
+        # no more is taken than of a fork
+        ({"session": 64}, "session is not from 0 to 63"),
+    ],
+)
+def test_what_is_not_this_job_s_head_base_or_measuring_is_measured_again(
+    github: FakeGitHub, tmp_path: Path, measured_: dict[str, Any], why: str
+) -> None:
+    github.state.parents[MERGE] = (HEAD, OTHER)
+    github.add_artifact(60, NAME, packed(lines(**measured_)), HEAD)
+    assert why in refused(github, tmp_path)
+    # a newer one of its own is taken
+    github.add_artifact(61, NAME, packed(lines(job=PLAIN.job)), HEAD)
+    assert measured(github, tmp_path) is not None
+
+
 def test_other_rules_are_measured_again(github: FakeGitHub, tmp_path: Path) -> None:
     github.add_artifact(60, NAME, packed(lines(whose={"kind": "base", "sets": ["gate.threshold=80%"]})), HEAD)
     why = refused(github, tmp_path)
@@ -155,22 +176,6 @@ def test_other_rules_are_measured_again(github: FakeGitHub, tmp_path: Path) -> N
     assert measured(github, tmp_path / "a", loose) is not None
     for other in ({"sets": ("gate.threshold=70%",)}, {"config": "other.toml"}):
         assert "measured by the rules" in refused(github, tmp_path, dataclasses.replace(loose, **other))
-
-
-@pytest.mark.parametrize("head", [OTHER, MERGE])
-def test_another_head_is_measured_again(github: FakeGitHub, tmp_path: Path, head: str) -> None:
-    # a merge of another head with this one
-    github.state.parents[MERGE] = (HEAD, OTHER)
-    github.add_artifact(60, NAME, packed(lines(head={"sha": head})), HEAD)
-    assert f"run 60 measured another head ({head[:10]}) than the pull request's (aaaaaaaaaa)" in refused(
-        github, tmp_path
-    )
-
-
-def test_another_base_is_measured_again(github: FakeGitHub, tmp_path: Path) -> None:
-    github.add_artifact(60, NAME, packed(lines(base={"sha": OTHER})), HEAD)
-    why = refused(github, tmp_path)
-    assert why == "run 60 measured against another base (dddddddddd) than a check of #12 against main has"
 
 
 def test_a_merge_is_taken_where_its_first_parent_was_the_target(github: FakeGitHub, tmp_path: Path) -> None:
@@ -234,14 +239,6 @@ def test_a_label_decides_over_its_own_and_measures_after_a_dispatch(tmp_path: Pa
         fake.runs[1000].event = "workflow_dispatch"
         assert again.step("prepare", **inputs).outputs["measure"] == "true"
         assert fake.violations == []
-
-
-def test_another_job_s_measurements_are_not_taken(github: FakeGitHub, tmp_path: Path) -> None:
-    """Two jobs without an id name their artifacts alike: a label must not decide one by the other's."""
-    github.add_artifact(60, NAME, packed(lines(job="perfgate.yml/other")), HEAD)
-    assert "has the measurements of another job under this id (perfgate.yml/other)" in refused(github, tmp_path)
-    github.add_artifact(61, NAME, packed(lines(job=PLAIN.job)), HEAD)
-    assert measured(github, tmp_path) is not None
 
 
 def test_measurements_of_an_attempt_before_are_not_those_of_the_one_that_runs(

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -22,13 +23,14 @@ from tests.support.workflow_job import (
     changed,
     pull_job,
     pull_payload,
+    pulled,
 )
+
+TWO = CONFIG + '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
 
 
 def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
-    second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
-    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + second)
-    done = pull_job(tmp_path, project, forge).run(command="plan", shard="2@0/2")
+    done = pulled(tmp_path, forge, config=TWO).run(command="plan", shard="2@0/2")
     matrix = json.loads(done.steps["prepare"].outputs["matrix"])
     assert [(each["shard"], each["session"]) for each in matrix["include"]] == [
         ("1/2", 0), ("2/2", 0), ("1/2", 1), ("2/2", 1),
@@ -37,10 +39,8 @@ def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeG
 
 
 def test_a_part_is_measured_and_only_its_data_leaves(tmp_path: Path, forge: FakeGitHub) -> None:
-    second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
-    project = changed(tmp_path / "repository", base=0.1, head=0.2, config=CONFIG + second)
     given = {"command": "measure", "shard": "2/2@1/2", "set": "plan.executions=1"}
-    done = pull_job(tmp_path, project, forge).run(**given)
+    done = pulled(tmp_path, forge, head=0.2, config=TWO).run(**given)
     decided = done.steps["decide"].outputs
     assert decided["artifact"] == "perfgate-perfgate-data-shard2of2-session1"
     assert decided["report"] == ""
@@ -68,18 +68,20 @@ def test_a_commit_does_not_say_which_folder_is_judged(tmp_path: Path, forge: Fak
     assert said in done.log
 
 
-EVENTS = (
-    *(
-        "issue_comment",
-        "pull_request_target",
-        "workflow_run",
-        "release",
-        "repository_dispatch",
-        "check_run",
-        "deployment",
-    ),
-    *("check_suite", "issues", "discussion", "registry_package", "page_build"),
-)
+EVENTS = [
+    "issue_comment",
+    "pull_request_target",
+    "workflow_run",
+    "release",
+    "repository_dispatch",
+    "check_run",
+    "deployment",
+    "check_suite",
+    "issues",
+    "discussion",
+    "registry_package",
+    "page_build",
+]
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -105,10 +107,8 @@ def test_events_with_the_rights_of_the_repository_measure_nothing(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="dumpable is Linux's")
 def test_what_git_starts_in_a_step_with_the_token_finds_none(
-    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+    job: Job, tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(f'#!/bin/sh\nenv >>{tmp_path}/seen\nexec {shutil.which("git")} "$@"\n')
     (tmp_path / "bin/git").chmod(0o755)
@@ -192,10 +192,7 @@ def test_a_fault_in_the_first_step_is_one_error_and_no_request(tmp_path: Path, m
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = Job(project, tmp_path / "job", "pull_request", pull_payload(project, project.sha("main")))
     job.more["PERFGATE_TRACEBACK"] = ""
-
-    def broken(*_: object, **__: object) -> bool:
-        raise RuntimeError("a\nfault")
-
+    broken = mock.Mock(side_effect=RuntimeError("a\nfault"))
     monkeypatch.setattr("gate.commands.action.prepare.may_write_history", broken)
     done = job.step("prepare")
     assert (done.code, done.outputs) == (4, {})

@@ -8,10 +8,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from gate.commands.action.measure import SECRET as HIDDEN
+from gate.github.runner import remove
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import inside
 from tests.support.runner_log import commands
@@ -28,14 +30,12 @@ ROOT = Path(__file__).parents[4]
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_with_a_token_nothing_is_measured(tmp_path: Path, forge: FakeGitHub, name: str) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_with_a_token_nothing_is_measured(job: Job, forge: FakeGitHub, name: str) -> None:
     request = job.step("prepare").outputs["request"]
     assert forge.token not in request
     given = job.environment({"request": request})
     token = {name: "secret"}
-    done = inside(("action", "measure"), project.top, given | dict.fromkeys(HIDDEN, "") | token)
+    done = inside(("action", "measure"), job.project.top, given | dict.fromkeys(HIDDEN, "") | token)
     assert done.returncode == 0
     decided = job.step("decide", request=request)
     assert "the measuring step must not have the token" in decided.log
@@ -104,9 +104,7 @@ def test_hostile_code_finds_no_token_and_changes_no_later_step(tmp_path: Path, f
     ]
 
 
-def test_a_measuring_step_that_was_killed_is_an_error(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_a_measuring_step_that_was_killed_is_an_error(job: Job) -> None:
     request = job.step("prepare").outputs["request"]
     # as far as it got: whole measurements and a torn line, and no word of how it ended
     run = Path(json.loads(request)["folder"], "run")
@@ -138,26 +136,20 @@ def write_to_env(given: dict[str, str]) -> str:
     return f"echo LD_PRELOAD=/x.so >>{shlex.quote(given['GITHUB_ENV'])}\n"
 
 
-def test_planted_names_of_the_folder_stop_neither_the_status_nor_restoring(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_planted_names_of_the_folder_stop_neither_the_status_nor_restoring(job: Job) -> None:
     request = job.step("prepare").outputs["request"]
     given = job.environment({"request": request}) | dict.fromkeys(HIDDEN, "")
     folder = folder_of(request)
     plant = f'{write_to_env(given)}mkdir -p "{folder}/.status.json.$PPID"\nmkdir -p "{folder}/status.json/inner"\n'
-    project.write("bench.sh", plant + BENCH.replace("SPEED", "0.1"))
-    project.commit("plants")
-    done = inside(("action", "measure"), project.top, given)
+    job.project.write("bench.sh", plant + BENCH.replace("SPEED", "0.1"))
+    job.project.commit("plants")
+    done = inside(("action", "measure"), job.project.top, given)
     assert done.returncode == 0
     assert json.loads((folder / "status.json").read_text()) == {"code": 0, "lines": []}
     assert Path(given["GITHUB_ENV"]).read_text() == ""
 
 
-def test_the_runner_s_files_are_restored_however_measuring_ends(
-    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_the_runner_s_files_are_restored_however_measuring_ends(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     job.more["PERFGATE_TRACEBACK"] = ""
     request = job.step("prepare").outputs["request"]
 
@@ -172,22 +164,16 @@ def test_the_runner_s_files_are_restored_however_measuring_ends(
     assert done.said("warning") == ["benchmark code wrote to GITHUB_ENV; the change was undone"]
 
 
-def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
-    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_a_file_that_cannot_be_restored_fails_the_measuring_step(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     request = job.step("prepare").outputs["request"]
 
     def measured_code(*_: object) -> int:
         (job.directory / f"env-{job.count}").write_text("LD_PRELOAD=/x.so\n")
         return 0
 
-    def refused(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
+    refused = mock.Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
-    monkeypatch.setattr("gate.github.command_files.put", refused)
+    monkeypatch.setattr("gate.github.runner.put", refused)
     monkeypatch.setattr("gate.commands.action.measure.keep", lambda *_: None)
     done = job.step("measure", request=request)
     assert done.code == 4
@@ -195,9 +181,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
 
 
 @pytest.mark.parametrize("name", ["status.json", "run/measurements.jsonl", "run"])
-def test_links_that_measured_code_planted_are_not_followed(tmp_path: Path, forge: FakeGitHub, name: str) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_links_that_measured_code_planted_are_not_followed(job: Job, tmp_path: Path, name: str) -> None:
     request = job.step("prepare").outputs["request"]
     folder = folder_of(request)
     secret = tmp_path / "secret"
@@ -208,11 +192,7 @@ def test_links_that_measured_code_planted_are_not_followed(tmp_path: Path, forge
     for each in ("run/measurements.jsonl", "status.json"):
         (folder / each).write_bytes((secret / Path(each).name).read_bytes())
     planted = folder / name
-    if planted.is_dir():
-        (planted / "measurements.jsonl").unlink()
-        planted.rmdir()
-    else:
-        planted.unlink()
+    remove(planted)
     planted.symlink_to(secret / Path(name).name if name != "run" else secret)
     (folder / "data").symlink_to(secret)
     decided = job.step("decide", request=request, measured="success")
@@ -224,9 +204,7 @@ def test_links_that_measured_code_planted_are_not_followed(tmp_path: Path, forge
     assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
 
 
-def test_the_uploaded_status_is_written_anew(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_the_uploaded_status_is_written_anew(job: Job) -> None:
     request = job.step("prepare").outputs["request"]
     (folder_of(request) / "status.json").write_text("HOME=/\0GITHUB_TOKEN=ghs_something")
     decided = job.step("decide", request=request)
@@ -252,9 +230,7 @@ def test_a_calibration_that_leads_elsewhere_is_not_shown(tmp_path: Path) -> None
     assert "ghs_something" not in (job.directory / "summary.md").read_text()
 
 
-def test_secrets_of_the_whole_job_are_named(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+def test_secrets_of_the_whole_job_are_named(job: Job) -> None:
     job.more |= {"DEPLOY_TOKEN": "s3cr3t", "EMPTY_SECRET": "", "GPG_KEY": "A035", "RUNNER_KEY": "x"}
     done = job.run(set="plan.executions=1")
     assert done.said("warning") == [

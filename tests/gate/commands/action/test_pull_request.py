@@ -21,6 +21,7 @@ from tests.support.workflow_job import (
     Job,
     changed,
     pull_job,
+    pulled,
 )
 
 pytestmark = pytest.mark.endtoend
@@ -131,11 +132,9 @@ def test_an_empty_accept_label_accepts_nothing_and_asks_nobody(tmp_path: Path, f
     assert forge.requests == []
 
 
-def test_a_failing_forge_changes_no_verdict(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.15)
-    job = pull_job(tmp_path, project, forge)
+def test_a_failing_forge_changes_no_verdict(slower: Job, forge: FakeGitHub) -> None:
     forge.permissions.clear()
-    done = job.run(status="true", set="plan.executions=1")
+    done = slower.run(status="true", set="plan.executions=1")
     assert done.code == 1
     assert "❌ **perfgate: Regression**" in done.summary
     warnings = done.said("warning")
@@ -147,20 +146,38 @@ def test_a_failing_forge_changes_no_verdict(tmp_path: Path, forge: FakeGitHub) -
     assert forge.comments == []
 
 
-def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.sh", "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n")
-    project.commit("broken")
-    done = pull_job(tmp_path, project, forge).run()
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    [error] = done.said("error")
-    assert error.startswith("bench failed on head: exit 1")
-    assert "❌ **perfgate: Error**" in forge.comments[0]["body"]
+FAILS = "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n"
+ENDED = "the budget of 1.0 s ended before one round was complete: during the first build of base"
 
 
-def test_a_machine_that_another_program_holds_is_an_error_that_names_it(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
+@pytest.mark.parametrize(
+    ("config", "bench", "inputs", "code", "said"),
+    [
+        (CONFIG, FAILS, {}, 4, "bench failed on head: exit 1"),
+        # the first one that is made has no more than the budget
+        (CONFIG + '[build]\ncommand = "sleep 1234"\n', "", {"budget": "1s"}, 4, ENDED),
+        (CONFIG.replace("threshold", "treshold"), "", {}, 2, "treshold"),
+    ],
+    ids=["benchmark", "budget", "config"],
+)
+def test_what_has_no_verdict_is_an_error_everywhere(
+    tmp_path: Path, forge: FakeGitHub, config: str, bench: str, inputs: dict[str, str], code: int, said: str
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=config)
+    if bench:
+        project.write("bench.sh", bench)
+        project.commit("broken")
+    done = pull_job(tmp_path, project, forge).run(**inputs)
+    assert (done.code, done.outputs["verdict"]) == (code, "error")
+    assert any(said in error for error in done.said("error"))
+    title = "### perfgate could not run" if code == 2 else "❌ **perfgate: Error**"
+    [comment] = forge.comments
+    assert title in comment["body"] and title in done.summary
+    assert code == 4 or all(error.startswith("perfgate could not run: ") for error in done.said("error"))
+    assert (done.steps["decide"].outputs["report"] == "") == (code == 2)
+
+
+def test_a_machine_that_another_program_holds_is_an_error_that_names_it(job: Job, forge: FakeGitHub) -> None:
     lock = Path(job.environment({})["PERFGATE_LOCK"])
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -173,42 +190,10 @@ def test_a_machine_that_another_program_holds_is_an_error_that_names_it(tmp_path
     assert "the machine was not free" in forge.comments[0]["body"]
 
 
-def test_a_budget_that_ends_before_one_round_is_an_error(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + '[build]\ncommand = "sleep 1234"\n')
-    done = pull_job(tmp_path, project, forge).run(budget="1s")
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    # the first one that is made has no more than the budget
-    said = "the budget of 1.0 s ended before one round was complete: during the first build of base"
-    assert said in forge.comments[0]["body"]
-    assert any(said in error for error in done.said("error"))
-
-
-def test_a_wrong_config_is_told_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG.replace("threshold", "treshold"))
-    done = pull_job(tmp_path, project, forge).run()
-    assert (done.code, done.outputs["verdict"]) == (2, "error")
-    [error] = done.said("error")
-    assert error.startswith("perfgate could not run: ")
-    assert "treshold" in error
-    assert "### perfgate could not run" in done.summary
-    assert "### perfgate could not run" in forge.comments[0]["body"]
-    assert done.steps["decide"].outputs["report"] == ""
-
-
 def test_wrong_inputs_are_all_named_and_nothing_runs(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    given = {
-        "comment": "yes",
-        "budget": "soon",
-        "measuring": "perhaps",
-        "set": "gate.threshold",
-        "forks": "maybe",
-        "id": "a b",
-        "artifact": "1",
-        "shard": "1/2",
-        "working-directory": "nowhere",
-    }
-    done = pull_job(tmp_path, project, forge).run(**given)
+    given = {"comment": "yes", "budget": "soon", "measuring": "perhaps", "set": "gate.threshold", "forks": "maybe"}
+    given |= {"id": "a b", "artifact": "1", "shard": "1/2", "working-directory": "nowhere"}
+    done = pulled(tmp_path, forge).run(**given)
     assert (done.code, done.outputs["verdict"]) == (2, "error")
     assert "measure" not in done.steps
     errors = done.said("error")
@@ -246,30 +231,23 @@ def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: 
     assert "not in its commit" in done.summary
 
 
-def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.15)
-    job = pull_job(tmp_path, project, forge)
-    main = project.sha("main")
-    done = job.run(base=main, head=main)
+def test_without_two_commits_nothing_is_measured(slower: Job, tmp_path: Path) -> None:
+    main = slower.project.sha("main")
+    done = slower.run(base=main, head=main)
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps
-
-
-def test_a_workspace_without_a_checkout_names_the_step_to_add(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.15)
-    job = pull_job(tmp_path, project, forge)
+    # a workspace without a checkout names the step to add
+    slower.run_id += 1
     (tmp_path / "empty").mkdir()
-    job.more["GITHUB_WORKSPACE"] = str(tmp_path / "empty")
-    done = job.run()
+    slower.more["GITHUB_WORKSPACE"] = str(tmp_path / "empty")
+    done = slower.run()
     assert done.code == 2
     assert "put actions/checkout before this step" in done.summary
 
 
-def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
-    base, head = project.sha("main"), project.sha()
+def test_the_comment_names_the_commits_of_the_pull_request(job: Job, forge: FakeGitHub) -> None:
+    base, head = job.project.sha("main"), job.project.sha()
     done = job.run(set="plan.executions=1\nplan.iterations=3", budget="5m", comment="always")
     assert (done.code, done.outputs["verdict"], done.said("error")) == (0, "pass", [])
     plan = json.loads(Path(done.outputs["json"]).read_text())["run"]["settings"]["plan"]
@@ -277,9 +255,9 @@ def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge
     assert (
         f"`main {base[:10]}` → `{job.payload['pull_request']['head']['ref']} {head[:10]}`" in forge.comments[0]["body"]
     )
-    project.git("checkout", "-q", "--detach", "main")
-    project.git("merge", "-q", "--no-ff", "-m", "merge", head)
-    merge = project.sha()
+    job.project.git("checkout", "-q", "--detach", "main")
+    job.project.git("merge", "-q", "--no-ff", "-m", "merge", head)
+    merge = job.project.sha()
     job.run_id += 1
     job.run(set="plan.executions=1", comment="always")
     assert f"{head[:10]} merged as {merge[:10]}`" in forge.comments[0]["body"]
@@ -290,8 +268,7 @@ def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge
 
 
 def test_a_fork_on_a_self_hosted_runner_is_refused_and_that_is_no_pass(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    done = pull_job(tmp_path, project, forge, fork=True).run()
+    done = pulled(tmp_path, forge, fork=True).run()
     assert set(done.steps) == {"prepare", "decide", "publish"}
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "not measured: fork on a self-hosted runner" in done.said("error")[0]
@@ -300,8 +277,7 @@ def test_a_fork_on_a_self_hosted_runner_is_refused_and_that_is_no_pass(tmp_path:
 
 
 def test_a_fork_that_may_be_measured_gets_no_comment_from_there(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    done = pull_job(tmp_path, project, forge, fork=True).run(forks="measure", set="plan.executions=1")
+    done = pulled(tmp_path, forge, fork=True).run(forks="measure", set="plan.executions=1")
     assert done.code == 0
     assert forge.comments == []
     assert "No comment was made: the token of a fork" in done.summary

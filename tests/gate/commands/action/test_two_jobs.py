@@ -34,16 +34,9 @@ class Gate:
     def job(self, name: str = "measure", action: str = "synchronize") -> Job:
         self.count += 1
         payload = pull_payload(self.project, self.project.sha("main"), action=action)
-        job = Job(
-            self.project,
-            self.folder / f"job-{self.count}",
-            "pull_request",
-            payload,
-            api=self.forge.url,
-            run_id=self.run_id,
-            attempt=self.attempt,
-            job=name,
-        )
+        folder = self.folder / f"job-{self.count}"
+        job = Job(self.project, folder, "pull_request", payload, api=self.forge.url, job=name)
+        job.run_id, job.attempt = self.run_id, self.attempt
         self.head = payload["pull_request"]["head"]["sha"]
         self.forge.runs.get(self.run_id) or self.forge.add_run(self.run_id, self.head)
         self.forge.runs[self.run_id].attempt = self.attempt
@@ -88,6 +81,16 @@ def gate_of(tmp_path: Path, forge: FakeGitHub, *, head: float, config: str = CON
     return Gate(tmp_path, project, forge)
 
 
+@pytest.fixture
+def gate(tmp_path: Path, forge: FakeGitHub) -> Gate:
+    return gate_of(tmp_path, forge, head=0.1)
+
+
+@pytest.fixture
+def slower(tmp_path: Path, forge: FakeGitHub) -> Gate:
+    return gate_of(tmp_path, forge, head=0.15)
+
+
 def pushed(gate: Gate, speed: float) -> str:
     """Push another commit to the pull request, and begin the run of it."""
     gate.project.write("bench.sh", BENCH.replace("SPEED", str(speed)))
@@ -98,18 +101,17 @@ def pushed(gate: Gate, speed: float) -> str:
     return head
 
 
-def test_the_deciding_job_decides_over_what_the_other_measured(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.15)
-    assert gate.measure(set=f"{QUICK}\n{SANDBOXED}") == "success"
+def test_the_deciding_job_decides_over_what_the_other_measured(slower: Gate, forge: FakeGitHub) -> None:
+    assert slower.measure(set=f"{QUICK}\n{SANDBOXED}") == "success"
     assert forge.comments == forge.statuses == [] and forge.requests == []
-    done = gate.decide("success")
+    done = slower.decide("success")
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
     assert set(done.steps) == {"prepare", "decide", "publish"}
-    marker, shown = gate.body().splitlines()[:2]
-    assert f"head={gate.head} run=1000 attempt=1 " in marker and shown.startswith("❌ **perfgate: Regression**")
-    assert [(one["state"], one["sha"]) for one in forge.statuses] == [("failure", gate.head)]
+    marker, shown = slower.body().splitlines()[:2]
+    assert f"head={slower.head} run=1000 attempt=1 " in marker and shown.startswith("❌ **perfgate: Regression**")
+    assert [(one["state"], one["sha"]) for one in forge.statuses] == [("failure", slower.head)]
     # what only the measuring job knows stands in the report all the same
-    assert "base is the merge base with main; head is the commit that was checked out" in gate.body()
+    assert "base is the merge base with main; head is the commit that was checked out" in slower.body()
     assert Path(done.steps["decide"].outputs["report"]).is_file()
     assert done.steps["decide"].outputs["artifact"] == "perfgate-perfgate-data"
 
@@ -127,8 +129,7 @@ def test_early_stopping_does_not_take_a_job_that_decides(tmp_path: Path, forge: 
     assert max(record.build for record in records if isinstance(record, Build)) < 11
 
 
-def test_warnings_of_the_measuring_job_reach_the_comment(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_warnings_of_the_measuring_job_reach_the_comment(gate: Gate) -> None:
     gate.project.write("bench.sh", BENCH.replace("SPEED", "0.1"))
     gate.project.write("leftover", "")
     gate.measure()
@@ -144,8 +145,7 @@ def test_what_keeps_a_job_from_measuring_is_told_by_the_other(tmp_path: Path, fo
     assert "treshold" in gate.body() and "perfgate could not run" in gate.body()
 
 
-def test_a_failed_benchmark_is_decided_over_although_its_job_failed(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_a_failed_benchmark_is_decided_over_although_its_job_failed(gate: Gate, forge: FakeGitHub) -> None:
     gate.project.write("bench.sh", "echo broken >&2; exit 1\n")
     pushed_head = gate.project.commit("broken")
     forge.pulls[7].head_sha = pushed_head
@@ -158,28 +158,28 @@ def test_a_failed_benchmark_is_decided_over_although_its_job_failed(tmp_path: Pa
 # --- no measurements --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("result", "first"),
-    [
-        ("cancelled", "### perfgate: measuring was cancelled"),
-        ("failure", "### perfgate: nothing was measured"),
-        pytest.param("skipped", "### perfgate: nothing was measured", marks=pytest.mark.endtoend),
-        pytest.param("success", "### perfgate: nothing was measured", marks=pytest.mark.endtoend),
-    ],
-)
-def test_without_measurements_the_comment_says_so_and_keeps_the_old_result_as_the_old_commit_s(
-    tmp_path: Path, forge: FakeGitHub, result: str, first: str
-) -> None:
-    gate = gate_of(tmp_path, forge, head=0.15)
-    gate.measure()
-    gate.decide("success")
-    old = gate.head
-    new = pushed(gate, 0.1)
+@pytest.mark.parametrize("result", ["failure", "skipped", "success"])
+def test_without_measurements_the_comment_says_so(gate: Gate, forge: FakeGitHub, result: str) -> None:
     done = gate.decide(result)
     assert (done.code, done.outputs["verdict"]) == (4, "error")
-    assert next(line for line in gate.body().splitlines() if not line.startswith("<!--")) == first
-    assert gate.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 ")
-    above, summary, folded = gate.body().partition("<details><summary>Result of an older commit, ")
+    assert gate.body().splitlines()[1:3][-1] == "### perfgate: nothing was measured"
+    assert forge.statuses[-1]["state"] == "error"
+    assert forge.statuses[-1]["description"].startswith("perfgate: nothing was measured")
+
+
+def test_where_measuring_was_cancelled_the_comment_keeps_the_old_result_as_the_old_commit_s(
+    slower: Gate, forge: FakeGitHub
+) -> None:
+    slower.measure()
+    slower.decide("success")
+    old = slower.head
+    new = pushed(slower, 0.1)
+    done = slower.decide("cancelled")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    first = "### perfgate: measuring was cancelled"
+    assert next(line for line in slower.body().splitlines() if not line.startswith("<!--")) == first
+    assert slower.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 ")
+    above, summary, folded = slower.body().partition("<details><summary>Result of an older commit, ")
     assert summary and folded.startswith(f"{old[:10]}; commit {new[:10]} has none</summary>\n")
     assert "Regression" not in above and f"Of commit {old[:10]}: ❌ **perfgate: Regression**" in folded
     state = forge.statuses[-1]
@@ -187,18 +187,17 @@ def test_without_measurements_the_comment_says_so_and_keeps_the_old_result_as_th
     assert state["description"].startswith(first.removeprefix("### "))
 
     # again: what is kept is kept once, and a result of the new commit takes its place
-    gate.attempt = 2
-    gate.decide("cancelled")
-    assert gate.body().count("<summary>Result of an older commit, ") == 1
-    assert gate.body().count("perfgate: Regression") == 1
-    gate.attempt = 3
-    gate.measure()
-    assert gate.decide("success").code == 0
-    assert "older commit" not in gate.body() and "Regression" not in gate.body()
+    slower.attempt = 2
+    slower.decide("cancelled")
+    assert slower.body().count("<summary>Result of an older commit, ") == 1
+    assert slower.body().count("perfgate: Regression") == 1
+    slower.attempt = 3
+    slower.measure()
+    assert slower.decide("success").code == 0
+    assert "older commit" not in slower.body() and "Regression" not in slower.body()
 
 
-def test_what_an_earlier_attempt_measured_is_not_taken_for_a_lost_runner_s(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_what_an_earlier_attempt_measured_is_not_taken_for_a_lost_runner_s(gate: Gate) -> None:
     gate.measure()
     assert gate.decide("success").code == 0
     gate.attempt = 2
@@ -210,73 +209,59 @@ def test_what_an_earlier_attempt_measured_is_not_taken_for_a_lost_runner_s(tmp_p
     assert gate.decide("success").code == 0
 
 
-def test_a_job_that_fails_for_another_reason_is_never_green(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_measurements_that_do_not_count_are_never_green(gate: Gate, forge: FakeGitHub) -> None:
     assert gate.measure() == "success"
     done = gate.decide("failure")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "another step of it failed" in gate.body()
-
-
-def test_a_run_that_a_newer_commit_cancelled_leaves_the_comment_to_it(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.15)
-    gate.measure()
-    gate.decide("success")
-    before = gate.body()
-    job = gate.job()
-    # while it ends, the next commit is there
-    forge.pulls[7].head_sha = "c" * 40
-    gate.run_id += 1
-    done = gate.decide("cancelled")
-    assert done.code == 4
-    assert gate.body() == before
-    assert (forge.statuses[-1]["state"], forge.statuses[-1]["sha"]) == (
-        "error",
-        job.payload["pull_request"]["head"]["sha"],
-    )
-    assert "newer commit" in done.summary
-
-
-def test_a_run_that_ends_late_does_not_replace_the_comment_of_a_newer_one(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.15)
-    gate.run_id = 2000
-    gate.measure()
-    gate.decide("success")
-    before = gate.body()
-    gate.run_id = 1999
-    gate.decide("cancelled")
-    assert gate.body() == before
-
-
-def test_an_expired_or_foreign_artifact_is_none(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
-    gate.measure()
+    # each time the deciding job is repeated
+    gate.attempt = 2
+    granted = forge.permissions.pop("actions")
+    done = gate.decide("success")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "add `actions: read` below `permissions:`" in done.said("error")[0]
+    forge.permissions["actions"] = granted
+    # those of another gate, and those that have expired
+    gate.attempt = 3
     [artifact] = forge.artifacts
     artifact.expired = True
     gate.uploaded("perfgate-other-data-shard1of1-session0", artifact.data)
     gate.uploaded("perfgate-perfgate-data", artifact.data)
     assert gate.decide("success").code == 4
+    # a label, after the target went on
+    artifact.expired = False
+    forge.state.merge_bases.update(dict.fromkeys(forge.state.merge_bases, "d" * 40))
+    gate.run_id, gate.attempt = 1001, 1
+    done = gate.decide("skipped", "labeled")
+    assert done.code == 4
+    assert "measured against another base" in done.said("error")[0]
 
 
-def test_a_missing_permission_is_named_and_nothing_is_green(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
-    gate.measure()
-    del forge.permissions["actions"]
-    done = gate.decide("success")
-    assert (done.code, done.outputs["verdict"]) == (4, "error")
-    assert "add `actions: read` below `permissions:`" in done.said("error")[0]
+def test_a_run_that_ends_late_or_for_a_newer_commit_leaves_the_comment_to_that(slower: Gate, forge: FakeGitHub) -> None:
+    slower.run_id = 2000
+    slower.measure()
+    slower.decide("success")
+    before, head = slower.body(), slower.head
+    slower.run_id = 1999
+    slower.decide("cancelled")
+    assert slower.body() == before
+    # while it ends, the next commit is there
+    forge.pulls[7].head_sha = "c" * 40
+    slower.run_id = 2001
+    done = slower.decide("cancelled")
+    assert done.code == 4 and "newer commit" in done.summary
+    assert slower.body() == before
+    assert (forge.statuses[-1]["state"], forge.statuses[-1]["sha"]) == ("error", head)
 
 
-def test_a_closed_pull_request_measures_and_decides_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_a_closed_pull_request_measures_and_decides_nothing(gate: Gate, forge: FakeGitHub) -> None:
     idle = gate.job("measure", "closed").run(command="measure")
     assert idle.code == 0 and idle.steps["decide"].outputs["data"] == ""
     assert gate.decide("success", "closed").code == 0
     assert forge.comments == forge.statuses == []
 
 
-def test_a_hostile_artifact_is_refused_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_a_hostile_artifact_is_refused_in_one_line(gate: Gate) -> None:
     gate.job()
     gate.uploaded("perfgate-perfgate-data-shard1of1-session0", b"not even a zip")
     done = gate.decide("success")
@@ -286,24 +271,18 @@ def test_a_hostile_artifact_is_refused_in_one_line(tmp_path: Path, forge: FakeGi
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_label_decides_again_over_what_the_earlier_run_s_measuring_job_left(
-    tmp_path: Path, forge: FakeGitHub
-) -> None:
-    gate = gate_of(tmp_path, forge, head=0.15)
-    gate.measure(budget="7m")
-    assert gate.decide("success").code == 1
+def test_a_label_decides_again_over_what_the_earlier_run_s_measuring_job_left(slower: Gate, forge: FakeGitHub) -> None:
+    slower.measure(budget="7m")
+    assert slower.decide("success").code == 1
     forge.pulls[7].labels.append("perf-accepted")
-    gate.run_id = 1001
-    done = gate.decide("skipped", "labeled")
+    slower.run_id = 1001
+    done = slower.decide("skipped", "labeled")
     assert (done.code, done.outputs["verdict"]) == (0, "pass")
-    assert " run=1000 attempt=1 by=1001.1 " in gate.body().splitlines()[0]
+    assert " run=1000 attempt=1 by=1001.1 " in slower.body().splitlines()[0]
     assert done.steps["decide"].outputs["data"] == ""
 
 
-def test_a_label_without_measurements_names_the_run_to_repeat_which_then_has_the_comment(
-    tmp_path: Path, forge: FakeGitHub
-) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_a_label_without_measurements_names_the_run_to_repeat_which_then_has_the_comment(gate: Gate) -> None:
     gate.decide("cancelled")
     gate.run_id = 1001
     done = gate.decide("skipped", "labeled")
@@ -317,17 +296,6 @@ def test_a_label_without_measurements_names_the_run_to_repeat_which_then_has_the
     assert "✅ **perfgate: Pass**" in gate.body()
 
 
-def test_a_label_does_not_take_measurements_of_another_base(tmp_path: Path, forge: FakeGitHub) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
-    gate.measure()
-    for pair in list(forge.state.merge_bases):
-        forge.state.merge_bases[pair] = "d" * 40
-    gate.run_id = 1001
-    done = gate.decide("skipped", "labeled")
-    assert done.code == 4
-    assert "measured against another base" in done.said("error")[0]
-
-
 # --- inputs -----------------------------------------------------------------------------------------------------------
 
 
@@ -339,7 +307,6 @@ def test_a_label_does_not_take_measurements_of_another_base(tmp_path: Path, forg
         ({"command": "check"}, "input measuring: goes with command publish, not with check"),
     ],
 )
-def test_a_wrong_result_is_named(tmp_path: Path, forge: FakeGitHub, inputs: dict[str, str], said: str) -> None:
-    gate = gate_of(tmp_path, forge, head=0.1)
+def test_a_wrong_result_is_named(gate: Gate, inputs: dict[str, str], said: str) -> None:
     done = gate.decide("success", **inputs)
     assert done.code == 2 and any(said in error for error in done.said("error"))

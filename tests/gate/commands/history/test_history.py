@@ -14,7 +14,7 @@ from gate.codes import Exit
 from gate.commands.history.export import COLUMNS
 from gate.model import UserError
 from gate.model.controls import Controls
-from gate.run.place import pushing
+from gate.run.memory import pushing
 from gate.stats.subsample import e_value
 from gate.store.folder import FolderStore
 from gate.store.memory import Session, Sessions

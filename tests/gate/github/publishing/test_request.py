@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
+from gate.github.publishing.action_inputs import leg_of
 from gate.github.publishing.request import LONGEST, as_inputs, folded, id_of, request_of, slug_of
 from gate.model import UserError
 from gate.model.warnings.base import Said
@@ -13,6 +18,7 @@ from gate.model.warnings.checkout import MoreWarnings, SubmoduleAbsent
 from tests.support.workflow_job import Job, changed
 
 TOP = Path("/repository")
+DEFAULT = {"repository": {"full_name": "acme/widget", "default_branch": "main"}}
 
 
 def named(folder: str) -> str:
@@ -47,8 +53,7 @@ def test_many_warnings_are_folded() -> None:
 
 
 def test_what_one_step_cannot_give_the_next_is_refused(tmp_path: Path) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
+    job = Job(changed(tmp_path / "repository", base=0.1, head=0.1), tmp_path / "job", "push", DEFAULT)
     # each fits its own variable
     for inputs in (
         {"benchmark": "\n".join(f"bench-{number:06}" for number in range(8_000))},
@@ -76,8 +81,7 @@ def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(
 
     many = tuple(SubmoduleAbsent(f"lib/{number}") for number in range(700))
     monkeypatch.setattr("gate.commands.action.commits.fetch_missing", lambda *_, **__: Sides(None, warnings=many))
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
+    job = Job(changed(tmp_path / "repository", base=0.1, head=0.1), tmp_path / "job", "push", DEFAULT)
     prepared = job.step("prepare")
     expected = [*many[:10], MoreWarnings(690)]
     assert prepared.said("warning") == [*(each.sentence() for each in expected)]
@@ -90,6 +94,53 @@ def test_two_gates_of_one_folder_are_told_apart_by_their_files() -> None:
     assert len(set(names)) == 3
     assert id_of("", TOP, TOP, "a.toml") == "a"
     assert id_of("named", TOP, TOP, "a.toml") == "named"
+
+
+# --- legs of a matrix -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("matrix", "leg"),
+    [
+        *((nothing, "") for nothing in ("null", "{}", "", "nonsense", "[1]", '"linux"', "3")),
+        ('{"os": "ubuntu-24.04", "python": "3.12"}', "ubuntu-24.04_3.12"),
+        ('{"version": 3.12, "debug": true, "n": 0}', "3.12_true_0"),
+        ('{"os": "linux"}', "linux"),
+    ],
+)
+def test_a_leg_is_called_by_its_values(matrix: str, leg: str) -> None:
+    assert leg_of(matrix) == leg
+
+
+def test_no_two_legs_have_one_name() -> None:
+    values: list[Any] = [
+        *("x", "y", "x_y", "x y", "x-y", "X/Y", "perfgate", "", "ü", "x" * 70, "x" * 70 + "y"),
+        *(1, "1 ", None, True, {"cc": "gcc", "v": 12}, {"cc": "gcc", "v": 13}, ["a", "b"]),
+    ]
+    legs = [{"a": one} for one in values] + [{"a": one, "b": two} for one, two in itertools.product(values, values)]
+    names = [leg_of(json.dumps(leg)) for leg in legs]
+    assert len(set(names)) == len(legs)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,60}", name) and name != "perfgate" for name in names)
+
+
+def test_which_part_of_a_gate_is_measured_makes_no_other_gate() -> None:
+    planned = {"shard": "1/2", "session": 0, "sessions": 3, "name": "shard 1 of 2, session 0"}
+    parts = {"1/2", "0", "3"}
+    assert leg_of(json.dumps(planned), parts) == ""
+    assert leg_of(json.dumps({"os": "linux", **planned}), parts) == "linux"
+    assert leg_of(json.dumps({"part": "1/2", "name": "linux"}), {"1/2"}) == "linux"
+    assert leg_of(json.dumps(planned)) != "", "a check measures all of a gate, whatever its leg is called"
+
+
+def test_the_leg_follows_the_folder_and_an_id_stands_alone() -> None:
+    assert id_of("", TOP, TOP, None, "linux_3.12") == "linux_3.12"
+    assert id_of("", TOP / "lib", TOP, None, "linux") == "lib_linux"
+    assert id_of("mine", TOP / "lib", TOP, None, "linux") == "mine"
+    long = [id_of("", TOP / ("f" * 50), TOP, None, leg) for leg in ("a" * 50, "a" * 49 + "b")]
+    assert long[0] != long[1] and all(len(name) == 60 for name in long)
+
+
+# --- between the steps ------------------------------------------------------------------------------------------------
 
 
 def test_messages_name_inputs_where_the_command_line_has_options() -> None:

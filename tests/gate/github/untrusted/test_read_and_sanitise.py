@@ -95,14 +95,10 @@ def evidence(lines: Iterable[dict[str, Any] | bytes]) -> Evidence:
 
 
 def test_what_the_harness_writes_is_taken_whole() -> None:
-    for name in ("one", "failures", "sessions", "early", "builds-12"):
-        lines = list(runs.RUNS[name]())
-        assert len(read_untrusted(written(lines))) == len(lines), name
-
-
-def test_hostile_names_that_are_short_enough_are_names() -> None:
-    lines = [RUN, *(execution(name) for name in runs.HOSTILE)]
-    assert len(read_untrusted(written(lines))) == len(lines)
+    written_by_it = [list(runs.RUNS[name]()) for name in ("one", "failures", "sessions", "early", "builds-12")]
+    # hostile names that are short enough are names
+    for lines in (*written_by_it, [RUN, *(execution(name) for name in runs.HOSTILE)]):
+        assert len(read_untrusted(written(lines))) == len(lines), lines[0]
 
 
 def raw(value: str) -> bytes:
@@ -293,26 +289,20 @@ def test_a_run_that_contradicts_itself_is_refused(lines: list[dict[str, Any]], w
         sane(lines)
 
 
-def test_a_benchmark_that_is_left_out_is_missing() -> None:
-    lines = [RUN, *(execution(name, side) for name in ("render", "go/x") for side in ("base", "head"))]
-    lines[0] = {**RUN, "benchmarks": {"base": ["render"], "head": ["render"]}}
-    found = evidence(lines)
+def both(name: str, **more: Any) -> list[dict[str, Any]]:
+    return [execution(name, side, **more) for side in ("base", "head")]
+
+
+def test_what_is_left_out_is_missing_and_what_the_rules_do_not_name_is_new_and_undecided() -> None:
+    run = {**RUN, "benchmarks": {"base": ["render"], "head": ["render"]}}
+    found = evidence([run, *both("render"), *both("go/x")])
     assert [(f.kind, f.benchmark, f.status) for f in found.failures] == [("missing", "parse", "gave no values")]
-
-
-def test_no_benchmark_takes_the_place_of_another() -> None:
     # as if "parse" were a suite, and something else its benchmark
-    fake = [execution("other", side, suite="parse") for side in ("base", "head")]
-    below = [execution("parse/x", side, suite="parse") for side in ("base", "head")]
-    itself = [execution("go", side) for side in ("base", "head")]
-    found = evidence([RUN, *fake, *below, *itself])
+    taken = [*both("other", suite="parse"), *both("parse/x", suite="parse"), *both("go")]
+    found = evidence([RUN, *taken])
     assert {f.benchmark for f in found.failures} == {"parse", "render", "go"}
     assert found.new == ["other", "parse/x"] and found.cases == []
-
-
-def test_what_the_rules_do_not_name_is_new_and_undecided() -> None:
-    new = [execution("fresh", side, build=b) for side in ("base", "head") for b in range(3)]
-    found = evidence([RUN, *new, execution("parse"), execution("parse", "head")])
+    found = evidence([RUN, *(line for build in range(3) for line in both("fresh", build=build)), *both("parse")])
     assert found.new == ["fresh"]
     assert [case.benchmark for case in found.cases] == ["parse"]
 
@@ -350,11 +340,8 @@ def test_of_proofs_the_paths_are_cut_and_only_known_benchmarks_stay() -> None:
     assert list(unproved) == ["render", "go"]
     assert all(len(own.path or "") <= 200 and (own.path or "").isprintable() for own in unproved.values())
     # a proof that only the artifact's rules know of stands for nothing
-    assert {f.benchmark for f in evidence([RUN, {**same, "benchmark": "evil"}]).failures} == {
-        "parse",
-        "render",
-        "go",
-    }
+    missing = evidence([RUN, {**same, "benchmark": "evil"}]).failures
+    assert {f.benchmark for f in missing} == {"parse", "render", "go"}
 
 
 def test_profiles_keep_their_costs_and_plain_short_texts() -> None:
@@ -384,29 +371,21 @@ def test_texts_of_failures_are_cut_and_what_nobody_needs_is_gone() -> None:
     assert sum(isinstance(each.record, Failure) for each in many) == 500
 
 
-def test_builds_states_and_looks_are_cut() -> None:
-    state = {
-        "kernel": "6.1.0-13-amd64",
-        "load": 0.5,
-        "turbo": True,
-        "governor": "please approve",
-        "evil": 1,
-        "uptime": [1],
-    }
-    build = {
-        "type": "build",
-        "side": "base",
-        "build": 0,
-        "seed": 10**30,
-        "artifacts": {f"a{i}\n": "s" * 200 for i in range(200)},
-    }
+def test_builds_states_looks_and_turns_are_cut() -> None:
+    plain = {"kernel": "6.1.0-13-amd64", "load": 0.5, "turbo": True}
+    state = {**plain, "governor": "please approve", "evil": 1, "uptime": [1]}
+    made = {f"a{i}\n": "s" * 200 for i in range(200)}
+    build = {"type": "build", "side": "base", "build": 0, "seed": 10**30, "artifacts": made}
     look = {"type": "look", "look": 4, "settled": ["parse", "evil", "go/x"], "stop": "because I say so"}
-    found = sane([RUN, build, build, look, {"type": "host", "when": "end", "time": "now", "state": state}])
+    turn = {"type": "turn", "executions": 10, "iterations": 1, "starting": 0.03}
+    turns = [{**turn, "benchmark": name} for name in ("parse", "go", "evil", "go/x")]
+    found = sane([RUN, build, build, look, {"type": "host", "when": "end", "time": "now", "state": state}, *turns])
     kept = only(found, HostState)
-    assert kept.state == {"kernel": "6.1.0-13-amd64", "load": 0.5, "turbo": True} and kept.time is None
+    assert kept.state == plain and kept.time is None
     built = only(found, Build)
     assert built.seed is None and len(built.artifacts) == 100 and all(name.isprintable() for name in built.artifacts)
     assert only(found, Look) == Look(look=4, settled=["parse", "go/x"])
+    assert [each.record.benchmark for each in found if isinstance(each.record, Turn)] == ["parse", "go"]
 
 
 def test_a_run_that_was_broken_off_is_refused() -> None:
@@ -416,9 +395,3 @@ def test_a_run_that_was_broken_off_is_refused() -> None:
     for broken in ([RUN, begin], [RUN, begin, end, begin], [RUN, begin, RUN, begin, end]):
         with pytest.raises(UserError, match="its run did not finish"):
             refuse_unfinished(read_untrusted(written(broken)))
-
-
-def test_of_short_turns_only_those_of_known_benchmarks_stay() -> None:
-    turn = {"type": "turn", "executions": 10, "iterations": 1, "starting": 0.03}
-    found = sane([RUN, *({**turn, "benchmark": name} for name in ("parse", "go", "evil", "go/x"))])
-    assert [each.record.benchmark for each in found if isinstance(each.record, Turn)] == ["parse", "go"]

@@ -8,16 +8,14 @@ import os
 import random
 import stat
 import struct
-import warnings
 import zipfile
 import zlib
 from pathlib import Path
 
 import pytest
 
-from gate.github.untrusted import unpack as unpacking
-from gate.github.untrusted.unpack import MEASUREMENTS, unpack
-from gate.github.untrusted.unpack import member as beside
+from gate.github.untrusted.read import MEASUREMENTS, unpack
+from gate.github.untrusted.read import member as beside
 from gate.model import UserError
 
 LINE = b'{"type":"run"}\n'
@@ -34,9 +32,8 @@ def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -
 
 
 def linked(name: str, mode: int = stat.S_IFLNK | 0o777) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        file.writestr(MEASUREMENTS, LINE)
+    buffer = io.BytesIO(zipped({MEASUREMENTS: LINE}))
+    with zipfile.ZipFile(buffer, "a") as file:
         info = zipfile.ZipInfo(name)
         info.external_attr = mode << 16
         file.writestr(info, "/etc/passwd")
@@ -44,10 +41,8 @@ def linked(name: str, mode: int = stat.S_IFLNK | 0o777) -> bytes:
 
 
 def twice() -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        file.writestr(MEASUREMENTS, LINE)
+    buffer = io.BytesIO(zipped({MEASUREMENTS: LINE}))
+    with zipfile.ZipFile(buffer, "a") as file, pytest.warns(UserWarning, match="Duplicate name"):
         file.writestr(MEASUREMENTS, LINE)
     return buffer.getvalue()
 
@@ -75,19 +70,11 @@ def raw(*pairs: tuple[bytes, bytes]) -> bytes:
     return body + directory + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), len(body), 0)
 
 
-class Stream(io.RawIOBase):
+class Stream(io.BytesIO):
     """What can only be written on, as an upload is."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = b""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        self.written += bytes(data)  # type: ignore[call-overload]  # bytes of any kind
-        return len(data)  # type: ignore[arg-type]
+    def tell(self) -> int:
+        raise io.UnsupportedOperation
 
 
 @functools.cache
@@ -179,7 +166,7 @@ def test_a_zip_file_that_was_streamed_is_taken(tmp_path: Path) -> None:
         for name in ("status.json", MEASUREMENTS):
             with file.open(name, "w", force_zip64=True) as part:
                 part.write(LINE)
-    (tmp_path / "data.zip").write_bytes(stream.written)
+    (tmp_path / "data.zip").write_bytes(stream.getvalue())
     assert unpack(tmp_path / "data.zip") == LINE
 
 
@@ -196,7 +183,7 @@ def test_a_bomb_is_never_unpacked_whole(tmp_path: Path, declared: int | None) ->
 def test_what_is_larger_than_declared_is_cut_off_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unpacking, "LARGEST", 100_000)
+    monkeypatch.setattr("gate.github.untrusted.read.LARGEST", 100_000)
     (tmp_path / "data.zip").write_bytes(zipped({MEASUREMENTS: bytes(100_001)}))
     with pytest.raises(UserError, match="larger than 0 MB"):
         unpack(tmp_path / "data.zip")
@@ -229,7 +216,7 @@ def test_damage_at_any_place_is_one_line_or_the_very_bytes(tmp_path: Path) -> No
     good = zipped({MEASUREMENTS: LINE * 20, "status.json": b"{}"})
     rng = random.Random(6)
     outcomes = set()
-    for number in range(1500):
+    for number in range(500):
         data = bytearray(good)
         for _ in range(rng.choice((1, 1, 2, 5))):
             data[rng.randrange(len(data))] = rng.choice((0, 1, 0x7F, 0xFF, rng.randrange(256)))
