@@ -16,6 +16,7 @@ import pytest
 from gate.stats.creep import NIGHTS, creeping, spread_of
 from gate.stats.rounding import Array
 from tests.promise.test_fieller import standard_error
+from tests.support.seeds import some
 
 ALPHA = 0.05
 AT_ONCE = 100
@@ -166,17 +167,18 @@ def of(year: Year) -> int:
     return 200 if year.cases > 1 else 1000
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("year", YEARS, ids=str)
-def test_a_year_of_nights_raises_an_alarm_in_at_most_five_of_a_hundred(year: Year) -> None:
-    years = of(year)
+@pytest.mark.parametrize(("year", "years"), some([(YEARS[5], 50), *((year, of(year)) for year in YEARS)], 1), ids=str)
+def test_a_year_of_nights_raises_an_alarm_in_at_most_five_of_a_hundred(year: Year, years: int) -> None:
     assert alarmed(year, years) <= ALPHA + 3 * standard_error(ALPHA, years)
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("creep", CREEPS, ids=str)
-def test_five_merges_of_one_percent_are_found_in_ninety_of_a_hundred(creep: Creep) -> None:
-    assert found_within(creep, 1000) >= 0.9 - 3 * standard_error(0.9, 1000)
+@pytest.mark.parametrize(
+    ("creep", "years"),
+    some([(CREEPS[0], 100), (CREEPS[2], 100), *((creep, 1000) for creep in CREEPS)], 2),
+    ids=str,
+)
+def test_five_merges_of_one_percent_are_found_in_ninety_of_a_hundred(creep: Creep, years: int) -> None:
+    assert found_within(creep, years) >= 0.9 - 3 * standard_error(0.9, years)
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from gate.stats.bisection import (
     sets_of,
 )
 from tests.support.bisections import search
+from tests.support.samples import there
 from tests.support.seeds import some
 
 Floats = npt.NDArray[np.float64]
@@ -104,20 +105,16 @@ def test_the_posterior_is_that_of_its_literal_twin(seed: int) -> None:
     assert ours.several == pytest.approx(several, rel=1e-9)
 
 
-def test_nothing_but_the_ends_leaves_the_prior() -> None:
-    prior = [1.0, 2.0, 0.5, 0.5]
-    found = posterior(prior, [measured(4, [0.1, 0.12, 0.09])])
+def test_what_needs_no_measuring_in_between() -> None:
+    prior, ends = [1.0, 2.0, 0.5, 0.5], measured(4, [0.1, 0.12, 0.09])
+    found = posterior(prior, [ends])
     assert found.culprits == pytest.approx(np.array(prior) / 4)
     assert found.step == pytest.approx(0.103, abs=0.01)
-
-
-def test_a_commit_proved_the_same_excuses_all_before_it() -> None:
+    # a commit proved the same excuses all before it
     found = posterior([1.0] * 6, [measured(6, [0.1, 0.12, 0.09])], same=[3])
     assert found.culprits[:3].sum() < 1e-6
     assert found.culprits[3:] == pytest.approx([1 / 3] * 3, rel=1e-6)
-
-
-def test_exact_values_without_spread_find_the_culprit() -> None:
+    # exact values without spread find the culprit
     found = posterior([1.0] * 4, [measured(4, [0.05, 0.05]), measured(2, [0.05]), measured(1, [0.0])])
     assert found.culprits[1] > 0.999
 
@@ -130,22 +127,20 @@ def test_units_do_not_matter() -> None:
     assert large.step == pytest.approx(10 * small.step)
 
 
-def test_two_steps_are_seen_and_the_larger_one_is_named() -> None:
+@pytest.mark.parametrize(
+    ("level", "other"),
+    [
+        ({2: 0.0, 3: 0.03, 4: 0.03, 6: 0.03, 7: 0.12, 10: 0.12}, 0.03),
+        # a speed-up inside is a change of the other sign
+        ({2: 0.0, 3: -0.06, 6: -0.06, 7: 0.05, 10: 0.05}, -0.06),
+    ],
+)
+def test_two_steps_are_seen_and_the_larger_one_is_named(level: dict[int, float], other: float) -> None:
     rng = np.random.default_rng(1)
-    level = {2: 0.0, 3: 0.03, 4: 0.03, 6: 0.03, 7: 0.12, 10: 0.12}
     found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
     assert found.several > 0.99
-    assert int(found.culprits.argmax()) + 1 == 7
-    assert found.other == 3
-    assert found.other_step == pytest.approx(0.03, abs=0.01)
-
-
-def test_a_speed_up_inside_is_a_second_change_of_the_other_sign() -> None:
-    rng = np.random.default_rng(1)
-    level = {2: 0.0, 3: -0.06, 6: -0.06, 7: 0.05, 10: 0.05}
-    found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
-    assert int(found.culprits.argmax()) + 1 == 7
-    assert (found.other, found.other_step < -0.04, found.several > 0.99) == (3, True, True)
+    assert (int(found.culprits.argmax()) + 1, found.other) == (7, 3)
+    assert found.other_step == pytest.approx(other, abs=0.01)
 
 
 @pytest.mark.parametrize("before", [0.5, 0.1, 0.95])
@@ -165,32 +160,18 @@ def flat(n: int) -> Posterior:
     return Posterior(np.full(n, 1 / n), step=1.0, step_sd=0.1, noise=1.0, own=0.0, several=0.0, other=0, other_step=0.0)
 
 
-def test_the_middle_is_measured_next() -> None:
-    visit = next_visit(flat(64), PER_ROUND, range(1, 64), {})
-    assert visit is not None
-    assert (visit.commit, visit.rounds) == (32, 1)
-
-
-def test_an_expensive_build_is_worth_more_rounds_and_one_that_is_kept_is_preferred() -> None:
+def test_what_is_measured_next() -> None:
+    middle = there(next_visit(flat(64), PER_ROUND, range(1, 64), {}))
+    assert (middle.commit, middle.rounds) == (32, 1)
+    # an expensive build is worth more rounds, and one that is kept is preferred
     costs = Costs(visit=1.0, build=20.0, round=1.0)
-    visit = next_visit(flat(64), costs, range(1, 64), {})
-    assert visit is not None
-    assert visit.rounds > 1
-    assert visit.seconds == 21 + visit.rounds
-    kept = next_visit(flat(64), costs, range(1, 64), {29: 1})
-    assert kept is not None
-    assert kept.commit == 29
-
-
-def test_a_commit_that_is_apart_by_itself_is_not_measured_for_ever() -> None:
-    found = replace(flat(64), own=0.1)
-    visit = next_visit(found, PER_ROUND, range(1, 64), {32: 30})
-    assert visit is not None
-    assert visit.commit != 32
-
-
-def test_nothing_is_measured_where_nothing_can_be() -> None:
+    visit = there(next_visit(flat(64), costs, range(1, 64), {}))
+    assert visit.seconds == 21 + visit.rounds > 22
+    assert there(next_visit(flat(64), costs, range(1, 64), {29: 1})).commit == 29
+    # a commit that is apart by itself is not measured for ever
+    assert there(next_visit(replace(flat(64), own=0.1), PER_ROUND, range(1, 64), {32: 30})).commit != 32
     assert next_visit(flat(3), PER_ROUND, [], {}) is None
+    assert [entropy(np.array(of)) for of in ([1 / 8] * 8, [1.0, 0.0])] == pytest.approx([3, 0])
 
 
 def test_sets_end_where_a_commit_can_be_measured() -> None:
@@ -200,23 +181,12 @@ def test_sets_end_where_a_commit_can_be_measured() -> None:
     assert sets_of(2, []) == [(1, 1), (2, 2)]
 
 
-def test_entropy_counts_bits() -> None:
-    assert entropy(np.full(8, 1 / 8)) == pytest.approx(3)
-    assert entropy(np.array([1.0, 0.0])) == 0
-
-
 @pytest.mark.parametrize(("build", "execution"), [(1.0, 4.0), (16.0, 4.9), (0.5, 40.0)])
 def test_executions_give_most_for_their_time(build: float, execution: float) -> None:
-    def worth(count: int) -> float:
-        return (build + execution / count) * (3.0 + count)
-
-    best = min(range(1, 21), key=worth)
+    best = min(range(1, 21), key=lambda count: (build + execution / count) * (3.0 + count))
     assert abs(executions_for(build, execution, 3.0, 1.0, 20) - best) <= 1
-
-
-def test_executions_are_those_of_the_plan_where_builds_do_not_differ() -> None:
-    assert executions_for(-0.1, 4.0, 3.0, 1.0, 5) == 5
-    assert executions_for(1.0, 400.0, 3.0, 1.0, 5) == 5
+    # those of the plan where builds do not differ
+    assert executions_for(-0.1, 4.0, 3.0, 1.0, 5) == executions_for(1.0, 400.0, 3.0, 1.0, 5) == 5
 
 
 def test_the_promise_in_small() -> None:

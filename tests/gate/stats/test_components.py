@@ -1,5 +1,7 @@
 """Components for planning: K&J's Table III to IV, pooling over sessions, correlation of iterations."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from gate.model import MeanSquare, Remembered, Sample
 from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
 from gate.stats.remembered_variance import remember
 from tests.support import kalibera_jones, simulate
+from tests.support.samples import nested, there
 
 Squares = list[tuple[PlannedLevel, Square]]
 
@@ -17,32 +20,22 @@ TABLE_III: Squares = [
 ]
 
 
-def session(**values: object) -> Remembered:
-    square = MeanSquare(value=1.0, df=4.0)
-    plain: dict[str, object] = {
-        "session": "", "created": "", "rounds": 5, "executions": 5.0, "iterations": 10.0, "iteration": square,
-        "execution": square, "build": square, "contrast": None,
-    }  # fmt: skip
-    return Remembered(**{**plain, **values})  # type: ignore[arg-type]  # a table of keywords
+def session(**values: Any) -> Remembered:
+    levels = dict.fromkeys(("iteration", "execution", "build"), MeanSquare(value=1.0, df=4.0))
+    plain = {"session": "", "created": "", "rounds": 5, "executions": 5.0, "iterations": 10.0, "contrast": None}
+    return Remembered(**{**plain, **levels, **values})
 
 
 def test_table_iii_becomes_table_iv() -> None:
     found = estimate(TABLE_III)
     assert dict(found.signed) == pytest.approx({"iteration": 16.5, "execution": -5.66666667, "build": 2.27083333})
     assert found.dropped == ("execution",)
-    assert found.components.iteration == pytest.approx(12.7222222)
-    assert found.components.execution == 0
-    assert found.components.build == pytest.approx(0.381944444)
-
-
-def test_the_values_of_table_iii_by_way_of_what_is_remembered() -> None:
+    # by way of what is remembered, relative to the squared mean of 6.5
     base = kalibera_jones.sample(kalibera_jones.TABLE_III)
-    found = remember(base, base, None, session="", created="")
-    assert found is not None
-    # relative to the squared mean of 6.5
-    components = estimate(squares_of([found])).components
-    assert components.iteration * 6.5**2 == pytest.approx(12.7222222)
-    assert components.build * 6.5**2 == pytest.approx(0.381944444)
+    remembered = there(remember(base, base, None, session="", created=""))
+    for of, scale in ((found, 1), (estimate(squares_of([remembered])), 6.5**2)):
+        levels = of.components.iteration, of.components.execution, of.components.build
+        assert np.array(levels) * scale == pytest.approx([12.7222222, 0, 0.381944444])
 
 
 def test_a_top_level_that_adds_nothing_is_pooled_with_the_one_below() -> None:
@@ -51,11 +44,8 @@ def test_a_top_level_that_adds_nothing_is_pooled_with_the_one_below() -> None:
     )
     # T2 of builds 1 - 3/3 = 0: executions are then of one kind, S2 = (3 x 8 + 3 x 1 x 3)/11 = 3
     assert found.dropped == ("build",)
-    assert found.components.build == 0
-    assert found.components.execution == pytest.approx(3 - 4 / 4)
-
-
-def test_everything_above_the_iterations_may_go() -> None:
+    assert (found.components.execution, found.components.build) == pytest.approx((3 - 4 / 4, 0))
+    # everything above the iterations may go
     found = estimate(
         [("iteration", Square(4.0, 40, 1)), ("execution", Square(0.5, 8, 4)), ("build", Square(0.1, 3, 3))]
     )
@@ -76,8 +66,7 @@ def test_estimates_are_unbiased() -> None:
     parts = []
     for _ in range(400):
         side = simulate.sample(rng, simulate.normal, (0.02, 0.03, 0.05), (4, 3, 5))
-        found = remember(side, None, None, session="", created="")
-        assert found is not None
+        found = there(remember(side, None, None, session="", created=""))
         parts.append([value for _, value in estimate(squares_of([found])).signed])
     assert np.mean(parts, axis=0) == pytest.approx([0.05**2, 0.03**2, 0.02**2], rel=0.1)
 
@@ -131,9 +120,7 @@ def chain(rng: np.random.Generator, r: float, executions: int, n: int) -> Sample
     values[:, 0] = rng.normal(0, 1, executions)
     for k in range(1, n):
         values[:, k] = r * values[:, k - 1] + rng.normal(0, np.sqrt(1 - r * r), executions)
-    values += rng.normal(0, 3, (executions, 1))
-    counts = (np.full(executions, n), np.array([executions]), np.array([1]))
-    return Sample(100 + values.ravel(), counts, ((0, 0),))
+    return nested([100 + values + rng.normal(0, 3, (executions, 1))])
 
 
 @pytest.mark.parametrize("r", [0.3, 0.6])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gate.stats.family import holm, share, weighted_holm, within
-from tests.support.seeds import seeds, some
+from tests.support.seeds import some
 
 
 def test_holms_worked_example() -> None:
@@ -16,42 +16,26 @@ def test_holms_worked_example() -> None:
     assert [t.alpha for t in found] == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
 
 
-@pytest.mark.parametrize("seed", seeds(50))
-def test_holm_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    p = list(rng.uniform(0, 1, 12) ** rng.integers(1, 6))
-    for tested, value in zip(holm(p, 0.05), p, strict=True):
-        assert tested.rejected == (tested.p_adjusted < 0.05) == (value < tested.alpha)
-
-
 def test_holm_keeps_the_familys_error() -> None:
     rng = np.random.default_rng(0)
     false = fmean(any(t.rejected for t in holm(list(rng.uniform(0, 1, 20)), 0.05)) for _ in range(4000))
     assert false < 0.05 + 3 * (0.05 * 0.95 / 4000) ** 0.5
 
 
-def test_an_empty_family() -> None:
+def test_an_empty_family_and_none() -> None:
     assert holm([], 0.05) == []
-
-
-def test_without_a_family_each_has_the_whole_alpha() -> None:
     assert [t.rejected for t in share("none", [0.04, 0.06], 0.05)] == [True, False]
-
-
-@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
-def test_holm_with_equal_weights_is_holm(seed: int) -> None:
-    p = (np.random.default_rng(seed).random(6) ** 3).tolist()
-    assert [t.p_adjusted for t in weighted_holm(p, [0.3] * 6, 0.05)] == pytest.approx(
-        [t.p_adjusted for t in holm(p, 0.05)]
-    )
-    assert [t.rejected for t in weighted_holm(p, [0.3] * 6, 0.05)] == [t.rejected for t in holm(p, 0.05)]
 
 
 @pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    p, weights = (rng.random(5) ** 4).tolist(), rng.uniform(0.01, 1, 5).tolist()
+    p = (rng.random(5) ** 4).tolist()
+    # with equal weights it is Holm's own
+    weights = [0.3] * 5 if seed % 2 else rng.uniform(0.01, 1, 5).tolist()
     found = weighted_holm(p, weights, 0.05)
+    if seed % 2:
+        assert [own.p_adjusted for own in found] == pytest.approx([own.p_adjusted for own in holm(p, 0.05)])
     for i, own in enumerate(found):
         least = 0.0
         for number in range(1, 2**5):

@@ -26,6 +26,7 @@ from gate.stats.power import (
 )
 from gate.stats.prior import FALL_BACK_BY_ROUND, FALL_BACK_UNLIKE
 from gate.stats.sequential import spending
+from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]
 TRIALS = 40_000
@@ -69,7 +70,7 @@ class Trials:
         v_xy = (dx * dy).sum(axis=1) / (self.builds - 1) / self.builds
         return float((self.t(*self.own(), v_xy) > -stdtrit(self.builds - 1, alpha / 2)).mean())
 
-    def moderated(self, alpha: float, degrees: float, min_builds: int) -> float:
+    def moderated(self, alpha: float, degrees: float = 20, min_builds: int = 5) -> float:
         """Each side by itself, with the fall-back of docs/method.md."""
         builds, d = self.builds, 2 * (self.builds - 1)
         x, y = self.x.mean(axis=1), self.y.mean(axis=1)
@@ -88,73 +89,42 @@ class Trials:
         return float(called.mean())
 
 
-def error(share: float) -> float:
-    """Four standard errors of the trials."""
-    return 4 * math.sqrt(share * (1 - share) / TRIALS) + 1e-4
+MODERATED = Interval("fieller-moderated", degrees=20)
+PAIRED = Interval("fieller-paired", 0.02**2)
+AT = [(2, 3.0), (3, 2.0), (5, 1.5), (5, 4.0), (12, 3.0)]
 
 
-CASES = [(2, 3.0), (3, 2.0), (5, 1.5), (5, 4.0), (12, 3.0)]
-
-
-@pytest.mark.parametrize(("builds", "strength"), CASES)
-@pytest.mark.parametrize("alpha", [0.05, 0.0025])
-def test_power_of_fieller(builds: int, strength: float, alpha: float) -> None:
-    change = 0.07
-    variance = builds * ((change - THRESHOLD) / strength) ** 2 / (1.07**2 + 1.02**2)
-    found = power(
-        Components(0, 0, variance),
-        Counts(builds, 1, 1),
-        change,
-        threshold=THRESHOLD,
-        alpha=alpha,
-        interval=Interval("fieller"),
-    )
-    measured = Trials(variance, builds, change).fieller(alpha)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.004)
-
-
-@pytest.mark.parametrize(("builds", "strength"), CASES)
-def test_power_of_fieller_kj(builds: int, strength: float) -> None:
+@pytest.mark.parametrize(
+    ("interval", "builds", "strength", "alpha", "beside"),
+    [
+        *((Interval("fieller"), *at, alpha, 0.004) for at in AT for alpha in (0.05, 0.0025)),
+        *((Interval("fieller-kj"), *at, 0.05, 0.004) for at in AT),
+        *((PAIRED, builds, 0.05 * (builds / (1.07**2 + 1.02**2)) ** 0.5 / 0.03, 0.05, 0.002) for builds in (3, 6)),
+        *((MODERATED, builds, strength, 0.05, 0.008) for builds in (2, 4, 5, 8) for strength in (2.0, 4.5)),
+    ],
+)
+def test_power_of_each_interval(interval: Interval, builds: int, strength: float, alpha: float, beside: float) -> None:
+    """strength: the change beyond the threshold in standard errors; beside: what the formula may be off by."""
     variance = builds * (0.05 / strength) ** 2 / (1.07**2 + 1.02**2)
-    t = noncentrality(variance, 0.0, 0.07, THRESHOLD, builds)
-    found = float(detection(t, builds, 0.05, Interval("fieller-kj")))
-    measured = Trials(variance, builds, 0.07).kalibera_jones(0.05)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.004)
-
-
-@pytest.mark.parametrize("builds", [3, 6])
-def test_power_of_paired(builds: int) -> None:
-    variance, shared = 0.03**2, 0.02**2
-    interval = Interval("fieller-paired", shared)
+    counts, min_builds = Counts(builds, 1, 1), 5 if interval is MODERATED else 0
     found = power(
-        Components(0, 0, variance),
-        Counts(builds, 1, 1),
-        0.07,
-        threshold=THRESHOLD,
-        alpha=0.05,
-        interval=interval,
-    )
-    measured = Trials(variance, builds, 0.07, shared).paired(0.05)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.002)
-
-
-@pytest.mark.parametrize("builds", [2, 4, 5, 8])
-@pytest.mark.parametrize("strength", [2.0, 4.5])
-def test_power_of_moderated_with_its_fall_back(builds: int, strength: float) -> None:
-    variance = builds * (0.05 / strength) ** 2 / (1.07**2 + 1.02**2)
-    t = noncentrality(variance, 0.0, 0.07, THRESHOLD, builds)
-    found = float(detection(t, builds, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5))
-    measured = Trials(variance, builds, 0.07).moderated(0.05, 20, 5)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.008)
+        Components(0, 0, variance), counts, 0.07, threshold=THRESHOLD, alpha=alpha, interval=interval,
+        min_builds=min_builds,
+    )  # fmt: skip
+    trials = Trials(variance, builds, 0.07, interval.shared)
+    measured = {
+        "fieller": trials.fieller, "fieller-kj": trials.kalibera_jones, "fieller-paired": trials.paired,
+        "fieller-moderated": trials.moderated,
+    }[interval.method](alpha)  # fmt: skip
+    assert found == pytest.approx(measured, abs=4 * math.sqrt(measured * (1 - measured) / TRIALS) + 1e-4 + beside)
 
 
 def test_below_min_builds_nothing_is_called() -> None:
     assert detection(50.0, 4, 0.05, Interval("fieller"), min_builds=5) == 0
     assert detection(50.0, 5, 0.05, Interval("fieller"), min_builds=5) == pytest.approx(1)
     # a moderated interval is called, but for the runs in which its memory is given up
-    found = float(detection(50.0, 4, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5))
-    assert found == pytest.approx(1 - GIVEN_UP)
-    assert detection(50.0, 2, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5) == 0
+    assert float(detection(50.0, 4, 0.05, MODERATED, min_builds=5)) == pytest.approx(1 - GIVEN_UP)
+    assert detection(50.0, 2, 0.05, MODERATED, min_builds=5) == 0
 
 
 def test_looks_give_a_memory_more_than_one_chance() -> None:
@@ -189,7 +159,12 @@ def test_how_often_a_right_memory_is_given_up() -> None:
     assert shares == pytest.approx(GIVEN_UP_AT_EVERY_LOOK, abs=0.012)
 
 
-def check_power_of_the_gate(looks: tuple[int, ...], change: float, reports: int) -> None:
+QUICK = [((2, 3, 4), 0.10, 400)]
+WHOLE = [((3,), 0.10, 20_000), ((2, 3, 4), 0.10, 20_000), ((2, 3, 4, 5), 0.05, 20_000), ((4, 6, 8, 12), 0.05, 20_000)]
+
+
+@pytest.mark.parametrize(("looks", "change", "reports"), some([*QUICK, *WHOLE], 1))
+def test_power_of_the_gate_with_memory_and_looks(looks: tuple[int, ...], change: float, reports: int) -> None:
     simulated = replace(TABLE_VII[3], executions=6, iterations=4)
     rules = Rules(THRESHOLD, looks, "fieller-moderated")
     study = Reports(Source((simulated,), memory=20), rules, (1 + change,))
@@ -201,18 +176,6 @@ def check_power_of_the_gate(looks: tuple[int, ...], change: float, reports: int)
     # it promises nothing that the gate does not keep, and little less
     chance = 3 * math.sqrt(found * (1 - found) / reports)
     assert measured - 0.02 - chance <= found <= measured + chance
-
-
-def test_power_of_the_gate_with_memory_and_looks_quick() -> None:
-    check_power_of_the_gate((2, 3, 4), 0.10, 400)
-
-
-@pytest.mark.promise
-@pytest.mark.parametrize(
-    ("looks", "change"), [((3,), 0.10), ((2, 3, 4), 0.10), ((2, 3, 4, 5), 0.05), ((4, 6, 8, 12), 0.05)]
-)
-def test_power_of_the_gate_with_memory_and_looks(looks: tuple[int, ...], change: float) -> None:
-    check_power_of_the_gate(looks, change, 20_000)
 
 
 def test_probabilities_are_probabilities_far_out() -> None:
@@ -248,15 +211,9 @@ def test_minimum_detectable_change_is_found_with_that_power() -> None:
 
 
 def test_no_change_is_found_where_nothing_may_be_called() -> None:
-    smallest = minimum_detectable_change(
-        Components(0, 0, 0.0001),
-        Counts(4, 1, 1),
-        threshold=0.03,
-        alpha=0.05,
-        interval=Interval("fieller"),
-        min_builds=5,
-    )
-    assert smallest == math.inf
+    part, counts = Components(0, 0, 0.0001), Counts(4, 1, 1)
+    of = {"threshold": 0.03, "alpha": 0.05, "interval": Interval("fieller"), "min_builds": 5}
+    assert minimum_detectable_change(part, counts, **of) == math.inf  # type: ignore[arg-type]  # a table of keywords
 
 
 def test_what_is_needed_inverts_what_is_found() -> None:

@@ -9,28 +9,23 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.model import Sample
-from gate.model.case import TYPICAL
+from gate.model import Remembered, Sample
+from gate.model.case import TYPICAL, Center
 from gate.stats.remembered_variance import remember, repetitions
 from tests.support.kalibera_jones import TABLE_III
+from tests.support.samples import nested, there
 from tests.support.simulate import normal, sample
 
 WHEN = "2026-11-20T09:00:00Z"
 
 
-def nested(builds: list[list[list[float]]], sessions: int = 1) -> Sample:
-    executions = [e for b in builds for e in b]
-    return Sample(
-        np.array([v for e in executions for v in e], dtype=np.float64),
-        (np.array([len(e) for e in executions]), np.array([len(b) for b in builds]), np.array([len(builds)] if sessions == 1 else [1] * len(builds))),
-        tuple((0 if sessions == 1 else k, k) for k in range(len(builds))),
-    )  # fmt: skip
+def asked(base: Sample, head: Sample | None, tau: Center = None) -> Remembered:
+    return there(remember(base, head, tau, session="id", created=WHEN))
 
 
-def known(base: Sample, head: Sample | None, tau: float | None = None) -> dict[str, Any]:
+def known(base: Sample, head: Sample | None, tau: Center = None) -> dict[str, Any]:
     """The variance and the degrees of each level."""
-    found = remember(base, head, tau, session="id", created=WHEN)
-    assert found is not None
+    found = asked(base, head, tau)
     squares = {name: getattr(found, name) for name in ("iteration", "execution", "build", "contrast")}
     return {name: None if s is None else (s.value, s.df) for name, s in squares.items()}
 
@@ -38,12 +33,9 @@ def known(base: Sample, head: Sample | None, tau: float | None = None) -> dict[s
 def test_kalibera_jones_table_iii_relative_to_its_mean() -> None:
     # S2 of K&J's worked example; 3 builds x 2 starts x 2 values
     one = nested(TABLE_III)
-    mean = one.values.mean()
-    found = known(one, None)
-    assert found["iteration"] == (pytest.approx(16.5 / mean**2), 6)
-    assert found["execution"] == (pytest.approx(2.58333333 / mean**2), 3)
-    assert found["build"] == (pytest.approx(3.5625 / mean**2), 2)
-    assert found["contrast"] is None
+    wanted = {"iteration": (16.5, 6), "execution": (2.58333333, 3), "build": (3.5625, 2)}
+    relative = {level: (pytest.approx(s2 / one.values.mean() ** 2), df) for level, (s2, df) in wanted.items()}
+    assert known(one, None) == {**relative, "contrast": None}
 
 
 def test_both_sides_are_pooled_relative_to_their_own_means() -> None:
@@ -51,9 +43,7 @@ def test_both_sides_are_pooled_relative_to_their_own_means() -> None:
     base, head = (sample(rng, normal, (0.1, 0.2, 0.3), (4, 3, 2), mean) for mean in (1.0, 50.0))
     both, first, second = known(base, head), known(base, None), known(head, None)
     for level, df in (("iteration", 24), ("execution", 16), ("build", 6)):
-        one, other = first[level], second[level]
-        assert one is not None and other is not None
-        assert both[level] == (pytest.approx((one[0] + other[0]) / 2), df)
+        assert both[level] == (pytest.approx((first[level][0] + second[level][0]) / 2), df)
     x, y = (side.values.reshape(4, -1).mean(axis=1) for side in (base, head))
     assert both["contrast"] == (pytest.approx(np.var(y / y.mean() - x / x.mean(), ddof=1)), 3)
 
@@ -63,19 +53,16 @@ def test_sides_weigh_by_their_degrees() -> None:
     tops = ([1.5, 3.0, 1.25], [2.0, 2.25])
     relative = [np.var(side, ddof=1) / np.mean(side) ** 2 for side in tops]
     assert known(base, head)["build"] == (pytest.approx((2 * relative[0] + relative[1]) / 3), 3)
-    found = remember(base, head, None, session="id", created=WHEN)
     # only the rounds that both sides have make a contrast
-    assert found is not None and found.rounds == 2
-    assert found.contrast is not None and found.contrast.df == 1
+    found = asked(base, head)
+    assert (found.rounds, there(found.contrast).df) == (2, 1)
 
 
 def test_a_level_that_was_not_repeated_is_not_known() -> None:
     found = known(nested([[[1.0], [2.0]], [[2.0], [4.0]]]), None)
-    assert found["iteration"] is None
-    assert found["execution"] is not None and found["execution"][1] == 2
+    assert (found["iteration"], found["execution"][1]) == (None, 2)
     found = known(nested([[[1.0, 2.0]], [[2.0, 4.0]]]), None)
-    assert found["execution"] is None
-    assert found["iteration"] is not None and found["iteration"][1] == 2
+    assert (found["execution"], found["iteration"][1]) == (None, 2)
     # one side that did not repeat it is enough
     once, twice = nested([[[1.0], [2.0]], [[2.0], [3.0]]]), nested([[[1.0, 2.0], [3.0, 1.0]], [[2.0, 4.0], [1.0, 1.0]]])
     assert known(twice, once)["iteration"] is None
@@ -85,12 +72,11 @@ def test_of_a_quantile_the_logarithm_of_each_build() -> None:
     rng = np.random.default_rng(2)
     base, head = (sample(rng, normal, (0.02, 0.02, 0.1), (4, 5, 20), mean) for mean in (1.0, 3.0))
     found = known(base, head, 0.9)
-    logs = [
-        np.log(np.quantile(side.values.reshape(4, -1), 0.9, axis=1, method="median_unbiased")) for side in (base, head)
-    ]
+    values = np.stack((base.values, head.values)).reshape(2, 4, -1)
+    logs = np.log(np.quantile(values, 0.9, axis=2, method="median_unbiased"))
     assert found["iteration"] is None and found["execution"] is None
-    assert found["build"] == (pytest.approx((np.var(logs[0], ddof=1) + np.var(logs[1], ddof=1)) / 2), 6)
-    assert found["contrast"] == (pytest.approx(np.var(logs[1] - logs[0], ddof=1)), 3)
+    assert found["build"] == (pytest.approx(logs.var(axis=1, ddof=1).mean()), 6)
+    assert found["contrast"] == (pytest.approx((logs[1] - logs[0]).var(ddof=1)), 3)
 
 
 def test_a_coarse_timer_leaves_its_rounding() -> None:
@@ -100,31 +86,20 @@ def test_a_coarse_timer_leaves_its_rounding() -> None:
     assert known(one, one)["contrast"] == (pytest.approx(2 / 12 / 1.5**2), 1)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        [[[1.0, 2.0]]],  # one build
-        [[[1.0]], [[1.0]]],  # no spread
-        [[[0.0]], [[0.0]]],
-        [[[-1.0]], [[2.0]]],
-    ],
-)
-def test_where_there_is_nothing_to_remember(values: list[list[list[float]]]) -> None:
+def test_where_there_is_nothing_to_remember() -> None:
     good = nested([[[1.0, 2.0]], [[2.0, 4.0]]])
-    assert remember(nested(values), None, None, session="id", created=WHEN) is None
-    if len(values) == 1 or values[0][0][0] < 0:
-        assert remember(good, nested(values), None, session="id", created=WHEN) is None
-    assert remember(nested(values), None, 0.5, session="id", created=WHEN) is None
-
-
-def test_a_typical_value_needs_two_builds_that_both_sides_have() -> None:
+    one_build, negative = nested([[[1.0, 2.0]]]), nested([[[-1.0]], [[2.0]]])
+    for of in (one_build, negative, nested([[[1.0]], [[1.0]]]), nested([[[0.0]], [[0.0]]])):
+        assert remember(of, None, None, session="id", created=WHEN) is None
+        assert remember(of, None, 0.5, session="id", created=WHEN) is None
+    for of in (one_build, negative):
+        assert remember(good, of, None, session="id", created=WHEN) is None
+    # several sessions are not one
+    assert remember(nested([[[1.0]], [[2.0]]], [1, 1]), None, None, session="id", created=WHEN) is None
+    # a typical value needs two builds that both sides have
     base = nested([[[0.1], [0.11]], [[0.1], [0.12]]])
     head = msgspec.structs.replace(base, builds=((0, 1), (0, 2)))
-    assert remember(base, head, TYPICAL, session="s", created="") is None
-
-
-def test_several_sessions_are_not_one() -> None:
-    assert remember(nested([[[1.0]], [[2.0]]], sessions=2), None, None, session="id", created=WHEN) is None
+    assert remember(base, head, TYPICAL, session="id", created=WHEN) is None
 
 
 def test_repetitions_are_harmonic_means() -> None:

@@ -6,21 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.levels import Tops
 from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired, least_correlation, rounds_of
-
-
-def tops(values: list[float], gap: float = 0.0, first: int = 0, log: bool = False) -> Tops:
-    return Tops(np.array(values), tuple((0, first + k) for k in range(len(values))), gap, log)
-
+from tests.support.samples import there, tops
 
 BASE = [1.02, 1.10, 0.95, 1.01, 1.06]
 HEAD = [1.10, 1.17, 1.05, 1.11, 1.12]
 
 
 def test_it_is_the_paired_t_test_of_logarithms() -> None:
-    found = rounds_of(tops(BASE), tops(HEAD))
-    assert found is not None
+    found = there(rounds_of(tops(BASE), tops(HEAD)))
     test = stats.ttest_rel(np.log(HEAD), np.log(BASE))
     limits, wanted = found.pair(found.contrast, found.df).limits(0.05), test.confidence_interval(0.95)
     assert (limits.low, limits.high) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
@@ -31,31 +25,28 @@ def test_it_is_the_paired_t_test_of_logarithms() -> None:
 
 def test_rounds_of_one_side_are_left_out() -> None:
     # base has rounds 0 to 4, head 1 to 5
-    found = rounds_of(tops(BASE), tops([*HEAD[1:], 9.0], first=1))
-    assert found is not None and found.count == 4
+    found = there(rounds_of(tops(BASE), tops([*HEAD[1:], 9.0], first=1)))
+    assert found.count == 4
     assert found.ratio == pytest.approx(float(np.mean(np.log(HEAD[1:]) - np.log(BASE[1:]))))
 
 
 def test_what_has_no_logarithm_has_no_rounds() -> None:
     assert rounds_of(tops([0.0, 1.0]), tops([1.0, 1.0])) is None
     assert rounds_of(tops([1.0, 1.0]), tops([1.0, 1.0], first=2)) is None
-    one = rounds_of(tops([1.0]), tops([1.1]))
-    assert one is not None and one.df == 0
-    assert one.pair(one.contrast, one.df).logs.df is None
+    one = there(rounds_of(tops([1.0]), tops([1.1])))
+    assert one.df == 0 and one.pair(one.contrast, one.df).logs.df is None
 
 
 def test_a_coarse_timer_leaves_a_variance() -> None:
     # sides that move alike, in ticks of 0.1
-    found = rounds_of(tops([1.0, 1.1, 1.2], gap=0.1), tops([1.0, 1.1, 1.2], gap=0.1))
-    assert found is not None
+    found = there(rounds_of(tops([1.0, 1.1, 1.2], gap=0.1), tops([1.0, 1.1, 1.2], gap=0.1)))
     steps = float(np.mean((0.1 / np.array([1.0, 1.1, 1.2])) ** 2))
     assert found.contrast == pytest.approx(2 * steps / 12)
 
 
 def test_logarithms_of_quantiles_are_taken_as_they_are() -> None:
-    plain = rounds_of(tops(BASE), tops(HEAD))
-    logs = rounds_of(tops([math.log(v) for v in BASE], log=True), tops([math.log(v) for v in HEAD], log=True))
-    assert plain is not None and logs is not None
+    plain = there(rounds_of(tops(BASE), tops(HEAD)))
+    logs = there(rounds_of(tops(np.log(BASE), log=True), tops(np.log(HEAD), log=True)))
     assert (plain.ratio, plain.contrast) == pytest.approx((logs.ratio, logs.contrast))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.sequential import log_spent_by, look_rounds, spending
+from gate.stats.sequential import FOUND, FUTILE, largest_futile, log_spent_by, look_rounds, spending, z_of
 from tests.support.seeds import some
 
 
@@ -127,7 +127,27 @@ def test_a_first_look_that_spends_less_than_a_float_can_hold(looks: tuple[int, .
     assert design.spent(0, 0.5) == 1.0
 
 
-def test_looks_must_ascend() -> None:
-    for looks in ((), (4, 4), (6, 4), (0, 4)):
-        with pytest.raises(ValueError, match="ascending"):
-            spending(looks)
+@pytest.mark.parametrize("looks", [(), (4, 4), (6, 4), (0, 4)])
+def test_looks_must_ascend(looks: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="ascending"):
+        spending(looks)
+
+
+@pytest.mark.parametrize("time", [1 / 3, 1 / 2, 2 / 3])
+@pytest.mark.parametrize("level", [0.0125, 0.001])
+def test_at_the_boundary_the_last_look_rejects_with_the_least_chance_that_is_worth_it(
+    time: float, level: float
+) -> None:
+    edge = largest_futile(time, level)
+    critical = stats.norm.isf(level)
+    drift = critical + stats.norm.ppf(FOUND)
+    # as a formula, and by Brownian motion from where the look is to the end
+    chance = stats.norm.sf((critical - edge * np.sqrt(time) - drift * (1 - time)) / np.sqrt(1 - time))
+    assert chance == pytest.approx(FUTILE)
+    steps = np.random.default_rng(3).normal(0, 1, 200_000)
+    end = edge * np.sqrt(time) + drift * (1 - time) + np.sqrt(1 - time) * steps
+    assert float((end > critical).mean()) == pytest.approx(FUTILE, abs=0.005)
+
+
+def test_scores_of_extreme_p_are_finite() -> None:
+    assert [z_of(p) for p in (0.025, 0.975, 0.0, 1.0)] == pytest.approx([1.959964, -1.959964, 40, -40], abs=1e-6)

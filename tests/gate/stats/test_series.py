@@ -12,26 +12,19 @@ from tests.support.histories import Noise, days, flat, step, steps_of
 
 def test_the_noise_of_levels_is_that_of_days() -> None:
     rng = np.random.default_rng(1)
-    found = [level_variance(rng.standard_normal(250) * 0.02) for _ in range(50)]
+    alone = [level_variance(rng.standard_normal(250) * 0.02) for _ in range(50)]
     # the largest of several estimates is above the truth, never much below it
-    assert 1.0 < np.median(found) / 0.02**2 < 1.7
+    assert 1.0 < np.median(alone) / 0.02**2 < 1.7
+    common = [level_variance(days(rng, 250, Noise(slow=0.6))) for _ in range(50)]
+    # the long-run variance of an autoregression is 1.6 / 0.4 times that of a day
+    assert 2.0 < np.median(common) / 0.02**2 < 5.0
+    assert math.isinf(level_variance(np.array([1.0, 1.1, 0.9])))
 
 
 def test_changes_are_no_noise() -> None:
     rng = np.random.default_rng(2)
     levels = rng.standard_normal(250) * 0.02
     assert level_variance(levels + step(249, 100, 0.5)) < 4 * level_variance(levels)
-
-
-def test_days_that_have_something_in_common_average_out_slowly() -> None:
-    rng = np.random.default_rng(3)
-    found = [level_variance(days(rng, 250, Noise(slow=0.6))) for _ in range(50)]
-    # the long-run variance of an autoregression is 1.6 / 0.4 times that of a day
-    assert 2.0 < np.median(found) / 0.02**2 < 5.0
-
-
-def test_few_levels_say_nothing() -> None:
-    assert math.isinf(level_variance(np.array([1.0, 1.1, 0.9])))
 
 
 def test_outliers_are_found_and_steps_are_not() -> None:

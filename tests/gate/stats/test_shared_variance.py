@@ -7,20 +7,13 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from gate.stats.levels import Tops
 from gate.stats.round_ratio import Rounds, rounds_of
 from gate.stats.shared_variance import FEWEST_CASES, expected_degrees, share_variance
+from tests.support.samples import there, tops
 
 
 def drawn(rng: np.random.Generator, sds: list[float], rounds: int = 5) -> list[Rounds]:
-    units = tuple((0, k) for k in range(rounds))
-    found = []
-    for sd in sds:
-        base, head = (Tops(1 + rng.normal(0, sd, rounds), units, 0.0, log=False) for _ in range(2))
-        each = rounds_of(base, head)
-        assert each is not None
-        found.append(each)
-    return found
+    return [there(rounds_of(*(tops(1 + rng.normal(0, sd, rounds)) for _ in range(2)))) for sd in sds]
 
 
 def prior(q: list[float], cases: list[Rounds]) -> tuple[float, list[float]]:
@@ -49,8 +42,7 @@ def test_against_the_formulas_as_they_are_written(seed: int) -> None:
     one, plain = prior([1.0] * len(cases), cases)
     other, relative = prior([case.total for case in cases], cases)
     d0 = 1 / (1 / min(one, other, 8.0) + 2 / sum(case.count - 1 for case in cases))
-    found = share_variance(cases)
-    assert found is not None
+    found = there(share_variance(cases))
     for case, size, other_size, each in zip(cases, plain, relative, found, strict=True):
         d, s0 = case.count - 1, max(size, other_size)
         used = case.contrast / s0 <= stats.f.ppf(0.9, d, d0)
@@ -64,19 +56,14 @@ def test_a_case_that_is_much_noisier_goes_by_its_own_rounds() -> None:
     # layouts are common to both sides, but for the last case
     quiet = Rounds(center=0.0, ratio=0.0, contrast=1e-4, total=4e-3, base=1e-3, head=1e-3, count=5)
     cases = [msgspec.structs.replace(quiet, contrast=quiet.contrast * (1 + k / 10)) for k in range(9)]
-    found = share_variance([*cases, msgspec.structs.replace(quiet, contrast=2e-3)])
-    assert found is not None
+    found = there(share_variance([*cases, msgspec.structs.replace(quiet, contrast=2e-3)]))
     assert [each.used for each in found] == [True] * 9 + [False]
     assert found[-1].df == 4
 
 
-def test_too_few_cases_share_nothing() -> None:
+def test_too_few_cases_share_nothing_and_a_plan_expects_it() -> None:
     rng = np.random.default_rng(2)
     assert share_variance(drawn(rng, [0.01] * (FEWEST_CASES - 1))) is None
     assert share_variance(drawn(rng, [0.01] * FEWEST_CASES)) is not None
-
-
-def test_what_a_plan_expects_of_other_cases() -> None:
-    assert expected_degrees(4, 5) == 0
-    assert expected_degrees(20, 1) == 0
-    assert expected_degrees(20, 5) == pytest.approx(0.5 / (1 / 8 + 2 / 80))
+    expected = [expected_degrees(cases, rounds) for cases, rounds in ((4, 5), (20, 1), (20, 5))]
+    assert expected == [0, 0, pytest.approx(0.5 / (1 / 8 + 2 / 80))]

@@ -7,16 +7,12 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from gate.commands.simulate.components import SHAPES, Shape
-from gate.stats.levels import Tops
+from gate.commands.simulate.components import SHAPES
 from gate.stats.spreads import DISTANCE_LEVEL, F_LEVEL, deviations, wider
+from tests.support.samples import there, tops
 from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]
-
-
-def tops(values: Array, *, gap: float = 0.0, log: bool = False) -> Tops:
-    return Tops(values, tuple((0, b) for b in range(len(values))), gap, log)
 
 
 def literal(base: Array, head: Array) -> bool:
@@ -61,8 +57,7 @@ def test_what_has_no_spread_to_compare() -> None:
     assert wider(tops(base), tops(head)) is not None
     assert wider(tops(base, gap=0.02), tops(head)) is None
     # of logarithms a common factor is no spread
-    told = wider(tops(base, log=True), tops(head + 7, log=True))
-    assert told is not None
+    told = there(wider(tops(base, log=True), tops(head + 7, log=True)))
     assert told[1] == pytest.approx(np.std(head) / np.std(base))
 
 
@@ -72,31 +67,24 @@ def test_sides_that_are_alike_are_rarely_called_unlike(count: int) -> None:
     most = {"bimodal 20:80": 0.035 if count == 6 else 0.025}
     shares = []
     for shape in SHAPES:
-        rng = np.random.default_rng(count)
-        share = np.mean([_alarm(shape, rng, count) for _ in range(1500)])
+        rng, alarms = np.random.default_rng(count), 0
+        for _ in range(1500):
+            base, head = (1 + 0.02 * shape.draw(rng, (count,)) + 0.002 * rng.normal(size=count) for _ in range(2))
+            alarms += wider(tops(base), tops(head)) is not None
+        share = alarms / 1500
         shares.append(share)
         assert share <= most.get(shape.name, 0.01) + 0.006, shape.name
     assert np.mean(shares) < 0.015
 
 
-def _alarm(shape: Shape, rng: np.random.Generator, count: int) -> bool:
-    base, head = (1 + 0.02 * shape.draw(rng, (count,)) + 0.002 * rng.normal(size=count) for _ in range(2))
-    return wider(tops(base), tops(head)) is not None
-
-
 def test_a_layout_that_only_base_has_is_seen_from_eight_builds_on() -> None:
     rng = np.random.default_rng(3)
     shape = next(shape for shape in SHAPES if shape.name == "bimodal 50:50")
-    shares = {
-        count: np.mean([
-            wider(tops(1 + 0.05 * shape.draw(rng, (count,))), tops(rng.normal(1, 0.01, count))) is not None
-            for _ in range(400)
-        ])
-        for count in (5, 8, 12)
-    }  # fmt: skip
-    assert shares[12] > 0.75
-    assert shares[8] > 0.4
-    assert shares[5] < shares[8]
+    five, eight, twelve = (
+        sum(wider(tops(1 + 0.05 * shape.draw(rng, (n,))), tops(rng.normal(1, 0.01, n))) is not None for _ in range(400))
+        for n in (5, 8, 12)
+    )
+    assert twelve > 0.75 * 400 and eight > 0.4 * 400 and eight > five
 
 
 def test_structural_zeros_are_left_out() -> None:

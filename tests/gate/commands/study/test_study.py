@@ -4,12 +4,12 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gate.cli.main import main
 from gate.commands.study.options import AnalyseOptions
+from tests.support.lines import execution
 from tests.support.project import Project, Step, committed
 
 BENCH = """\
@@ -142,20 +142,16 @@ def test_all_prints_the_order_by_iterations(project: Project) -> None:
 
 
 def test_the_time_is_that_of_the_last_run_by_treatment(project: Project) -> None:
-    lines: list[dict[str, Any]] = [
+    builds = [
         {"type": "build", "side": "head", "build": 0, "seconds": 1.0, "factors": {"opt": opt}} for opt in ("O0", "O2")
     ]
-    for number, (clients, load, opt) in enumerate(
-        [(1, "idle", "O0"), (1, "idle", "O2"), (1, "busy", "O0"), (1, "busy", "O2"), (8, "idle", "O0")]
-    ):
-        lines.append(
-            {
-                "type": "execution", "benchmark": "latency", "side": "head", "build": 0, "execution": number,
-                "seconds": 10.0 * clients, "factors": {"clients": clients, "load": load, "opt": opt},
-                "metrics": {"time": {"values": [1.0]}},
-            }
-        )  # fmt: skip
-    project.write(".perfgate/study/measurements.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    treatments = [(1, "idle", "O0"), (1, "idle", "O2"), (1, "busy", "O0"), (1, "busy", "O2"), (8, "idle", "O0")]
+    starts = [
+        execution("head", [1.0], benchmark="latency", execution=number, seconds=10.0 * clients,
+                  factors={"clients": clients, "load": load, "opt": opt})
+        for number, (clients, load, opt) in enumerate(treatments)
+    ]  # fmt: skip
+    project.write(".perfgate/study/measurements.jsonl", "".join(f"{json.dumps(line)}\n" for line in [*builds, *starts]))
     text = run("study", "plan")[1]
     # six builds of a second; each treatment three times, the one that was not measured by the mean of the others:
     # 6 + 3 (4 x 10 + 80 + (4 x 10 + 80) / 5) = 438 s
@@ -198,7 +194,7 @@ def test_the_plan_warns_of_what_it_cannot_tell(project: Project, changed: tuple[
     assert any(text.startswith(said) for text in about) if said else about == [], warnings
 
 
-def test_sessions_of_a_factor_are_told_from_the_session_where_there_are_two(project: Project) -> None:
+def test_the_plan_of_a_session_counts_the_values_of_all(project: Project) -> None:
     bound = "load = { idle = { session = [0, 2] }, busy = { session = [1, 3] } }"
     project.write("perfgate.toml", CONFIG + STUDY.replace(IDLE, bound))
     # each treatment is measured in two of the four sessions

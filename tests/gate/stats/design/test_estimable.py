@@ -17,21 +17,17 @@ Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 
-def factor(name: str, *settings: str | int) -> Factor:
-    return Factor(name=name, settings=list(settings))
-
-
-LOAD = factor("load", "idle", "mid", "busy")
-CLIENTS = factor("clients", 1, 8, 64)
+LOAD = Factor(name="load", settings=["idle", "mid", "busy"])
+CLIENTS = Factor(name="clients", settings=[1, 8, 64])
 
 
 def frame(y: Array, codes: Codes) -> pd.DataFrame:
     return pd.DataFrame({"y": y} | {f"f{k}": own for k, own in enumerate(codes.T)})
 
 
-def three_by_three(*gone: tuple[int, int], each: int = 4, seed: int = 0) -> pd.DataFrame:
-    cells = np.array([cell for cell in product(range(3), range(3)) if cell not in gone]).repeat(each, axis=0)
-    y = 10 + 2.0 * cells[:, 0] + 0.7 * cells.prod(axis=1) + np.random.default_rng(seed).normal(size=len(cells))
+def without_a_cell(each: int = 4) -> pd.DataFrame:
+    cells = np.array([cell for cell in product(range(3), range(3)) if cell != (2, 2)]).repeat(each, axis=0)
+    y = 10 + 2.0 * cells[:, 0] + 0.7 * cells.prod(axis=1) + np.random.default_rng(0).normal(size=len(cells))
     return frame(y, cells)
 
 
@@ -92,7 +88,7 @@ def test_sums_of_squares_are_type_three(seed: int) -> None:
         checked += 1
         rows = cells.repeat(rng.integers(2, 5, size=len(cells)), axis=0)
         y = rng.normal(size=len(rows))
-        factors = [factor(name, *range(size)) for name, size in zip("abc", sizes, strict=False)]
+        factors = [Factor(name=name, settings=list(range(size))) for name, size in zip("abc", sizes, strict=False)]
         found = linear_model(frame(y, rows), factors, order, 0.95)
         wanted = goodnight(rows, y, [own.factors for own in model.terms])
         for own, columns in zip(found.terms, model.terms[1:], strict=True):
@@ -102,25 +98,19 @@ def test_sums_of_squares_are_type_three(seed: int) -> None:
 
 
 def test_one_empty_cell_of_nine_leaves_three_of_four_degrees() -> None:
-    units = three_by_three((2, 2))
+    units = without_a_cell()
     model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
-    assert [(t.term, t.df, t.whole_df) for t in model.terms] == [
-        ("load", 2, 2),
-        ("clients", 2, 2),
-        ("load:clients", 3, 4),
-    ]
-    lacking = (
-        "load:clients at load=busy, clients=64: not measured together, so that it has no effects at single settings"
-    )
-    assert model.inestimable == [lacking]
-    assert model.formula == "y ~ load * clients"
-    assert model.residual_df == len(units) - 8
+    of = [(t.term, t.df, t.whole_df) for t in model.terms]
+    assert of == [("load", 2, 2), ("clients", 2, 2), ("load:clients", 3, 4)]
+    why = "not measured together, so that it has no effects at single settings"
+    assert model.inestimable == [f"load:clients at load=busy, clients=64: {why}"]
+    assert (model.formula, model.residual_df) == ("y ~ load * clients", len(units) - 8)
     assert term(model, "load:clients").effects == [], "no effect at single settings, but a test"
     assert term(model, "load:clients").p is not None
 
 
 def test_main_effects_beside_an_empty_cell_hold_only_cells_that_are_there() -> None:
-    units = three_by_three((2, 2))
+    units = without_a_cell()
     model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
     m = means(units)
     effects = {e.settings["load"]: e.estimate for e in term(model, "load").effects}
@@ -141,9 +131,8 @@ def test_a_fraction_of_three_settings_leaves_out_what_is_mixed_with_factors() ->
 
 
 def test_exact_values_stay_exact_beside_an_empty_cell() -> None:
-    cells = np.array([cell for cell in product(range(3), range(3)) if cell != (2, 2)]).repeat(2, axis=0)
-    y = 1_000_003 + 50.0 * cells[:, 0] - 10.0 * cells[:, 1]
-    model = linear_model(frame(y, cells), [LOAD, CLIENTS], 2, 0.95)
+    units = without_a_cell(2)
+    model = linear_model(units.assign(y=1_000_003 + 50.0 * units["f0"] - 10.0 * units["f1"]), [LOAD, CLIENTS], 2, 0.95)
     assert [e.estimate for e in term(model, "load").effects] == pytest.approx([-50, 0, 50], abs=1e-6)
     assert term(model, "load:clients").sum_of_squares == pytest.approx(0, abs=1e-6)
     assert model.residual_ss == 0

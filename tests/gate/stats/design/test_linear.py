@@ -13,15 +13,19 @@ import pytest
 from gate.model.study import Effect, Factor, LinearModel, Setting, Term
 from gate.stats.design.coding import coded, contrasts
 from gate.stats.design.linear import linear_model
+from tests.support.samples import there
 from tests.support.seeds import some
 from tests.support.units_frame import WARPBREAKS
 
 Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 
 def factor(name: str, *settings: Setting) -> Factor:
     return Factor(name=name, settings=list(settings))
+
+
+def two(names: str) -> list[Factor]:
+    return [factor(name, 0, 1) for name in names]
 
 
 def units_of(y: npt.ArrayLike, *codes: npt.ArrayLike) -> pd.DataFrame:
@@ -48,36 +52,33 @@ WARP = units_of(WARPBREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 
 #   m <- lm(breaks ~ wool * tension, wb); drop1(m, . ~ ., test = "F"); summary(m); confint(m)
 
 
+def interval(of: Effect) -> list[float | None]:
+    return [of.estimate, of.low, of.high, of.p]
+
+
 def test_warpbreaks_as_r_has_it() -> None:
     model = linear_model(WARP, [WOOL, TENSION], 2, 0.95, "breaks")
     assert model.formula == "breaks ~ wool * tension"
     assert (model.observations, model.residual_df) == (54, 48)
     assert model.residual_ss == pytest.approx(5745.111111, abs=1e-6)
-    assert model.r2 == pytest.approx(0.377750856446, abs=1e-12)
-    assert model.unexplained == pytest.approx(1 - 0.377750856446, abs=1e-12)
-    rows = [(t.term, t.df, t.sum_of_squares, t.f, t.p) for t in model.terms]
-    assert rows[0] == ("wool", 1, *map(about, (450.6666667, 3.76529, 0.05821298)))
-    assert rows[1] == ("tension", 2, *map(about, (2034.2592593, 8.49805, 0.00069262)))
-    assert rows[2] == ("wool:tension", 2, *map(about, (1002.7777778, 4.18907, 0.02104419)))
+    assert (model.r2, model.unexplained) == pytest.approx((0.377750856446, 1 - 0.377750856446), abs=1e-12)
+    assert [(t.term, t.df) for t in model.terms] == [("wool", 1), ("tension", 2), ("wool:tension", 2)]
+    assert [v for t in model.terms for v in (t.sum_of_squares, t.f, t.p)] == pytest.approx(
+        [450.6666667, 3.76529, 0.05821298, 2034.2592593, 8.49805, 0.00069262, 1002.7777778, 4.18907, 0.02104419],
+        rel=1e-5,
+    )  # fmt: skip
     assert sum(t.share or 0 for t in model.terms) == pytest.approx(model.r2)
-    b = effect(model, "tension", tension="H")
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    assert interval(effect(model, "tension", tension="H")) == pytest.approx(
         [-6.48148148148, -10.71478981312, -2.248173149846, 3.43577501664e-03]
     )
-    b = effect(model, "tension", tension="L")  # minus the sum of the others
-    assert b.estimate == pytest.approx(6.48148148148 + 1.75925925926)
-    b = effect(model, "wool:tension", wool="B", tension="M")
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    # minus the sum of the others
+    assert effect(model, "tension", tension="L").estimate == pytest.approx(6.48148148148 + 1.75925925926)
+    assert interval(effect(model, "wool:tension", wool="B", tension="M")) == pytest.approx(
         [5.27777777778, 1.04446944614, 9.511086109414, 1.56261566442e-02]
     )
-    b = model.intercept
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    assert interval(model.intercept) == pytest.approx(
         [28.1481481481, 25.15474711999, 31.141549176301, 6.98409638132e-24]
     )
-
-
-def about(value: float) -> object:
-    return pytest.approx(value, rel=1e-5)
 
 
 def test_unbalanced_warpbreaks_as_r_has_it() -> None:
@@ -87,8 +88,7 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
     assert [t.sum_of_squares for t in model.terms] == pytest.approx([746.7132433, 2260.4682851, 1063.1638431])
     assert [t.f for t in model.terms] == pytest.approx([6.32557, 9.57447, 4.50315], rel=1e-5)
     assert [t.p_adjusted for t in model.terms] == pytest.approx([0.03183091704620, 0.00116149640633, 0.03183091704620])
-    b = effect(model, "wool:tension", wool="B", tension="M")
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    assert interval(effect(model, "wool:tension", wool="B", tension="M")) == pytest.approx(
         [5.772817460317, 1.22918835700, 10.316446563634, 1.40437363052e-02]
     )
     assert model.intercept.estimate == pytest.approx(28.901785714286)
@@ -138,17 +138,9 @@ def test_against_literal_least_squares(seed: int) -> None:
 def test_the_structure_of_table_3_comes_back() -> None:
     # Born de Oliveira et al. 2013, Table 3: these effects on 2^4 treatments of 5 replicates, residual sum of squares 545
     effects = {
-        "machine": 78.6,
-        "load": 12.0,
-        "sched": 3.1,
-        "vmstat": 3.0,
-        "machine:load": 19.7,
-        "machine:sched": 3.1,
-        "machine:vmstat": 3.0,
-        "load:sched": 2.0,
-        "load:vmstat": 1.7,
-        "sched:vmstat": 0.5,
-    }
+        "machine": 78.6, "load": 12.0, "sched": 3.1, "vmstat": 3.0, "machine:load": 19.7, "machine:sched": 3.1,
+        "machine:vmstat": 3.0, "load:sched": 2.0, "load:vmstat": 1.7, "sched:vmstat": 0.5,
+    }  # fmt: skip
     rng = np.random.default_rng(13)
     names = ["machine", "load", "sched", "vmstat"]
     codes = np.repeat(np.array(list(product((0, 1), repeat=4))), 5, axis=0)
@@ -160,11 +152,11 @@ def test_the_structure_of_table_3_comes_back() -> None:
     assert [t.term for t in model.terms] == list(effects)
     for each in model.terms:
         b = each.effects[0]
-        assert b.low is not None and b.high is not None and b.low < b.estimate < b.high
-        assert b.high - b.estimate == pytest.approx(0.63, abs=0.1)  # the paper's half-widths are 0.6
+        assert there(b.low) < b.estimate < there(b.high)
+        assert there(b.high) - b.estimate == pytest.approx(0.63, abs=0.1)  # the paper's half-widths are 0.6
         assert b.estimate == pytest.approx(effects[each.term], abs=1.2)
         assert each.sum_of_squares == pytest.approx(80 * b.estimate**2)  # 5 x 16 times b^2: 493,851 for 78.6
-    assert model.residual_df == 69 and model.r2 is not None and model.r2 > 0.998
+    assert model.residual_df == 69 and there(model.r2) > 0.998
     assert model.total_ss == pytest.approx(sum(t.sum_of_squares for t in model.terms) + model.residual_ss)
 
 
@@ -181,46 +173,38 @@ def test_no_scale_loses_precision(unit: float, shift: float) -> None:
     for one, other in zip(model.terms, same.terms, strict=True):
         assert [one.f, one.p] == pytest.approx([other.f, other.p], rel=1e-8)
         for a, b in zip(one.effects, other.effects, strict=True):
-            assert b.low is not None and b.high is not None
-            assert [a.estimate, a.low, a.high] == pytest.approx(
-                [unit * b.estimate, unit * b.low, unit * b.high], rel=1e-8, abs=1e-12 * unit
-            )
+            scaled = [unit * there(each) for each in interval(b)[:3]]
+            assert interval(a)[:3] == pytest.approx(scaled, rel=1e-8, abs=1e-12 * unit)
     assert model.intercept.estimate == pytest.approx(shift + unit * same.intercept.estimate, rel=1e-13)
 
 
 def test_replicates_may_be_lacking_altogether() -> None:
-    model = linear_model(
-        units_of([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), [factor("a", 0, 1), factor("b", 0, 1)], 2, 0.95
-    )
+    model = linear_model(units_of([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), two("ab"), 2, 0.95)
     assert (model.residual_df, model.residual_ss, model.residual_sd, model.r2) == (0, 0, None, 1)
     assert [t.effects[0].estimate for t in model.terms] == pytest.approx([1.25, 0.75, 0.25])
     assert all(t.p is None and t.f is None and t.p_adjusted is None and t.effects[0].low is None for t in model.terms)
     assert model.intercept.estimate == pytest.approx(2.75) and model.intercept.low is None
     assert [t.share for t in model.terms] == pytest.approx([1.25**2 * 4 / 8.75, 0.75**2 * 4 / 8.75, 0.25**2 * 4 / 8.75])
-
-
-def test_one_unit_alone() -> None:
-    model = linear_model(units_of([7], [1]), [factor("a", 0, 1)], 1, 0.95)
-    assert (model.terms, model.intercept.estimate, model.r2, model.inestimable) == (
-        [],
-        7,
-        None,
-        ["a: measured at 1 only"],
-    )
+    # one unit alone
+    model = linear_model(units_of([7], [1]), two("a"), 1, 0.95)
+    assert (model.terms, model.intercept.estimate, model.r2) == ([], 7, None)
+    assert model.inestimable == ["a: measured at 1 only"]
+    # a setting that was not measured is no setting
+    model = linear_model(units_of([1, 2, 4, 5], [0, 0, 2, 2]), [factor("a", "x", "y", "z")], 1, 0.95)
+    (of_z,) = model.terms[0].effects
+    assert of_z.settings == {"a": "z"} and of_z.estimate == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e-9, -3e12])
 def test_a_constant_response_tells_nothing(value: float) -> None:
-    model = linear_model(units_of([value] * 8, [0, 1] * 4), [factor("a", 0, 1)], 1, 0.95)
+    model = linear_model(units_of([value] * 8, [0, 1] * 4), two("a"), 1, 0.95)
     assert (model.total_ss, model.residual_ss, model.r2, model.unexplained) == (0, 0, None, None)
     assert (model.intercept.estimate, model.terms[0].effects[0].estimate) == (value, 0)
     assert (model.terms[0].p, model.terms[0].share, model.terms[0].effects[0].low) == (None, None, None)
-
-
-def test_rounding_of_means_is_no_spread() -> None:
-    # the mean of 0.1, 0.1, 0.1 is not 0.1
-    model = linear_model(units_of([0.1, (0.1 + 0.1 + 0.1) / 3, 0.1, 0.1], [0, 0, 1, 1]), [factor("a", 0, 1)], 1, 0.95)
-    assert model.terms[0].p is None and model.total_ss == 0
+    # rounding of means is no spread: the mean of three is not quite the value
+    apart = [value, (value + value + value) / 3, value, value]
+    model = linear_model(units_of(apart, [0, 0, 1, 1]), two("a"), 1, 0.95)
+    assert (model.terms[0].p, model.total_ss) == (None, 0)
 
 
 def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
@@ -240,45 +224,23 @@ def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
         assert all(e.low == e.high == e.estimate and e.p == (not e.estimate) for e in of_terms)
 
 
-def test_empty_cells_are_named() -> None:
-    codes = [(0, 0), (0, 1), (1, 0)] * 3
-    model = linear_model(
-        units_of(np.arange(9.0), *np.array(codes).T),
-        [factor("load", "idle", "busy"), factor("clients", 1, 8)],
-        2,
-        0.95,
-        "latency",
-    )
+def test_what_cannot_be_estimated_is_named_and_what_holds_it_goes_too() -> None:
+    codes = np.array([(0, 0), (0, 1), (1, 0)] * 3)
+    of = [factor("load", "idle", "busy"), factor("clients", 1, 8)]
+    model = linear_model(units_of(np.arange(9.0), *codes.T), of, 2, 0.95, "latency")
     assert model.formula == "latency ~ load + clients"
     assert model.inestimable == ["load:clients: load=busy was not measured with clients=8"]
-
-
-def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
     cells = np.array([c for c in product((0, 1), repeat=3) if c[:2] != (1, 1)])
-    codes = np.vstack((cells, cells))
-    model = linear_model(units_of(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3, 0.95)
+    units = units_of(np.arange(12.0), *np.vstack((cells, cells)).T)
+    model = linear_model(units, two("abc"), 3, 0.95)
     assert model.inestimable == ["a:b: a=1 was not measured with b=1; without it there is no a:b:c"]
     assert model.formula == "y ~ a + b + c + a:c + b:c"
-    expected = literal(units_of(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3)
+    expected = literal(units, two("abc"), 3)
     assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(
         {name: ss for name, (ss, _) in expected.items() if name != "residual"}, abs=1e-9
     )
-
-
-def test_a_factor_that_goes_with_another_is_named() -> None:
-    model = linear_model(
-        units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
-        [factor("os", "a", "b", "c"), factor("disk", "x", "y")],
-        2,
-        0.95,
-    )
+    # a factor that goes with another is its alias
+    units = units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1])
+    model = linear_model(units, [factor("os", "a", "b", "c"), factor("disk", "x", "y")], 2, 0.95)
     assert [(term.term, term.aliases) for term in model.terms] == [("os", ["disk", "os:disk"])]
-    assert model.inestimable == []
-    assert model.formula == "y ~ os"
-
-
-def test_a_setting_that_was_not_measured_is_no_setting() -> None:
-    units = units_of([1, 2, 4, 5], [0, 0, 2, 2])
-    model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
-    assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
-    assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
+    assert (model.inestimable, model.formula) == ([], "y ~ os")

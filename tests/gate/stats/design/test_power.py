@@ -46,13 +46,6 @@ def test_the_power_is_the_share_of_studies_that_claim_the_change(
     assert abs(share(shape, 7, "a", trials=trials) - expected) <= 3.5 * (0.25 / trials) ** 0.5
 
 
-def test_five_replicates_of_two_by_two_find_two_sd() -> None:
-    (a, _) = power(*plan((2, 2), 5), 2, "replicate", (1.0, 2.0), quantiles=1)
-    one, two = a.chances
-    assert one == pytest.approx(0.36, abs=0.03)
-    assert two == pytest.approx(0.948, abs=0.01)
-
-
 def test_a_factor_by_build_needs_builds() -> None:
     few = power(*plan((2, 2), 1, 4, "build"), 2, "replicate", (2.0,), quantiles=1)
     assert (few[0].stratum, few[0].df) == ("build", None)
@@ -60,10 +53,15 @@ def test_a_factor_by_build_needs_builds() -> None:
     assert [(p.stratum, p.df) for p in more] == [("build", 5.0), ("build x treatment", 10.0)]
 
 
-def test_one_replicate_has_the_degrees_of_lenths_method() -> None:
+def test_published_and_lenths_degrees() -> None:
+    # five replicates of two by two find two sd
+    (a, _) = power(*plan((2, 2), 5), 2, "replicate", (1.0, 2.0), quantiles=1)
+    one, two = a.chances
+    assert one == pytest.approx(0.36, abs=0.03) and two == pytest.approx(0.948, abs=0.01)
+    # one replicate has the degrees of Lenth's method
     found = power(*plan((2, 2, 2, 2), 1), 4, "replicate", (2.0,), quantiles=0)
     assert {(p.df, p.lenth) for p in found} == {(5.0, True)}
-    assert np.all([0.05 < p.chances[0] < 0.6 for p in found])
+    assert all(0.05 < p.chances[0] < 0.6 for p in found)
 
 
 def test_a_change_by_builds_is_in_units_of_their_means() -> None:

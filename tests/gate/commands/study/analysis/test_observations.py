@@ -58,14 +58,19 @@ def test_builds_as_units_count_executions_alike() -> None:
 
 
 def test_side_is_a_factor_where_both_were_measured_and_builds_are_told_apart() -> None:
-    lines = designs.lines({"a": [1, 2]}, lambda _, rng: [rng.random()], 2)
-    lines += designs.lines({"a": [1, 2]}, lambda _, rng: [rng.random()], 2, side="base")
-    found = observed(lines)
-    assert [(f.name, f.settings, f.varies) for f in found.factors] == [
-        ("a", [1, 2], "execution"),
-        ("side", ["base", "head"], "build"),
+    lines = [
+        line
+        for side in ("head", "base")
+        for line in designs.lines({"a": [1, 2]}, lambda _, rng: [rng.random()], 2, side=side)
     ]
+    found = observed(lines)
+    of_a, of_side = ((f.name, f.settings, f.varies) for f in found.factors)
+    assert (of_a, of_side) == (("a", [1, 2], "execution"), ("side", ["base", "head"], "build"))
     assert found.units["build"].nunique() == 4
+
+
+def one_by_one(build: int, factors: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return execution("head", [1.0], build=build, factors=factors, **more)
 
 
 def test_a_build_of_a_factor_that_varies_by_build_is_its_own() -> None:
@@ -73,26 +78,28 @@ def test_a_build_of_a_factor_that_varies_by_build_is_its_own() -> None:
     assert observed(lines).units["build"].nunique() == 3
     declared = (Factor(name="opt", settings=["O2", "O3"], varies="build"),)
     assert observed(lines, declared=declared).units["build"].nunique() == 6
+    # sessions of runners that number them alike are told apart
+    lines = [
+        one_by_one(b, {"machine": m}, session=s, execution=n)
+        for n, m in enumerate("xy") for s in range(2) for b in range(2)
+    ]  # fmt: skip
+    declared = (Factor(name="machine", settings=["x", "y"], varies="session"),)
+    units = observed(lines, declared=declared).units
+    assert (units["session"].nunique(), units["build"].nunique()) == (4, 8)
 
 
 def test_a_factor_that_is_the_same_within_each_session_or_build_varies_by_it() -> None:
-    lines = [
-        execution("head", [1.0], build=b, factors={"machine": m, "a": a}, session=s)
-        for s, m in enumerate("xy") for b in range(2) for a in (1, 2)
-    ]  # fmt: skip
-    assert [f.varies for f in observed(lines).factors] == ["session", "execution"]
-    lines = [
-        execution("head", [1.0], build=b, factors={"opt": b % 2, "a": a}) for b in range(4) for a in (1, 2)
-    ]  # fmt: skip
-    assert [f.varies for f in observed(lines).factors] == ["build", "execution"]
-    assert [f.varies for f in observed([line for line in lines if line["build"] == 0]).factors] == ["execution"] * 2
+    of_session = [
+        one_by_one(b, {"machine": m, "a": a}, session=s) for s, m in enumerate("xy") for b in range(2) for a in (1, 2)
+    ]
+    of_build = [one_by_one(b, {"opt": b % 2, "a": a}) for b in range(4) for a in (1, 2)]
+    one = [line for line in of_build if line["build"] == 0]
+    varies = [[f.varies for f in observed(lines).factors] for lines in (of_session, of_build, one)]
+    assert varies == [["session", "execution"], ["build", "execution"], ["execution"] * 2]
 
 
 def test_orders_run_on_over_sessions_and_are_unknown_when_one_line_lacks_it() -> None:
-    lines = [
-        execution("head", [1.0], build=b, factors={"a": a}, session=s, order=2 * b + a - 1)
-        for s in (1, 0) for b in (1, 0) for a in (2, 1)
-    ]  # fmt: skip
+    lines = [one_by_one(b, {"a": a}, session=s, order=2 * b + a - 1) for s in (1, 0) for b in (1, 0) for a in (2, 1)]
     assert observed(lines).units["order"].tolist() == list(range(8))
     del lines[3]["order"]
     assert set(observed(lines).units["order"]) == {-1}
@@ -126,14 +133,3 @@ def test_what_does_not_go_together_is_one_line(lines: list[dict[str, Any]], scal
         observed(lines, scale=scale)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_sessions_of_runners_that_number_them_alike_are_told_apart() -> None:
-    lines = [
-        execution("head", [1.0], build=b, factors={"machine": m}, session=s, execution=n)
-        for n, m in enumerate("xy") for s in range(2) for b in range(2)
-    ]  # fmt: skip
-    declared = (Factor(name="machine", settings=["x", "y"], varies="session"),)
-    found = observed(lines, declared=declared)
-    assert found.units["session"].nunique() == 4
-    assert found.units["build"].nunique() == 8

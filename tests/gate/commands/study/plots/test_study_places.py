@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
@@ -19,19 +20,19 @@ from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.commands.study.report import words as say
 from gate.model.study import (
     Box,
-    Effect,
     Factor,
     MainEffect,
     MeanInterval,
     MeanPoint,
+    QuantileEffects,
     Residual,
     Response,
-    SeriesPoint,
 )
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
-from tests.gate.commands.study.plots.examples import there
+from tests.gate.commands.study.plots.test_study_pictures import dependence
 from tests.gate.plots.drawn import SVG, corners, marks, paths, texts
+from tests.support.samples import there
 
 replace = msgspec.structs.replace
 SCHED, CLIENTS, LOAD = examples.SCHED, examples.CLIENTS, examples.LOAD
@@ -61,65 +62,59 @@ def xs_of(picture: Picture, name: str, index: int = 0) -> list[tuple[float, floa
 # --- effects over the quantiles -------------------------------------------------------------------------------------
 
 
+def effects_of(effects: QuantileEffects, confidence: float = 0.95, **more: Any) -> Picture:
+    return there(quantile_effects("q", examples.response((SCHED,), **more), effects, confidence))
+
+
 def test_effects_stand_at_their_quantile_and_height() -> None:
     effects = examples.quantile_effects((SCHED,), order=1, half=0.001)
-    picture = there(quantile_effects("q", examples.response((SCHED,)), effects, 0.95))
+    picture = effects_of(effects)
     line = xs_of(picture, "line-s0", 1)
-    estimates = [m.effects[1].estimate * 1000 for m in effects.models]
-    ticks = {
-        number: at for number, at in ticks_of(picture, 270).items() if abs(number) < 30
-    }  # of the second panel, which begins a third to the right
-    assert [y for _, y in line] == pytest.approx([pixel(ticks, e) for e in estimates], abs=0.3)
-    taus = np.array([m.tau for m in effects.models])
-    places = np.array([x for x, _ in line])
+    # of the second panel, which begins a third to the right
+    ticks = {number: at for number, at in ticks_of(picture, 270).items() if abs(number) < 30}
+    wanted = [pixel(ticks, m.effects[1].estimate * 1000) for m in effects.models]
+    assert [y for _, y in line] == pytest.approx(wanted, abs=0.3)
+    taus, places = np.array([m.tau for m in effects.models]), np.array([x for x, _ in line])
     slope = (places[-1] - places[0]) / (taus[-1] - taus[0])
     assert places == pytest.approx(places[0] + slope * (taus - taus[0]), abs=0.2)
 
 
 def test_quantiles_without_enough_values_are_hollow_and_said() -> None:
-    effects = examples.quantile_effects((SCHED,), order=1, enough_below=0.85)
-    picture = there(quantile_effects("q", examples.response((SCHED,)), effects, 0.95))
-    assert marks(picture, "spot-s0") == 8 * 2
-    assert marks(picture, "wheel-s0") == 3 * 2, "90%, 95% and 99% of the intercept and of the effect"
+    picture = effects_of(examples.quantile_effects((SCHED,), order=1, enough_below=0.85))
+    # 90%, 95% and 99% of the intercept and of the effect
+    assert (marks(picture, "spot-s0"), marks(picture, "wheel-s0")) == (8 * 2, 3 * 2)
     assert "fewer than 10 values beyond" in picture.caption
-    whole = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,), enough_below=2), 0.9)
-    assert whole is not None
-    assert marks(whole, "wheel-s0") == 0
-    assert "Hollow" not in whole.caption
+    whole = effects_of(examples.quantile_effects((SCHED,), enough_below=2), 0.9)
+    assert marks(whole, "wheel-s0") == 0 and "Hollow" not in whole.caption
     assert "pointwise, 90%, with values dependent within a start (480 of them)" in whole.caption
 
 
 def test_the_interval_of_the_paper_is_thin_and_only_where_asked_for() -> None:
-    asked = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,)), 0.95)
-    plain = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,), iid=False), 0.95)
-    assert asked is not None
-    assert plain is not None
+    asked, plain = (effects_of(examples.quantile_effects((SCHED,), iid=iid)) for iid in (True, False))
     assert marks(asked, "hair-s1") == 4, "two lines for the intercept and for the effect"
     assert marks(plain, "hair-s1") == 0
-    assert "too narrow" in asked.caption
-    assert "Dashed" not in plain.caption
+    assert "too narrow" in asked.caption and "Dashed" not in plain.caption
 
 
 def test_of_many_effects_each_factor_keeps_its_largest() -> None:
     many = Factor(name="clients", settings=list(range(20)))
-    picture = quantile_effects("q", examples.response((many, SCHED)), examples.quantile_effects((many, SCHED)), 0.95)
-    assert picture is not None
+    found = examples.quantile_effects((many, SCHED))
+    picture = there(quantile_effects("q", examples.response((many, SCHED)), found, 0.95))
     titles = {text for text in texts(picture) if text.startswith(("clients", "sched"))}
     assert marks(picture, "line-s0") == MOST
-    assert "sched" in titles
-    assert any("×" in title for title in titles)
+    assert "sched" in titles and any("×" in title for title in titles)
     assert "28 smaller effects are left out" in picture.caption, "19 + 1 + 19 effects, 11 panels beside the intercept"
 
 
 def test_on_a_log_scale_effects_are_percent() -> None:
     effects = examples.quantile_effects((SCHED,), order=1)
     logs = [
-        replace(m, effects=[Effect(term=e.term, settings=e.settings, estimate=math.log(1.1), low=None, high=None, p=None)
-                            for e in m.effects if e.settings], iid=None)
+        replace(
+            m, effects=[examples.effect(e.term, e.settings, math.log(1.1)) for e in m.effects if e.settings], iid=None
+        )
         for m in effects.models
-    ]  # fmt: skip
-    picture = quantile_effects("q", examples.response((SCHED,), scale="log"), replace(effects, models=logs), 0.95)
-    assert picture is not None
+    ]
+    picture = effects_of(replace(effects, models=logs), scale="log")
     assert "effect on latency, %" in texts(picture)
     assert "sched: 10% at 0.1, 10% at 0.99" in picture.svg
 
@@ -166,8 +161,7 @@ def test_means_stand_at_their_heights_with_one_scale() -> None:
     every = [p.mean * 1000 for m in own.mains for p in m.points]
     assert xs_of(picture, "dotted")[0][1] == pytest.approx(pixel(ticks, sum(every) / len(every)), abs=0.3)
     assert "not balanced" not in picture.caption
-    unbalanced = there(mains("m", replace(own, balanced=False)))
-    assert "not balanced" in unbalanced.caption
+    assert "not balanced" in there(mains("m", replace(own, balanced=False))).caption
 
 
 def test_an_interaction_has_a_line_for_each_setting_of_the_smaller_factor() -> None:
@@ -192,9 +186,7 @@ def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
     own = replace(examples.response(factors[:1]), factors=factors)
     picture = there(interactions("i", own, [pair(k, 0.0 if k == 5 else 0.002) for k in range(1, 14)]))
     titles = [text for text in texts(picture) if " by " in text]
-    assert len(titles) == 12
-    assert "f0 by f5" not in titles
-    assert "f5 by f0" not in titles
+    assert len(titles) == 12 and not {"f0 by f5", "f5 by f0"} & set(titles)
     assert "1 more, the most parallel, is left out." in picture.caption
 
 
@@ -266,10 +258,9 @@ def test_the_bar_is_the_mean_of_the_values() -> None:
 def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     own = examples.response((SCHED,))
     samples = [TreatmentValues({"sched": s}, np.geomspace(1e-4, 1e-1, 40)) for s in ("cfs", "bfs")]
-    plain = violins("v", own, samples)
-    assert plain is not None and not any("(log axis)" in text for text in texts(plain))
-    logs = [msgspec.structs.replace(t, mean=math.log(t.mean)) for t in own.treatments]
-    picture = there(violins("v", msgspec.structs.replace(own, scale="log", treatments=logs), samples))
+    assert not any("(log axis)" in text for text in texts(there(violins("v", own, samples))))
+    logs = [replace(t, mean=math.log(t.mean)) for t in own.treatments]
+    picture = there(violins("v", replace(own, scale="log", treatments=logs), samples))
     assert any("(log axis)" in text for text in texts(picture))
     (one, at), (two, to), *_ = sorted(ticks_of(picture, 90).items())
     mean = math.log10(float(np.geomspace(1e-4, 1e-1, 40).mean()) * 1000)
@@ -289,7 +280,7 @@ def test_more_treatments_than_a_row_holds_stand_in_rows_and_the_rest_is_said() -
 def test_units_stand_in_their_order_with_sessions_parted() -> None:
     own = examples.response((SCHED,))
     points = [
-        SeriesPoint(order=o, session=o // 4, build=0, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
+        replace(own.series[0], order=o, session=o // 4, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
     ]
     picture = there(series("s", replace(own, series=points[::-1], treatments=own.treatments[:1])))
     ticks = ticks_of(picture, 30)
@@ -317,8 +308,7 @@ def test_many_units_are_thinned_and_the_extremes_stay() -> None:
     points = examples.series(means, 1000)
     points[777] = replace(points[777], value=3.0)
     picture = there(series("s", replace(own, series=points)))
-    assert "of 2,000 are drawn" in picture.caption
-    assert "1 lies beyond the axis" in picture.caption
+    assert "of 2,000 are drawn" in picture.caption and "1 lies beyond the axis" in picture.caption
     assert marks(picture, "edge-s0") + marks(picture, "edge-s1") == 1
 
 
@@ -331,7 +321,7 @@ def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() 
 
 
 def test_boots_stand_in_their_order_with_their_means() -> None:
-    own = replace(examples.response((SCHED,)), dependences=[examples.dependence("it does not matter")])
+    own = replace(examples.response((SCHED,)), dependences=[dependence("it does not matter")])
     drawn = [Boot(s, 0.01 * (k + 1) + np.linspace(0, 0.001, 30)) for k, s in enumerate(("cfs", "bfs", "bfs", "cfs"))]
     picture = there(boots("t", own, "session", drawn, SCHED, adjusted=False))
     ticks = ticks_of(picture, 30)
@@ -421,11 +411,9 @@ def test_questionable_treatments_are_red_in_the_block_plots() -> None:
     own = examples.response((SCHED, LOAD))
     doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
     picture = there(blocks("b", doubted, own.blocks[0]))
-    assert marks(picture, "mark-regression") == 1
-    assert marks(picture, "fine-regression") == 1
+    assert marks(picture, "mark-regression") == marks(picture, "fine-regression") == 1
     assert "questionable" in picture.caption
-    plain = there(blocks("b", own, own.blocks[0]))
-    assert "questionable" not in plain.caption
+    assert "questionable" not in there(blocks("b", own, own.blocks[0])).caption
 
 
 # --- sample sizes and one-way ---------------------------------------------------------------------------------------
@@ -454,15 +442,14 @@ def test_boxes_go_from_quartile_to_quartile_and_units_stand_on_them() -> None:
         wanted = {round(pixel(ticks, row.quantiles[q] * 1000), 1) for q in ("25%", "75%")}
         assert sorted({y for _, y in box}) == pytest.approx(sorted(wanted), abs=0.3)
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
-    assert {"A", "B"} <= set(texts(picture))
+    assert {"a", "b"} <= set(texts(picture))
 
 
 def test_beside_empty_cells_main_effects_have_the_means_of_the_model_too() -> None:
     # of the clients the larger were measured without the slow load: their plain mean is too low
     found = examples.response((SCHED,))
-    assert found.linear is not None
-    effects = [Effect(term="sched", settings={"sched": "bfs"}, estimate=0.004, low=None, high=None, p=None)]
-    linear = replace(found.linear, terms=[replace(found.linear.terms[0], effects=effects)])
+    effects = [examples.effect("sched", {"sched": "bfs"}, 0.004)]
+    linear = replace(there(found.linear), terms=[replace(there(found.linear).terms[0], effects=effects)])
     whole = there(mains("m", replace(found, linear=linear)))
     lacking = there(mains("m", replace(found, linear=linear, lacking=[{"sched": "bfs"}], balanced=False)))
     assert not paths(whole, "hair-s1") and len(paths(lacking, "hair-s1")) == 1
