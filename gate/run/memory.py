@@ -32,8 +32,8 @@ from gate.model.warnings.setup import (
     MemoryOfOtherSetup,
 )
 from gate.run.project import Project
+from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
-from gate.stats.subsample import of_rounds
 from gate.store.history_records import proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref

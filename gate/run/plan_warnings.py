@@ -9,8 +9,8 @@ from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.model.case import quantile_of
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import setup as warn
+from gate.stats.centers import needed_values
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
-from gate.stats.quantile import needed_values
 from gate.units import plural
 
 

@@ -3,15 +3,12 @@
 Drawn are ln(head/base) of rounds. tests/promise/test_fixed_sessions.py compares it with the code of the gate.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
-Array = npt.NDArray[np.float64]
+from gate.stats.rounding import Array
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ The parts are coverage, alarms, methods, levels and machines; without a name all
 tests/promise holds a bound for is simulated by the test's own functions, with the same seeds and counts.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 

@@ -18,11 +18,11 @@ from scipy import stats
 from gate.config.rules import MOST_BUILDS
 from gate.evidence.looks import with_end
 from gate.model import HostState
+from gate.stats.rounding import Array
 from gate.stats.sequential import FIRST_STAGE, largest_futile, look_rounds, spending
 from tests.promise.test_fieller import at_most, standard_error
 from tests.support.seeds import some
 
-Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 SHORT, LONG = look_rounds(4, 12), look_rounds(4, MOST_BUILDS)
 

@@ -3,23 +3,19 @@
 `python -m tests.promise.test_shared_variance` prints the table of docs/method.md.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from gate.stats.round_ratio import Rounds, rounds_of
-from gate.stats.shared_variance import share_variance
+from gate.stats.round_ratio import Rounds, rounds_of, share_variance
+from gate.stats.rounding import Array
 from tests.promise.test_fieller import at_most, covers, standard_error
 from tests.support.samples import there, tops
 from tests.support.seeds import some
 
 CASES = 20
-Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], tuple[Array, Array]]
 
 

@@ -6,17 +6,16 @@ Each bound is the promise plus three standard errors of the simulation.
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
 from gate.stats.estimate import ratio_of, reduce
+from gate.stats.rounding import Array
 from harness.instruments.steady import steady_from
 from tests.promise.test_fieller import covers, standard_error
 from tests.support.samples import nested
 from tests.support.seeds import some
 
-Array = npt.NDArray[np.float64]
 BUILDS, EXECUTIONS, ITERATIONS = 5, 5, 30
 CHANGE = 1.05
 LEFT = {0.0: 0.001, 0.2: 0.012, 0.6: 0.007, 2.0: 0.013}

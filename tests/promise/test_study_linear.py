@@ -15,11 +15,10 @@ import pytest
 
 from gate.model.study import Diagnostics, Factor
 from gate.stats.design.checks import dependence
-from gate.stats.design.diagnostics import diagnostics
-from gate.stats.design.linear import linear_model
+from gate.stats.design.linear import diagnostics, linear_model
+from gate.stats.rounding import Array
 from tests.support.samples import there
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 FACTORS = [

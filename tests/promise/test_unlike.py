@@ -1,7 +1,5 @@
 """With memory a noisier head raises false alarms: how far, and what the test of the sides costs where they are alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

@@ -1,7 +1,5 @@
 """The forest of a comparison, a group of lines for each row and a colour for each column, and the quantile-effect curve."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -103,25 +101,21 @@ def test_the_thresholds_and_no_change_are_lines() -> None:
     assert "+3%, and the same ratio in the other direction, 1/1.03, which is −2.91%." in " ".join(picture.reading)
 
 
-def test_a_curve_that_is_short_says_why() -> None:
+def test_what_a_curve_says_of_what_it_lacks() -> None:
     short = curved((0.2, 1.01, 1.0, 1.02), (0.8, 1.06, 1.03, 1.08))
     assert "Quantiles below 20% or above 80% need more values." in short.caption
     assert "need more" not in curved((0.1, 1.01, 1.0, 1.02), (0.99, 1.06, 1.03, 1.08)).caption
-
-
-def test_thresholds_close_to_each_other_are_labelled_once_and_none_is_drawn_too() -> None:
-    shown = texts(curved((0.1, 1.9, 1.0, 2.0), (0.9, 2.0, 1.9, 2.1)))
-    assert "+3%" in shown and "−2.91%" not in shown
-    curved((0.5, 1.0, None, None), finding=examples.finding("x", threshold=0.0))
-
-
-def test_a_missing_band_is_left_out_and_said() -> None:
+    # a missing band
     picture = curved(
         (0.1, 1.01, 1.0, 1.02), (0.2, 1.01, 1.0, 1.02), (0.5, 1.02, None, None), (0.9, 1.06, 1.03, 1.08)
     )  # fmt: skip
     assert marks(picture, "spread") == 1
     assert marks(picture, "wing-head") == 1, "a lone band is a line"
     assert "1 of 4 points have no band" in picture.caption
+    # thresholds close to each other are labelled once, and one of 0 is drawn too
+    shown = texts(curved((0.1, 1.9, 1.0, 2.0), (0.9, 2.0, 1.9, 2.1)))
+    assert "+3%" in shown and "−2.91%" not in shown
+    curved((0.5, 1.0, None, None), finding=examples.finding("x", threshold=0.0))
 
 
 def test_a_band_of_any_width_does_not_flatten_the_curve() -> None:

@@ -1,7 +1,5 @@
 """One clean <svg> element: its text and its paths."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -39,15 +37,13 @@ def test_what_xml_cannot_hold_is_replaced_and_the_middle_of_a_long_name_is_left_
     assert [clip(*name) for name in names] == ["abcdefghij", "abcde…hijk", "ベン…試験", "e\u0301" * 6]
 
 
-def test_rounding_does_not_add_up_along_a_path() -> None:
+def test_rounding_does_not_add_up_along_a_path_and_an_area_ends_where_it_began() -> None:
     sheet = Sheet(400, 50)
     sheet.lines("grid", [[(k * 0.333, 10 + k % 2 * 0.06) for k in range(900)]])
     x, y = corners(paths(sheet.picture("a", "", "", ""), "grid")[0])[-1]
     assert abs(x - 899 * 0.333) < 0.051
     assert abs(y - 10.06) < 0.051
-
-
-def test_an_area_ends_where_it_began() -> None:
+    # an area ends where it began
     sheet = Sheet(60, 60)
     sheet.marks("mark-head", "square", [(10, 10), (30, 10)], 2)
     assert paths(sheet.picture("a", "", "", ""), "mark-head") == ["m8.1 8.1h3.8v3.8h-3.8zm20 0h3.8v3.8h-3.8z"]
@@ -79,13 +75,11 @@ def test_labels_of_a_row_never_meet_and_a_phone_has_fewer() -> None:
     assert texts(sheet.picture("a", "", "", "")) == ["one long label"]
 
 
-def test_letters_are_large_enough_on_a_phone() -> None:
+def test_letters_are_large_enough_on_a_phone_and_colours_are_those_of_the_page() -> None:
     sheet = Sheet(640, 50)
     sheet.text(9, 30, "here", "soft small")
     assert sheet.picture("a", "", "", "").svg.count("font-size:22px") == 2, "of 640 units 333 pixels remain"
-
-
-def test_colours_are_those_of_the_page_and_only_the_rules_in_use_are_written() -> None:
+    # colours are those of the page, and only the rules in use are written
     sheet = Sheet(60, 60)
     sheet.marks("mark-regression", "diamond", [(20, 30)])
     svg = sheet.picture("a", "", "", "").svg

@@ -1,7 +1,5 @@
 """Units, limits and ticks that people can read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -26,26 +24,26 @@ def labels(low: float, high: float, count: int = 6) -> list[str]:
     return [tick.label for tick in ticks(low, high, count)]
 
 
-def test_ticks_are_round_and_within() -> None:
+def test_ticks_are_round_within_and_differ() -> None:
     assert labels(0.93, 1.11) == ["0.95", "1.00", "1.05", "1.10"]
     assert labels(-3.4, 7.9) == ["-2", "0", "2", "4", "6"]
     assert labels(96, 111) == ["97.5", "100.0", "102.5", "105.0", "107.5", "110.0"]
-
-
-def test_close_numbers_get_digits_enough_to_differ() -> None:
+    # close numbers get digits enough to differ
     found = labels(1.0000001, 1.0000008)
     assert len(set(found)) == len(found) > 2
-
-
-def test_log_ticks_are_as_dense_as_there_is_room() -> None:
+    # on a log axis as dense as there is room
     assert [t.label for t in log_ticks(0, 1, 6)] == ["1", "2", "5", "10"]
     assert [t.label for t in log_ticks(-3.2, 2, 6)] == ["0.001", "0.01", "0.1", "1", "10", "100"]
     assert len(log_ticks(-100, 100, 6)) <= 6
 
 
-def test_values_choose_their_unit_and_not_a_few_outliers() -> None:
+def test_values_choose_their_unit_and_axis_and_not_a_few_outliers() -> None:
     found = there(measure(np.array([0.1] * 50 + [40.0]), "s"))
     assert (found.unit, found.factor, found.log) == ("ms", 1e-3, False)
+    # orders of magnitude need a log axis, and outliers do not
+    body = np.geomspace(1, 1000, 100)
+    values = (body, -body, np.append(np.linspace(1, 2, 99), 5000.0))
+    assert [there(measure(own, "")).log for own in values] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -65,12 +63,6 @@ def test_an_axis_holds_numbers_within_its_ends() -> None:
     # values that are all 0 have none, ends that are one number no ticks
     assert measure(np.array([0.0, 0.0]), "s") is None
     assert ticks(3.0, 3.0, 5) == []
-
-
-def test_orders_of_magnitude_need_a_log_axis_and_outliers_do_not() -> None:
-    body = np.geomspace(1, 1000, 100)
-    values = (body, -body, np.append(np.linspace(1, 2, 99), 5000.0))
-    assert [there(measure(own, "")).log for own in values] == [True, False, False]
 
 
 def test_an_outlier_does_not_flatten_the_rest_and_is_counted() -> None:

@@ -1,7 +1,5 @@
 """The values of a case by build and execution, and in the order of the run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
@@ -69,15 +67,10 @@ def test_an_outlier_is_marked_at_the_edge_and_counted(draw: Draw) -> None:
 
 
 @BOTH
-def test_orders_of_magnitude_are_on_a_log_axis(draw: Draw) -> None:
+def test_orders_of_magnitude_are_on_a_log_axis_and_no_spread_is_no_picture(draw: Draw) -> None:
     spread = np.exp(np.random.default_rng(3).normal(-5, 2, 100))
-    picture = there(draw(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p"))
-    assert any("(log axis)" in text for text in texts(picture))
-    assert "10" in texts(picture)
-
-
-@BOTH
-def test_no_spread_is_no_picture(draw: Draw) -> None:
+    shown = texts(there(draw(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p")))
+    assert any("(log axis)" in text for text in shown) and "10" in shown
     assert draw(case(sample(np.full(10, 5.0), 5, 2), sample(np.full(10, 7.0), 5, 2)), "p") is None
     assert in_order(pair(1, 1, 20), "p") is None, "one execution a side is no series"
 
@@ -124,21 +117,19 @@ def test_each_side_has_its_own_value_and_interval() -> None:
     assert paths(picture, "bar-base") == [] and "has no interval" in picture.caption
 
 
-def test_an_own_value_beyond_the_axis_is_not_marked_on_it() -> None:
+def test_shapes_begin_and_end_with_the_values_and_own_values_beyond_the_axis_are_not_marked() -> None:
+    of = pair(2, 2, 20)
+    picture = there(by_build(of, "p"))
+    shape = [y for _, y in corners(paths(picture, "violin-base")[0])]
+    dots = [y for _, y in corners(paths(picture, "spot-base" if "spot-base" in picture.svg else "dot-base")[0])]
+    assert (min(shape), max(shape)) == pytest.approx((min(dots), max(dots)), abs=0.21)
+    # an own value beyond the axis
     of = pair(5, 2, 10)
     of.base.values[7] *= 50
     picture = there(by_build(of, "p"))
     # the mark beside the name is the only one
     assert marks(picture, "big-base") == marks(picture, "arrow-base") == 1
     assert "The mean of base (" in picture.caption
-
-
-def test_shapes_begin_and_end_with_the_values() -> None:
-    of = pair(2, 2, 20)
-    picture = there(by_build(of, "p"))
-    shape = [y for _, y in corners(paths(picture, "violin-base")[0])]
-    dots = [y for _, y in corners(paths(picture, "spot-base" if "spot-base" in picture.svg else "dot-base")[0])]
-    assert (min(shape), max(shape)) == pytest.approx((min(dots), max(dots)), abs=0.21)
 
 
 @pytest.mark.parametrize("draw", [lambda c, f: values(c, f, "p"), lambda c, f: series(c, f, "p")])
@@ -157,8 +148,7 @@ def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case
 def test_each_value_is_told_with_its_build_execution_and_iteration(draw: Draw) -> None:
     """A reader who points at a mark gets the numbers of measurements.jsonl."""
     of = pair(3, 2, 4)
-    told = re.search(r'data-head="([^"]*)"', there(draw(of, "p")).svg)
-    assert told is not None
+    told = there(re.search(r'data-head="([^"]*)"', there(draw(of, "p")).svg))
     values = [item.split() for item in told[1].split(";")]
     places = [tuple(map(int, at)) for _, _, _, *at in values]
     assert places == [(b, e, i) for b in range(3) for e in range(2) for i in range(4)]
@@ -185,12 +175,16 @@ def test_a_series_follows_the_order_of_the_run() -> None:
     assert "start, in the order of the run" in texts(picture)
 
 
-def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:
+def test_a_series_of_executions() -> None:
+    # an unknown order is by round, and the caption says so
     base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2)
     picture = there(in_order(case(base, base), "p"))
     at = np.array([x for x, _ in corners(paths(picture, "spot-base")[0])[::2]])
     assert ((at - at[0]) / (at[1] - at[0]) * 2).round().tolist() == [0, 2, 4, 6]
     assert "do not give the order" in " ".join(picture.reading)
+    # executions of several values have their mean
+    assert marks(there(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
+    assert marks(there(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
 
 
 def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:
@@ -199,11 +193,6 @@ def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:
         picture = there(in_order(case(sample(values, 2, 2, base), sample(values, 2, 2, head)), "p"))
         assert marks(picture, "stripe") == stripes
         assert ("Shading separates the rounds." in picture.reading) == bool(stripes)
-
-
-def test_executions_of_several_values_have_their_mean() -> None:
-    assert marks(there(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
-    assert marks(there(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
 
 
 SCALES = (1e-54, 1e-40, 1e-12, 0.1, 1.0, 1e6, 1e40, 1e54)

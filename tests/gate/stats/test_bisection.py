@@ -1,10 +1,9 @@
 """The posterior of a bisection against a literal twin, what is measured next, and the promise in small."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,6 @@ import pytest
 from scipy import integrate, stats
 
 from gate.stats.bisection import (
-    ENOUGH,
     SEVERAL,
     Costs,
     Measured,
@@ -24,7 +22,6 @@ from gate.stats.bisection import (
     posterior,
     sets_of,
 )
-from tests.support.bisections import search
 from tests.support.samples import there
 from tests.support.seeds import some
 
@@ -37,6 +34,13 @@ def measured(commit: int, given: Sequence[float] | Floats) -> Measured:
     return Measured(commit, len(values), float(np.mean(values)), float(((values - values.mean()) ** 2).sum()))
 
 
+def steps_at(design: Floats, noise: Floats, scale: float, means: Floats) -> tuple[float, Floats, Floats]:
+    """The density of means whose steps have a normal prior of a scale, and the steps' posterior mean and covariance."""
+    density = stats.multivariate_normal.pdf(means, cov=noise + scale**2 * design @ design.T)
+    spread = np.linalg.inv(design.T @ np.linalg.inv(noise) @ design + np.eye(design.shape[1]) / scale**2)
+    return float(density), spread @ design.T @ np.linalg.inv(noise) @ means, np.asarray(spread, dtype=np.float64)
+
+
 def literally(prior: Sequence[float], found: Sequence[Measured]) -> tuple[Floats, float]:
     """The model as its docstring says it: a multivariate normal for each culprit, each pair, each s and q."""
     n, weights = len(prior), np.array(prior) / sum(prior)
@@ -47,51 +51,29 @@ def literally(prior: Sequence[float], found: Sequence[Measured]) -> tuple[Floats
     means = np.array([each.mean for each in found])
     culprits, two_mass = np.zeros(n), 0.0
     places = sorted(each.commit for each in found)
+    inside = {place: [i for i in range(1, n + 1) if next(p for p in places if p >= i) == place] for place in places}
+    share = {place: sum(weights[i - 1] for i in own) for place, own in inside.items()}
+    pairs = {(a, b): share[a] * share[b] for a, b in combinations(places, 2)}
 
-    def has(k: int) -> Floats:
-        return np.array([float(each.commit >= k) for each in found])
+    def has(*changes: int) -> Floats:
+        return np.array([[float(each.commit >= k) for k in changes] for each in found])
 
-    pair_prior = {
-        (a, b): sum(weights[i - 1] for i in range(1, n + 1) if place_of(i, places) == a)
-        * sum(weights[i - 1] for i in range(1, n + 1) if place_of(i, places) == b)
-        for a in places
-        for b in places
-        if a < b
-    }
-    pairs_total = sum(pair_prior.values())
-    for s in pooled * np.geomspace(1 / 4, 4, 24):
-        for q, of_q in zip((0.0, 0.02, 0.1), (0.8, 0.15, 0.05), strict=True):
-            noise = np.diag([s**2 * (1 / each.rounds + q) for each in found])
-            within = of_q * s**-df * math.exp(-squares / (2 * s**2))
-            for k in range(1, n + 1):
-                z = has(k)
-                density = stats.multivariate_normal.pdf(means, cov=noise + scale**2 * np.outer(z, z))
-                precision = z @ np.linalg.inv(noise) @ z + 1 / scale**2
-                middle = (z @ np.linalg.inv(noise) @ means) / precision
-                above = stats.norm.cdf(middle * math.sqrt(precision))
-                culprits[k - 1] += (1 - SEVERAL) * weights[k - 1] * within * density * above
-            for (a, b), of_pair in pair_prior.items():
-                z, y = has(a), has(b)
-                cov = noise + scale**2 * (np.outer(z, z) + np.outer(y, y))
-                density = stats.multivariate_normal.pdf(means, cov=cov)
-                mass = SEVERAL * of_pair / pairs_total * within * density
-                two_mass += mass
-                design = np.stack([z, y], axis=1)
-                information_of = design.T @ np.linalg.inv(noise) @ design + np.eye(2) / scale**2
-                center = np.linalg.solve(information_of, design.T @ np.linalg.inv(noise) @ means)
-                spread = np.linalg.inv(information_of)
-                apart = math.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])
-                first = stats.norm.cdf((center[0] - center[1]) / apart)
-                for place, part in ((a, first), (b, 1 - first)):
-                    inside = [i for i in range(1, n + 1) if place_of(i, places) == place]
-                    total = sum(weights[i - 1] for i in inside)
-                    for i in inside:
-                        culprits[i - 1] += mass * part * weights[i - 1] / total
+    for s, (q, of_q) in product(pooled * np.geomspace(1 / 4, 4, 24), ((0.0, 0.8), (0.02, 0.15), (0.1, 0.05))):
+        noise = np.diag([s**2 * (1 / each.rounds + q) for each in found])
+        within = of_q * s**-df * math.exp(-squares / (2 * s**2))
+        for k in range(1, n + 1):
+            density, step, spread = steps_at(has(k), noise, scale, means)
+            above = stats.norm.cdf(step[0] / math.sqrt(spread[0, 0]))
+            culprits[k - 1] += (1 - SEVERAL) * weights[k - 1] * within * density * above
+        for (a, b), of_pair in pairs.items():
+            density, step, spread = steps_at(has(a, b), noise, scale, means)
+            mass = SEVERAL * of_pair / sum(pairs.values()) * within * density
+            two_mass += mass
+            first = stats.norm.cdf((step[0] - step[1]) / math.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1]))
+            for place, part in ((a, first), (b, 1 - first)):
+                for i in inside[place]:
+                    culprits[i - 1] += mass * part * weights[i - 1] / share[place]
     return culprits / culprits.sum(), two_mass / culprits.sum()
-
-
-def place_of(commit: int, places: Sequence[int]) -> int:
-    return next(place for place in places if place >= commit)
 
 
 @pytest.mark.parametrize("seed", some(range(10), 2))
@@ -187,10 +169,3 @@ def test_executions_give_most_for_their_time(build: float, execution: float) -> 
     assert abs(executions_for(build, execution, 3.0, 1.0, 20) - best) <= 1
     # those of the plan where builds do not differ
     assert executions_for(-0.1, 4.0, 3.0, 1.0, 5) == executions_for(1.0, 400.0, 3.0, 1.0, 5) == 5
-
-
-def test_the_promise_in_small() -> None:
-    found = [search(seed, builds=0.04) for seed in range(12)]
-    assert all(each.probability >= ENOUGH for each in found)
-    assert sum(each.right for each in found) >= 10
-    assert np.median([each.gates for each in found]) < 3

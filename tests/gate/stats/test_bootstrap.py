@@ -21,11 +21,10 @@ from gate.model.warnings.estimates import (
     OneUnit,
     UndefinedResamples,
 )
-from gate.stats import bootstrap, resample
-from gate.stats.bootstrap import Distribution, bootstrap_ratio
+from gate.stats import bootstrap
+from gate.stats.bootstrap import CHUNK, Distribution, Hierarchy, Scheme, bootstrap_ratio, hierarchy, replicate_means
 from gate.stats.levels import tops_of
 from gate.stats.ratio import Ratio, Tail
-from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
 from gate.stats.rounding import Array
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.samples import ends, nested, there
@@ -160,7 +159,7 @@ def test_a_chunk_is_the_same_whatever_the_cores_and_the_other_chunks(monkeypatch
     one_by_one = [replicate_means(sides, 7, range(c, c + 1)) for c in range(3)]
     expected = [np.concatenate([chunk[side] for chunk in one_by_one]) for side in range(2)]
     for cores in (1, 2, 5):
-        monkeypatch.setattr(resample, "usable_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(bootstrap, "usable_cores", lambda cores=cores: cores)
         for found, wanted in zip(replicate_means(sides, 7, range(3)), expected, strict=True):
             assert np.array_equal(found, wanted)
     assert not np.array_equal(replicate_means(sides, 8, range(1))[0], expected[0][:CHUNK])
@@ -266,15 +265,6 @@ def test_p_agrees_with_the_limits(name: str) -> None:
             beyond += above + below
     assert beyond > 100
     assert all(2 / 2001 <= found.p(theta, tail) <= 1 for theta in thetas for tail in TAILS)
-
-
-def test_bca_limits_are_at_the_textbook_levels() -> None:
-    z0, a, alpha = 0.2, 0.1, 0.05
-    values = np.linspace(0, 1, 100_001)
-    limits = Distribution(values, 0, z0, a).limits(alpha)
-    for limit, z in ((limits.low, ndtri(alpha / 2)), (limits.high, -ndtri(alpha / 2))):
-        level = scipy.stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))
-        assert limit == pytest.approx(level, abs=2e-5)
 
 
 @pytest.mark.parametrize("bca", [False, True])

@@ -20,15 +20,14 @@ from gate.stats.planning import (
     seconds,
 )
 from gate.stats.power import power
+from gate.stats.round_ratio import expected_degrees
 from gate.stats.sequential import look_rounds, spending
-from gate.stats.shared_variance import expected_degrees
 from tests.support.samples import there
 
 ALPHA = 0.05
 FIXED = Limits(early=False)
 ONE = Terms(ALPHA, family=1, min_builds=5, interval="fieller")
 PARSE = PlannedCase("parse", Components(0.02, 0.0004, 0.0002), Costs(10, 0.1, 0.5, 0.05), 0.03, (Aim(0.03),))
-SMALL = PlannedCase("x", Components(0.002, 0.002, 0.0004), Costs(10, 0, 1, 0.1), 0.03, (Aim(0.03),))
 ENCODE = PlannedCase("encode", Components(0.004, 0.0, 0.0009), Costs(10, 0.0, 0.2, 0.2), 0.03, (Aim(0.04),))
 
 
@@ -68,15 +67,6 @@ def test_benchmarks_share_builds_and_cases_share_executions() -> None:
     assert together == pytest.approx(sum(alone) - 2 * 3 * 10)
     # 2 sides x 3 builds x (10 s + 2 executions of 0.6 s and 4 iterations of 0.05 s)
     assert alone[0] == pytest.approx(6 * (10 + 2 * (0.6 + 0.2)))
-
-
-def test_expensive_builds_are_used_longer() -> None:
-    cheap, dear = (
-        planned([msgspec.structs.replace(SMALL, costs=Costs(build, 0, 1, 0.1))], ONE, FIXED).counts
-        for build in (1, 1000)
-    )
-    assert cheap.builds > dear.builds
-    assert cheap.executions * cheap.iterations < dear.executions * dear.iterations
 
 
 def test_memory_needs_fewer_builds() -> None:

@@ -1,7 +1,5 @@
 """Nights against a pin: the formulas against a slow twin."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -78,13 +76,12 @@ def test_the_noise_of_nights_against_an_earlier_pin_counts_and_its_level_does_no
     assert few.df[-1] == pytest.approx(2 / 3 * (len(ratios) - 1 + 4))
 
 
-def test_too_few_nights_raise_no_alarm_however_large_the_change() -> None:
-    for nights in (1, 2, 3):
-        found = creeping(np.full(nights, 3.0), np.full(nights, 1e-9), EDGE, 0.05, 1, NOTHING)
+def test_what_raises_no_alarm() -> None:
+    # too few nights, however large the change
+    for few in (1, 2, 3):
+        found = creeping(np.full(few, 3.0), np.full(few, 1e-9), EDGE, 0.05, 1, NOTHING)
         assert not found.alarm.any() and not found.window.any()
-
-
-def test_one_bad_night_raises_no_alarm_and_a_repair_ends_one() -> None:
+    # one bad night, and a repair ends one
     nights, variances = np.tile(0.002 * np.random.default_rng(5).normal(size=40), (2, 1)), np.full((2, 40), 4e-6)
     bad, crept = nights
     bad[30] = 1.0
@@ -92,9 +89,7 @@ def test_one_bad_night_raises_no_alarm_and_a_repair_ends_one() -> None:
     of_bad, of_crept = creeping(nights, variances, EDGE, 0.05, 1, NOTHING).alarm
     assert not of_bad.any()
     assert of_crept[22:30].all() and not of_crept[31:].any()
-
-
-def test_without_any_noise_what_is_beyond_the_threshold_alarms_and_the_threshold_itself_does_not() -> None:
+    # the threshold itself without any noise
     still = np.zeros(8)
     assert creeping(still + EDGE + 1e-6, still, EDGE, 0.05, 1, NOTHING).alarm[-1]
     assert not creeping(still + EDGE, still, EDGE, 0.05, 1, NOTHING).alarm.any()

@@ -1,7 +1,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -11,14 +11,14 @@ from scipy import stats
 
 from gate.model import Sample
 from gate.model.warnings.estimates import Autocorrelation, Drift, OrderEffect, RatioBySession, SessionsDiffer, Trend
-from gate.stats.diagnostics import lag_one, warnings
-from gate.stats.diagnostics.rounds import carry_over
+from gate.stats.diagnostics import carry_over, lag_one, warnings
+from gate.stats.rounding import Array
 from tests.support import turns
 from tests.support.samples import nested, there
 from tests.support.seeds import seeds, some
 
-Array = npt.NDArray[np.float64]
 Pair = tuple[Sample, Sample]
+Said = TypeVar("Said")
 
 
 def side(values: Array, orders: npt.NDArray[np.int64] | None = None) -> Sample:
@@ -63,13 +63,12 @@ def kinds(found: Sequence[object]) -> list[type]:
     return [type(each) for each in found]
 
 
+def said(of: type[Said], base: Sample, head: Sample, unit: str = "s") -> list[Said]:
+    return [each for each in warnings(base, head, unit) if isinstance(each, of)]
+
+
 ALL = [Trend, Drift, OrderEffect, Autocorrelation]
 OF_SESSIONS = [SessionsDiffer, RatioBySession]
-
-
-def sessions(values: Array, builds: Sequence[int]) -> Sample:
-    """Values of shape (builds, executions, iterations) as sessions of so many builds."""
-    return nested(values, builds)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_false_warnings_of_sessions_are_one_in_a_hundred(
     trials = 1200
     found: Counter[type] = Counter()
     for _ in range(trials):
-        base, head = (sessions(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))
+        base, head = (nested(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))
         found.update(kinds(warnings(base, head, "s")))
     most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
     assert all(0.0033 < found[kind] / trials <= most for kind in OF_SESSIONS)
@@ -120,19 +119,18 @@ def test_false_warnings_of_sessions_are_one_in_a_hundred(
 def test_a_trend_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     base, head = quiet(rng, 4, 3, 7), quiet(rng, 6, 3, 7)
-    for values in (base, head):
-        values[:, :, :2] *= 1.01
     slopes, halves = [], []
     for v in (base, head):
-        fits = [[stats.linregress(np.arange(7), execution).slope for execution in build] for build in v]
-        slopes.append(np.mean(fits, axis=1) / v.mean(axis=(1, 2)))
-        change = v[:, :, 4:].mean(axis=(1, 2)) - v[:, :, :3].mean(axis=(1, 2))
-        halves.append((change / v.mean(axis=(1, 2))).mean())
+        v[:, :, :2] *= 1.01
+        mean = v.mean(axis=(1, 2))
+        # of a least squares line over 0 to 6, whose squares about 3 sum up to 28
+        slopes.append((v @ (np.arange(7) - 3) / 28).mean(axis=1) / mean)
+        halves.append(((v[:, :, 4:].mean(axis=(1, 2)) - v[:, :, :3].mean(axis=(1, 2))) / mean).mean())
     squares = sum(((s - s.mean()) ** 2).sum() for s in slopes)
-    t = (slopes[0].mean() + slopes[1].mean()) / 2 / (math.sqrt(squares / 8 * (1 / 4 + 1 / 6)) / 2)
-    share = (halves[0] + halves[1]) / 2
+    t = (slopes[0].mean() + slopes[1].mean()) / math.sqrt(squares / 8 * (1 / 4 + 1 / 6))
+    share = sum(halves) / 2
     seen = 2 * stats.t.sf(abs(t), 8) < 0.01 and share <= -0.005
-    found = [w for w in warnings(side(base), side(head), "s") if isinstance(w, Trend)]
+    found = said(Trend, side(base), side(head))
     assert [w.change for w in found] == pytest.approx([share] if seen else [])
     assert all(w.warming for w in found)
 
@@ -154,8 +152,8 @@ def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
         size = math.sqrt(max(between - within, 0) / ((12 - (9 + 25 + 16) / 12) / 2))
         if stats.f_oneway(*groups).pvalue < 0.01 and size >= 0.005:
             expected.append((kind, size))
-    every = warnings(sessions(base, builds), sessions(head, builds), "s")
-    found = [w for w in every if isinstance(w, (SessionsDiffer, RatioBySession))]
+    sides = nested(base, builds), nested(head, builds)
+    found = [*said(SessionsDiffer, *sides), *said(RatioBySession, *sides)]
     assert kinds(found) == [kind for kind, _ in expected]
     assert [w.deviation for w in found] == pytest.approx([size for _, size in expected])
 
@@ -168,7 +166,7 @@ def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
     base, head = base * trend, head * trend
     level = (base.mean(axis=(1, 2)) / base.mean() + head.mean(axis=(1, 2)) / head.mean()) / 2
     fit = stats.linregress(np.arange(8), level)
-    found = [w.change for w in warnings(side(base), side(head), "s") if isinstance(w, Drift)]
+    found = [w.change for w in said(Drift, side(base), side(head))]
     assert found == ([pytest.approx(fit.slope * 7)] if fit.pvalue < 0.01 else [])
 
 
@@ -176,29 +174,23 @@ def test_drift_is_a_straight_line_over_rounds(seed: int) -> None:
 def test_the_interaction_compares_blocks_within_rounds(seed: int) -> None:
     rng = np.random.default_rng([2, seed])
     base, head = pair(rng, quiet(rng, 6, 5, 4), 1.1 * quiet(rng, 6, 5, 4), second=0.012)
-    assert base.orders is not None and head.orders is not None
-    contrasts = []
-    for k in range(6):
-        x, y = (s.values.reshape(6, 5, 4)[k].mean(axis=1) for s in (base, head))
-        first = (base.orders < head.orders).reshape(6, 5)[k]
-        difference = (y - x) / ((x.mean() + y.mean()) / 2)
-        contrasts.append((difference[first].mean() - difference[~first].mean()) / 2)
-    p = stats.ttest_1samp(contrasts, 0).pvalue
-    cost = np.mean(contrasts)
-    found = [w.change for w in warnings(base, head, "s") if isinstance(w, OrderEffect)]
-    assert found == ([pytest.approx(cost)] if p < 0.01 else [])
+    x, y = (s.values.reshape(6, 5, 4).mean(axis=2) for s in (base, head))
+    difference = (y - x) / ((x + y).mean(axis=1, keepdims=True) / 2)
+    first = (there(base.orders) < there(head.orders)).reshape(6, 5)
+    contrasts = [(d[f].mean() - d[~f].mean()) / 2 for d, f in zip(difference, first, strict=True)]
+    found = [w.change for w in said(OrderEffect, base, head)]
+    sure = stats.ttest_1samp(contrasts, 0).pvalue < 0.01
+    assert found == ([pytest.approx(np.mean(contrasts))] if sure else [])
 
 
 @pytest.mark.parametrize("seed", seeds(40))
 def test_with_one_execution_a_round_the_interaction_compares_rounds(seed: int) -> None:
     rng = np.random.default_rng([3, seed])
     base, head = pair(rng, quiet(rng, 9, 1, 4), quiet(rng, 9, 1, 4), second=0.025)
-    assert base.orders is not None and head.orders is not None
     x, y = (s.values.reshape(9, 4).mean(axis=1) for s in (base, head))
-    difference = (y - x) / ((x + y) / 2)
-    first = base.orders < head.orders
+    difference, first = (y - x) / ((x + y) / 2), there(base.orders) < there(head.orders)
     p = stats.ttest_ind(difference[first], difference[~first]).pvalue
-    assert (OrderEffect in kinds(warnings(base, head, "s"))) == (p < 0.01)
+    assert bool(said(OrderEffect, base, head)) == (p < 0.01)
 
 
 def ar1(rng: np.random.Generator, shape: tuple[int, int, int], r: float) -> Array:
@@ -212,18 +204,13 @@ def ar1(rng: np.random.Generator, shape: tuple[int, int, int], r: float) -> Arra
 @pytest.mark.parametrize("seed", seeds(40))
 def test_correlation_is_a_t_test_over_builds(seed: int) -> None:
     rng = np.random.default_rng([4, seed])
-    base, head = (50 + ar1(rng, (4, 3, 12), 0.4) for _ in range(2))
-    builds = []
-    for values in (base, head):
-        of_builds = []
-        for build in values:
-            lags = [np.sum((e - e.mean())[:-1] * (e - e.mean())[1:]) / np.sum((e - e.mean()) ** 2) for e in build]
-            of_builds.append(np.mean(lags) + 1 / 12)
-        builds.append(of_builds)
-    mean = np.mean(builds)
+    values = np.stack([50 + ar1(rng, (4, 3, 12), 0.4) for _ in range(2)])
+    away = values - values.mean(axis=3, keepdims=True)
+    lags = (away[..., :-1] * away[..., 1:]).sum(axis=3) / (away**2).sum(axis=3)
+    builds = lags.mean(axis=2) + 1 / 12
     error = math.sqrt(np.var(builds, axis=1, ddof=1).mean() / 4 / 2)
-    seen = stats.t.sf(mean / error, 6) < 0.01
-    assert (Autocorrelation in kinds(warnings(side(base), side(head), "s"))) == seen
+    seen = stats.t.sf(np.mean(builds) / error, 6) < 0.01
+    assert bool(said(Autocorrelation, *map(side, values))) == seen
 
 
 # --- made cases
@@ -250,7 +237,7 @@ def test_only_what_takes_less_time_warms_up(change: float, unit: str, warming: b
     values = np.ones((3, 2, 10)) + 1e-6 * np.random.default_rng(1).normal(size=(3, 2, 10))
     values[:, :, :5] -= change / 2
     values[:, :, 5:] += change / 2
-    (found,) = (w for w in warnings(side(values), side(2 * values), unit) if isinstance(w, Trend))
+    (found,) = said(Trend, side(values), side(2 * values), unit)
     assert found.change == pytest.approx(change, abs=1e-5)
     assert (found.unit, found.warming) == (unit, warming)
 
@@ -288,16 +275,29 @@ def test_lag_one_by_hand_and_where_it_is_not_known() -> None:
 def test_one_session_is_not_compared_and_sessions_of_one_build_cannot_be_told_from_builds(builds: list[int]) -> None:
     rng = np.random.default_rng(5)
     values = [quiet(rng, 8, 2, 3) * (1 + 0.1 * (np.arange(8) % 2)).reshape(8, 1, 1) for _ in range(2)]
-    assert warnings(sessions(values[0], builds), sessions(values[1], builds), "s") == []
+    assert warnings(nested(values[0], builds), nested(values[1], builds), "s") == []
 
 
-def test_a_trend_and_halves_that_disagree_are_no_trend() -> None:
+def test_a_trend_that_halves_deny_and_one_of_a_single_side() -> None:
     rng = np.random.default_rng(7)
     # the line falls from end to end, the halves rise
     shape = np.array([1.2, 1.0, 1.0, 1.0, 1.0, 1.08, 1.08, 1.08, 1.08, 1.0])
     values = [shape + 1e-4 * rng.normal(size=(5, 3, 10)) for _ in range(2)]
     assert stats.linregress(np.arange(10), shape).slope < 0 < shape[5:].mean() - shape[:5].mean()
     assert Trend not in kinds(warnings(side(values[0]), side(values[1]), "s"))
+    # a warm-up of one side is no noise
+    rng = np.random.default_rng(1)
+    base, head = quiet(rng, 4, 5, 10), quiet(rng, 4, 5, 10)
+    head[:, :, :5] *= 1.06
+    # one test over both sides' builds would have the sides' difference, 6%, among its noise
+    warm = warnings(side(base), side(head), "s")[0]
+    assert isinstance(warm, Trend)
+    assert warm.warming and -0.0355 < warm.change < -0.0245
+    # and drift of one side is not the host's
+    rng = np.random.default_rng(1)
+    rising, falling = (1 + 1e-3 * rng.normal(size=(8, 2, 3)) for _ in range(2))
+    trend = 0.01 * np.arange(8).reshape(8, 1, 1)
+    assert Drift not in kinds(warnings(side(rising * (1 + trend)), side(falling * (1 - trend)), "s"))
 
 
 # --- nothing said
@@ -313,23 +313,6 @@ def test_changes_below_half_a_percent_are_not_worth_a_word() -> None:
         assert (Trend in kinds(warnings(*pair(rng, warm, warm), "s"))) == seen
         assert (Drift in kinds(warnings(*pair(rng, trend, trend), "s"))) == seen
         assert bool(warnings(*pair(rng, still, still, second=share), "s")) == seen
-
-
-def test_a_warm_up_of_one_side_is_no_noise() -> None:
-    rng = np.random.default_rng(1)
-    base, head = quiet(rng, 4, 5, 10), quiet(rng, 4, 5, 10)
-    head[:, :, :5] *= 1.06
-    # one test over both sides' builds would have the sides' difference, 6%, among its noise
-    found = warnings(side(base), side(head), "s")[0]
-    assert isinstance(found, Trend)
-    assert found.warming and -0.0355 < found.change < -0.0245
-
-
-def test_drift_of_one_side_is_not_the_hosts() -> None:
-    rng = np.random.default_rng(1)
-    base, head = (1 + 1e-3 * rng.normal(size=(8, 2, 3)) for _ in range(2))
-    trend = 0.01 * np.arange(8).reshape(8, 1, 1)
-    assert Drift not in kinds(warnings(side(base * (1 + trend)), side(head * (1 - trend)), "s"))
 
 
 def test_drift_is_looked_for_within_sessions() -> None:

@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.fixed_sessions import (
-    Machine,
-    Mean,
-    machine,
-    over_machines,
-    p_alike,
-    side_over_machines,
-    sides_of,
-)
+from gate.stats.fixed_sessions import Machine, Mean, machine, over_machines, p_alike, side_over_machines, sides_of
 from gate.stats.ratio import LogPair
 from tests.support.samples import ends, nested, there
 

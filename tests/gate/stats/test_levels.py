@@ -27,7 +27,8 @@ def test_tables_iii_to_v() -> None:
         "iteration": pytest.approx((12.7222222, 12.7222222), rel=1e-8),
         "build": pytest.approx((3.5625, 0.381944444), rel=1e-8),
     }
-    assert (tops_of(sample(TABLE_V_OLD)).mean, by_level(TABLE_V_OLD)["build"][0]) == (10.5, pytest.approx(5.8125))
+    assert tops_of(sample(TABLE_V_OLD)).mean == 10.5
+    assert by_level(TABLE_V_OLD)["build"][0] == pytest.approx(5.8125)
 
 
 def literal(nested: Nested) -> list[tuple[float, float]]:
@@ -59,25 +60,6 @@ def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
     assert [v.level for v in found] == ["iteration", "execution", "build"]
     for variance, expected in zip(found, literal(nested), strict=True):
         assert (variance.s2, variance.t2) == pytest.approx(expected)
-
-
-def test_t2_is_unbiased_on_unbalanced_data() -> None:
-    rng = np.random.default_rng(7)
-    # every build repeated: a unit with one child takes its level's mean, which is exact only among like units
-    executions, iterations = [2, 2, 4, 3], [[3, 1], [2, 5], [1, 3, 2, 6], [4, 1, 2]]
-    truth = {"iteration": 1.0, "execution": 2.0, "build": 0.5}
-    found: dict[str, list[float]] = {level: [] for level in truth}
-    for _ in range(1500):
-        nested: Nested = []
-        for n2, n1s in zip(executions, iterations, strict=True):
-            build = rng.normal(0, truth["build"] ** 0.5)
-            effects = rng.normal(0, truth["execution"] ** 0.5, n2)
-            nested.append([list(build + effects[k] + rng.normal(0, 1, n1s[k])) for k in range(n2)])
-        for variance in variances(sample(nested)):
-            found[variance.level].append(variance.t2)
-    for level, expected in truth.items():
-        error = np.std(found[level]) / len(found[level]) ** 0.5
-        assert abs(np.mean(found[level]) - expected) < 4 * error, level
 
 
 def test_sessions_are_a_level_only_where_there_are_several() -> None:

@@ -1,17 +1,17 @@
 """Sessions as the fourth level: ratios formed within a host cover, whatever the hosts' speeds, and what hosts change."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
 from gate.stats.estimate import Reduced, ratio_of, reduce
+from gate.stats.levels import of_builds, of_rounds, of_shared_sessions
 from gate.stats.ratio import Limits
-from gate.stats.subsample import of_shared_sessions
+from gate.stats.rounding import Array
 from tests.support.samples import nested
 from tests.support.seeds import some
+from tests.support.simulate import normal, sample
 
-Array = npt.NDArray[np.float64]
 TRUTH = 1.05
 BUILDS = 4
 
@@ -107,3 +107,23 @@ def test_sessions_of_two_runs_are_not_one_session() -> None:
     assert (of_shared_sessions(base, third)[2], len(of_shared_sessions(base, third)[1].values)) == ((2,), 4)
     others = Sample(third.values, third.counts, tuple((session, build + 7) for session, build in third.builds))
     assert of_shared_sessions(base, others)[2] == ()
+
+
+# --- parts of a sample ------------------------------------------------------------------------------------------------
+
+
+def test_some_builds_of_a_sample() -> None:
+    whole = sample(np.random.default_rng(1), normal, (0.1, 0.1, 0.1), (4, 3, 2))
+    part = of_builds(whole, {(0, 1), (0, 3), (0, 9)}.__contains__)
+    assert part.builds == ((0, 1), (0, 3))
+    assert part.values.tolist() == [*whole.values[6:12], *whole.values[18:24]]
+    assert [counts.tolist() for counts in part.counts] == [[2] * 6, [3, 3], [2]]
+    none = of_builds(whole, set().__contains__)
+    assert [len(counts) for counts in none.counts] == [0, 0, 0]
+    assert of_builds(whole, lambda build: True) is whole
+
+
+def test_the_first_rounds_of_a_sample() -> None:
+    whole = sample(np.random.default_rng(1), normal, (0.1, 0.1, 0.1), (4, 3, 2))
+    assert of_rounds(whole, None) is of_rounds(whole, 4) is whole
+    assert of_rounds(whole, 3).values.tolist() == whole.values[:18].tolist()

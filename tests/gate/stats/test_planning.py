@@ -84,7 +84,7 @@ def after(hours: int, name: str, found: Optimum) -> float:
 # --- eq. 14 -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_fft_of_section_8_5() -> None:
+def test_the_fft_of_section_8_5_and_table_iv() -> None:
     # c1 = 19, c2 = 5343; from the printed Table VII n1 is 2.99, where the paper has 4
     found = optimum(components("FFT"), Costs(5343, 0, 19, 1))
     assert found == Optimum(executions=28, iterations=3)
@@ -92,9 +92,6 @@ def test_the_fft_of_section_8_5() -> None:
     assert 6 * 3600 // 1350 == 16
     assert mean_half_width(components("FFT"), Counts(16, 28, 4), 0.05) == pytest.approx(0.023, abs=0.0005)
     assert mean_half_width(components("FFT"), Counts(17, 1, 1), 0.05) == pytest.approx(0.047, abs=0.0005)
-
-
-def test_table_iv() -> None:
     # sqrt(10 x 12.7222222/0.381944444) = 18.2508; the printed 18 comes from the rounded 12.7/0.4
     found = optimum(Components(12.7222222, 0, 0.381944444), Costs(0, 0, 10, 1))
     assert found == Optimum(executions=1, iterations=19)
@@ -129,7 +126,7 @@ def test_the_cost_of_a_dropped_level_counts(name: str) -> None:
     assert after(6, name, full) < 0.5 * OURS[name][1]
 
 
-def test_levels_that_add_nothing() -> None:
+def test_levels_that_add_nothing_and_correlated_iterations() -> None:
     spent = Costs(100, 1, 4, 1)
     assert optimum(Components(1, 1, 0), spent) == Optimum(executions=None, iterations=3)
     assert optimum(Components(1, 0, 0), spent) == Optimum(executions=1, iterations=None)
@@ -137,9 +134,7 @@ def test_levels_that_add_nothing() -> None:
     assert optimum(Components(1, -1, 1), spent) == optimum(Components(1, 0, 1), spent)
     # starting an execution is free: one iteration each, of the variance of both
     assert optimum(Components(3, 1, 1), Costs(100, 0, 0, 1)) == Optimum(executions=20, iterations=1)
-
-
-def test_correlated_iterations_are_worth_fewer() -> None:
+    # correlated iterations are worth fewer
     spent = Costs(100, 0, 10, 1)
     plain, correlated = Components(4, 1, 1), Components(4, 1, 1, 0.6)
     # (1 + r)/(1 - r) = 4 times the variance, so twice the square root

@@ -1,7 +1,5 @@
 """Remembered variance: what a session gives, what it is worth later, and what a run makes of it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -30,10 +28,10 @@ from gate.stats.prior import (
     remembered_correlation,
     sides_variance,
     surprise,
-    trigamma_inverse,
     unlike_sides,
 )
 from gate.stats.ratio import paired
+from gate.stats.special import trigamma_inverse
 from tests.support.samples import ends, there, tops
 from tests.support.seeds import some
 
@@ -241,7 +239,7 @@ def test_sessions_of_other_plans_are_compared_on_one() -> None:
 # --- the present run --------------------------------------------------------------------------------------------------
 
 
-def test_the_contrast_is_relative_to_both_means() -> None:
+def test_the_contrast_and_the_variance_within_the_sides_are_relative_to_the_means() -> None:
     base, head = tops([1.0, 2.0, 3.0]), tops([5.0, 3.0, 4.0])
     x, y = 2.0, 4.0
     differences = [5 / y - 1 / x, 3 / y - 2 / x, 4 / y - 3 / x]
@@ -251,24 +249,18 @@ def test_the_contrast_is_relative_to_both_means() -> None:
     # only matched rounds count
     cut = replace(head, values=head.values[:2], units=head.units[:2])
     assert contrast_variance(base, cut) == pytest.approx(np.var([5 / 4 - 1 / 1.5, 3 / 4 - 2 / 1.5], ddof=1))
-
-
-def test_a_timer_leaves_its_rounding_in_the_contrast() -> None:
+    # a timer leaves its rounding
     base, head = tops([10] * 3, gap=1.0), tops([20] * 3, gap=1.0)
     assert contrast_variance(base, head) == pytest.approx((0.1**2 + 0.05**2) / 12)
     assert sides_variance(base, head) == pytest.approx((0.1**2 + 0.05**2) / 12 / 2)
-
-
-def test_a_mean_of_zero_matches_no_memory() -> None:
-    zero, other = tops([0.0] * 3), tops([1, 2, 3])
-    assert contrast_variance(other, zero) == sides_variance(zero, other) == math.inf
-    assert not moderate(math.inf, 2, prior(), 1.0).used
-
-
-def test_the_variance_within_the_sides_is_pooled_by_degrees() -> None:
+    # within the sides by their degrees
     base, head = tops([1.0, 2.0, 3.0]), tops([2.0, 4.0])
     expected = (2 * np.var([0.5, 1, 1.5], ddof=1) + np.var([2 / 3, 4 / 3], ddof=1)) / 3
     assert sides_variance(base, head) == pytest.approx(expected)
+    # a mean of zero matches no memory
+    zero, other = tops([0.0] * 3), tops([1, 2, 3])
+    assert contrast_variance(other, zero) == sides_variance(zero, other) == math.inf
+    assert not moderate(math.inf, 2, prior(), 1.0).used
 
 
 @pytest.mark.parametrize("known", [None, 4.0, 20.0])
@@ -314,7 +306,8 @@ def test_variances_are_weighed_by_degrees() -> None:
     assert moderate(0.0, 4, prior(1.0, 8), 1.0).variance == pytest.approx(8 / 12)
 
 
-def test_too_large_a_variance_gives_the_memory_up() -> None:
+def test_a_memory_is_given_up() -> None:
+    # too large a variance
     edge = float(fdtri(4, 20, 0.90))
     assert moderate(edge * 0.999, 4, prior(), 1.0).used
     beyond = moderate(edge * 1.001, 4, prior(), 1.0)
@@ -324,9 +317,7 @@ def test_too_large_a_variance_gives_the_memory_up() -> None:
     loud = float(fdtri(4, 20, 0.99))
     assert not moderate(loud * 0.999, 4, prior(), 1.0).noisier
     assert moderate(loud * 1.001, 4, prior(), 1.0).noisier
-
-
-def test_noise_within_the_sides_gives_it_up_too() -> None:
+    # noise within the sides
     quiet = moderate(1.0, 4, prior(), 1.0, p_sides=0.07)
     assert (quiet.variance, quiet.df, quiet.used, quiet.noisier) == (1.0, 4, False, False)
     assert moderate(1.0, 4, prior(), 1.0, p_sides=0.009).noisier

@@ -2,19 +2,17 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import stats
 
 from gate.model import QuantileEffect, Sample
 from gate.model.warnings.estimates import FewExecutions
+from gate.stats.centers import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.estimate import level_variances, reduce
-from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
+from gate.stats.rounding import Array
 from tests.support.samples import Nested, ends, nested, there
 from tests.support.seeds import seeds, some
-
-Array = npt.NDArray[np.float64]
 
 
 def drawn(
@@ -82,20 +80,22 @@ def test_the_variance_of_a_quantile_is_that_of_builds_in_the_unit() -> None:
     assert s2 == pytest.approx(logs.var(ddof=1) * math.exp(logs.mean()) ** 2)
 
 
-def test_the_gap_is_the_smallest_step_as_a_share_of_the_quantile() -> None:
+def test_the_gap_and_the_mean_of_a_session_are_on_the_scale_of_logarithms() -> None:
     # builds with medians 4 and 16, together exp(mean ln) = 8; the smallest step between values is 0.5
     side = nested([[[3.5, 4.0, 4.0, 4.0, 6.0]], [[15.0, 16.0, 16.0, 16.0, 20.0]]])
     pair = there(quantile_pair(side, nested([[[2.0] * 5], [[2.0] * 5]]), 0.5, sessions=False))
     assert pair.base.gap == pytest.approx(0.5 / 8)
     assert pair.head.gap == 0
-
-
-def test_a_session_is_the_mean_of_its_builds() -> None:
+    # a session is the mean of its builds
     builds = [[[math.e] * 3], [[math.e**2] * 3], [[math.e**5] * 3]]
     pair = there(quantile_pair(nested(builds, [2, 1]), nested(builds, [1, 2]), 0.5, sessions=True))
     assert pair.base.values == pytest.approx([1.5, 5])
     assert pair.head.values == pytest.approx([1, 3.5])
     assert pair.base.units == (0, 1)
+    # counts within half as many again are left alone
+    few, more, many = (nested([[[1.0, 2.0]] * n] * 2) for n in (4, 6, 7))
+    found = [there(quantile_pair(few, side, 0.5, sessions=False)) for side in (more, many)]
+    assert [(pair.cut, pair.fewest_executions) for pair in found] == [(False, 4), (True, 4)]
 
 
 @pytest.mark.parametrize("tau", [0.1, 0.5])
@@ -133,12 +133,6 @@ def test_unequal_counts_are_cut_by_whole_executions(seed: int) -> None:
         assert side.values == pytest.approx([math.log(type8(np.concatenate(b), 0.5)) for b in builds])
     assert pair.fewest == min(sum(map(len, build)) for side in expected for build in side)
     assert pair.fewest_executions == min(len(build) for side in expected for build in side)
-
-
-def test_counts_within_half_as_many_again_are_left_alone() -> None:
-    few, more, many = (nested([[[1.0, 2.0]] * n] * 2) for n in (4, 6, 7))
-    found = [there(quantile_pair(few, side, 0.5, sessions=False)) for side in (more, many)]
-    assert [(pair.cut, pair.fewest_executions) for pair in found] == [(False, 4), (True, 4)]
 
 
 # --- the curve
@@ -200,15 +194,14 @@ def test_sessions_pair_both_sides() -> None:
     assert there(at_median(*map(nested, flat)).high) - 1 > 2 * (high - 1)
 
 
-def test_taus_with_too_few_values_are_left_out() -> None:
+def test_what_a_curve_leaves_out() -> None:
+    # quantiles with too few values
     few, many = nested([[[1.0, 2.0, 4.0] * 17]] * 4), nested([[[1.0, 2.0, 4.0] * 200]] * 4)
     assert [e.tau for e in quantile_curve(few, many)] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
     assert [e.tau for e in quantile_curve(many, many)] == list(DEFAULT_TAUS)
     tiny = nested([[[1.0, 2.0]]] * 2)
     assert quantile_curve(tiny, many) == ()
-
-
-def test_values_not_above_0_leave_out_the_quantiles_that_are_not() -> None:
+    # and those that are not above 0
     rng = np.random.default_rng(1)
     values = np.where(rng.random((4, 1, 500)) < 0.25, -1.0, np.exp(rng.normal(size=(4, 1, 500))))
     some, none = nested(values), drawn(rng, 4)
@@ -263,14 +256,3 @@ def test_coverage_at_no_change(covers: Callable[[Sample, Sample], list[bool]], p
     covered = np.mean([covers(drawn(rng, builds), drawn(rng, builds)) for _ in range(trials)], axis=0)
     assert covered.min() >= promise - 3 * math.sqrt(promise * (1 - promise) / trials)
     assert covered.max() <= 0.985
-
-
-def test_the_band_follows_builds_that_differ_much() -> None:
-    # build effects four times what differs within: what a density at the quantile would make of it is far too narrow
-    rng = np.random.default_rng(9)
-    trials = 300
-    covered = np.mean(
-        [band_covers(drawn(rng, 5, 4, 50, build=0.6), drawn(rng, 5, 4, 50, build=0.6)) for _ in range(trials)], axis=0
-    )
-    assert covered.min() >= 0.86 - 3 * math.sqrt(0.86 * 0.14 / trials)
-    assert covered[4] >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / trials)

@@ -4,20 +4,18 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
 from gate.stats.bootstrap import bootstrap_ratio
 from gate.stats.estimate import Method, ratio_of, reduce
 from gate.stats.fixed_sessions import machine, stacked
+from gate.stats.levels import of_rounds
 from gate.stats.power import needed, worse_ratio
 from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, Tail, rounded
-from gate.stats.rounding import unknown_rounding
-from gate.stats.subsample import of_rounds
+from gate.stats.rounding import Array, unknown_rounding
 from tests.support.samples import ends, nested, there
 
-Array = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Array]
 
 
@@ -70,18 +68,21 @@ def test_more_than_three_digits_do_not_stay_the_same(step: float, trouble: str) 
     )  # fmt: skip
 
 
-def test_one_side_alone_may_be_rounded_and_a_part_of_it_keeps_its_step() -> None:
+def test_what_is_alike_or_rounded_in_part() -> None:
+    # one side alone may be rounded, and a part of it keeps its step
     found = reduce(side([12.0] * 5), side([24.01, 24.52, 25.04, 24.33, 23.91], 0.01), None, exact=False)
     assert (found.rounding, found.base.gap) == ((0.5, 0.0), 1)
     assert of_rounds(side([12.0] * 5), 3).step == 1
-
-
-def test_quantiles_that_are_alike_are_bounded_though_values_differ() -> None:
+    # quantiles that are alike are bounded though values differ
     values = np.tile([11.0, 12.0, 12.0, 12.0, 13.0] * 8, 5)
     found = reduce(side(values, each=40), side(values * 2, each=40), 0.5, exact=False)
     assert not found.trouble
     assert found.rounding == pytest.approx((0.5, 0.5))
     assert there(ratio_of(found, "paired").limits(0.05).low) < 23.5 / 12.5
+    # resamples of values that are alike are not asked
+    base, head = side([12.0] * 5), side([24.0] * 5)
+    asked = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
+    assert asked.limits(0.05).kind == "withheld"
 
 
 def test_machines_count_alike() -> None:
@@ -136,12 +137,6 @@ def test_what_would_have_shown_counts_the_bounds(lower: bool) -> None:
     tested = MeanPair(12.5, 12.6, 0.02, 0.03, 0.01, 4.0) if lower else MeanPair(11.5, 13.4, 0.02, 0.03, 0.01, 4.0)
     assert bound == pytest.approx(size(tested) * (13 / 12) / (tested.y / tested.x))
     assert (bound > plain) == lower
-
-
-def test_resamples_of_values_that_are_alike_are_not_asked() -> None:
-    base, head = side([12.0] * 5), side([24.0] * 5)
-    found = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
-    assert found.limits(0.05).kind == "withheld"
 
 
 # --- promises ---------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import pytest
 
 from gate.model import Sample
 from gate.stats.bootstrap import bootstrap_ratio
-from gate.stats.quantile import quantile_curve
-from gate.stats.remembered_variance import remember
+from gate.stats.centers import quantile_curve
+from gate.stats.components import remember
 from gate.stats.rounding import ROUNDING, same, smallest_step
 from tests.support.samples import nested
 from tests.support.seeds import some

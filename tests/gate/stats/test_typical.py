@@ -4,19 +4,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import stats
 
 from gate.model import Sample
+from gate.stats.centers import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
+from gate.stats.components import remember
 from gate.stats.estimate import ratio_of, reduce
-from gate.stats.remembered_variance import remember
-from gate.stats.typical import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
-from tests.support import turns
+from gate.stats.rounding import Array
 from tests.support.samples import ends, nested, there
 from tests.support.turns import of_starts
-
-Array = npt.NDArray[np.float64]
 
 
 def literally(values: Sequence[float]) -> float:
@@ -156,15 +153,3 @@ def test_what_is_remembered_is_the_contrast_of_both_sides() -> None:
     assert found.iteration is None
     assert there(found.execution).value == pytest.approx(0.1**2 * 1.08**2, rel=0.3)
     assert remember(base, None, "typical", session="s", created="2026-11-20T09:00:00Z") is None
-
-
-@pytest.mark.parametrize("host", turns.HOSTS)
-def test_neighbours_by_turns_are_never_much_worse_than_means_and_often_far_better(host: str) -> None:
-    rng = np.random.default_rng(7)
-    setting = turns.Turns(host=host, starts=20, active=0.05, layout=0.0, rounds=60)
-    active = turns.drawn(rng, setting)[1]
-    typical, mean = (reduce(active.base, active.head, center, exact=False) for center in ("typical", None))
-    sd = float((typical.head.values - typical.base.values).std(ddof=1))
-    of_means = float((np.log(mean.head.values) - np.log(mean.base.values)).std(ddof=1))
-    most = {"normal": 1.3, "AR(1)": 1.3, "lognormal": 1.0, "bursts": 0.5, "load steps": 0.7}[host]
-    assert sd < most * of_means

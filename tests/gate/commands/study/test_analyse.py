@@ -56,17 +56,6 @@ def table(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"), newline="")))
 
 
-def test_the_text_says_what_matters_and_shows_the_effects(additive: str) -> None:
-    out = analyse(additive, "--settings", "load=idle,busy")[1]
-    assert max(map(len, out.splitlines())) <= 140
-    out = " ".join(out.split())
-    assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 starts each" in out
-    assert "Executions are the units of the linear model" in out
-    for part in ("What it shows", "Effects on the mean", "Effects on p70 in s", "Block plots", "residuals"):
-        assert part in out
-    assert "load: idle below busy in all 4 boxes" in out
-
-
 def fraction_lines(replicates: int = 1) -> list[dict[str, Any]]:
     """2^(5-2) with D=AB and E=AC, in which D, or A and B together, act."""
     rng = np.random.default_rng(3)
@@ -121,11 +110,20 @@ def test_a_plackett_burman_design_says_what_its_main_effects_also_hold(tmp_path:
     assert said in page.read_text(encoding="utf-8")
 
 
-def test_the_folder_holds_the_page_the_numbers_and_the_tables(additive: str, tmp_path: Path) -> None:
+def test_the_text_says_what_matters_and_the_folder_holds_the_page_the_numbers_and_the_tables(
+    additive: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    code, _, err = analyse(additive, "--out", str(out), "--without", "load=busy,sched=cfs", "--iid")
-    assert code == 0
-    assert err == f"perfgate: {out / 'study.html'} has the tables and pictures\n"
+    options = ("--settings", "load=idle,busy", "--without", "load=busy,sched=cfs", "--iid")
+    code, told, err = analyse(additive, "--out", str(out), *options)
+    assert (code, err) == (0, f"perfgate: {out / 'study.html'} has the tables and pictures\n")
+    assert max(map(len, told.splitlines())) <= 140
+    told = " ".join(told.split())
+    assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 starts each" in told
+    assert "Executions are the units of the linear model" in told
+    for part in ("What it shows", "Effects on the mean", "Effects on p70 in s", "Block plots", "residuals"):
+        assert part in told
+    assert "load: idle below busy in all 4 boxes" in told
     report = json.loads((out / "study.json").read_text(encoding="utf-8"))
     response = report["responses"][0]
     taus = [model["tau"] for model in response["quantiles"]["models"]]
@@ -277,7 +275,12 @@ def test_what_is_estimable_beside_an_empty_cell_stands_in_every_form(tmp_path: P
     assert "load:clients at load=busy, clients=64: not measured together" in out
     rows = table(tables / "terms.csv")
     assert [(row["term"], row["df"]) for row in rows[:3]] == [("load", "1"), ("clients", "2"), ("load:clients", "1")]
-    assert "1 of 2" in page.read_text(encoding="utf-8")
+    html = page.read_text(encoding="utf-8")
+    assert "1 of 2" in html
+    # the quantile shown first has its values: of 240 a treatment ten are beyond p90, two beyond p99
+    assert html.index("Effects on p90") < html.index("Intervals at the other quantiles") < html.index("Effects on p99")
+    assert html.index("Quantiles with too few values beyond them") < html.index("Effects on p99")
+    assert "Too few values beyond p99 in some treatment to be sure." in html
 
 
 def test_words_tables_and_pictures_have_one_unit(tmp_path: Path) -> None:
@@ -316,16 +319,6 @@ def test_the_scale_is_chosen_once(
     assert ("Effects on the mean in percent" in html) is log
     assert ("On the plain scale" in html) is log
     assert ("On the log scale" in html) is not log
-
-
-def test_the_quantile_shown_first_has_its_values(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    analyse(numeric(tmp_path, steps), "--html", str(page))
-    html = page.read_text(encoding="utf-8")
-    # 240 values a treatment: ten beyond p90, two beyond p99
-    assert html.index("Effects on p90") < html.index("Intervals at the other quantiles") < html.index("Effects on p99")
-    assert html.index("Quantiles with too few values beyond them") < html.index("Effects on p99")
-    assert "Too few values beyond p99 in some treatment to be sure." in html
 
 
 def test_the_treatments_of_samples_and_histograms_are_chosen(tmp_path: Path) -> None:

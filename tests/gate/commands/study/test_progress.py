@@ -48,7 +48,7 @@ def progress(*records: Record) -> Progress:
     return found
 
 
-def test_what_is_complete_and_what_is_not() -> None:
+def test_what_is_complete_by_the_last_plan_of_each_session() -> None:
     whole = progress(run(), *made(*ALL))
     assert (whole.complete, whole.planned, whole.partial, whole.each, whole.finished) == (3, 3, 0, 2, True)
     part = progress(run(), *made(*ALL[:3]))
@@ -56,6 +56,17 @@ def test_what_is_complete_and_what_is_not() -> None:
     assert progress(run()).complete == 0
     # values without a run line have no plan
     assert progress_of(located(made(*ALL))) == []
+    # the last plan counts
+    longer = HostState(when="begin", replicates=[2, 1, 2])
+    found = progress(run(), HostState(when="begin", replicates=[2, 1]), *made(*ALL), longer, *made((2, 0, 1)))
+    assert (found.complete, found.planned, found.first_planned, found.partial) == (3, 5, 3, 1)
+    # each session has its own
+    files = [*located([run(0), *made(*ALL)], "0"), *located([run(1), *made(*ALL[:2], session=1)], "1")]
+    assert [(each.session, each.complete) for each in progress_of(files)] == [(0, 3), (1, 1)]
+    # what has begun
+    assert begun_in([], 0) == ()
+    built = Build(side="head", build=2)
+    assert begun_in([*made(*ALL[:3]), built, *made((4, 4, 1), session=1)], 0) == (2, 0, 0)
 
 
 def test_what_failed_lacks_nothing() -> None:
@@ -65,23 +76,6 @@ def test_what_failed_lacks_nothing() -> None:
     for other in (Failure(kind="execution", benchmark="aa", side="head"), Failure(kind="build", side="base")):
         assert not progress(run(), other, *made(*(place for place in ALL if place[2] == 1))).finished
     assert progress(run(), Failure(kind="build", side="head", build=1)).finished
-
-
-def test_the_last_plan_counts() -> None:
-    longer = HostState(when="begin", replicates=[2, 1, 2])
-    found = progress(run(), HostState(when="begin", replicates=[2, 1]), *made(*ALL), longer, *made((2, 0, 1)))
-    assert (found.complete, found.planned, found.first_planned, found.partial) == (3, 5, 3, 1)
-
-
-def test_each_session_has_its_own() -> None:
-    files = [*located([run(0), *made(*ALL)], "0"), *located([run(1), *made(*ALL[:2], session=1)], "1")]
-    assert [(each.session, each.complete) for each in progress_of(files)] == [(0, 3), (1, 1)]
-
-
-def test_what_has_begun() -> None:
-    assert begun_in([], 0) == ()
-    built = Build(side="head", build=2)
-    assert begun_in([*made(*ALL[:3]), built, *made((4, 4, 1), session=1)], 0) == (2, 0, 0)
 
 
 def test_warnings_that_more_replicates_or_builds_have_mended() -> None:

@@ -1,26 +1,15 @@
 """Means by treatment, block plots, and whether spread grows with the level."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 
 from gate.model.study import MainEffect
-from gate.stats.design.cells import (
-    balanced,
-    blocks,
-    cells,
-    lacking,
-    main_effects,
-    spread_grows,
-    squares,
-    treatments,
-)
+from gate.stats.design.cells import balanced, blocks, cells, lacking, main_effects, spread_grows, squares, treatments
+from gate.stats.rounding import Array
 from tests.support.seeds import some
 from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, crossed, factors, frame, warpbreaks
 
@@ -69,7 +58,14 @@ def test_without_treatments_points_stand_on_what_is_left() -> None:
     }
 
 
-def test_a_setting_that_was_not_measured_has_no_point() -> None:
+def test_lacking_and_balanced_and_settings_that_were_not_measured() -> None:
+    fs = factors(2, 2, 3)
+    assert lacking(frame(NIST), fs) == [] and balanced(frame(NIST), fs)
+    assert lacking(frame(LEFT), fs) == [{"a": 0, "b": 0, "c": 2}, {"a": 1, "b": 0, "c": 2}]
+    assert not balanced(frame(LEFT), fs)
+    assert not balanced(frame(NIST | {(0, 0, 0): [1.0]}), fs)
+    assert not balanced(frame({(0,): []}), factors(2)) and len(lacking(frame({(0,): []}), factors(2))) == 2
+    # a setting that was not measured has no point
     (effect,) = main_effects(frame({(0,): [1.0], (2,): [3.0]}), factors(3))
     assert points(effect) == {(0,): (1.0, 1), (2,): (3.0, 1)}
     assert main_effects(frame({(0,): []}), factors(2))[0].points == []
@@ -77,15 +73,6 @@ def test_a_setting_that_was_not_measured_has_no_point() -> None:
     (b,) = blocks(frame({(0,): [1.0, 2.0]}), factors(2))
     assert (b.complete, b.order, b.same, b.chance, len(b.boxes)) == (0, None, 0, None, 1)
     assert blocks(frame({(0,): []}), factors(2))[0].boxes == []
-
-
-def test_lacking_and_balanced() -> None:
-    fs = factors(2, 2, 3)
-    assert lacking(frame(NIST), fs) == [] and balanced(frame(NIST), fs)
-    assert lacking(frame(LEFT), fs) == [{"a": 0, "b": 0, "c": 2}, {"a": 1, "b": 0, "c": 2}]
-    assert not balanced(frame(LEFT), fs)
-    assert not balanced(frame(NIST | {(0, 0, 0): [1.0]}), fs)
-    assert not balanced(frame({(0,): []}), factors(2)) and len(lacking(frame({(0,): []}), factors(2))) == 2
 
 
 def test_treatments_count_units_and_values_apart() -> None:
@@ -108,7 +95,7 @@ def test_treatments_count_units_and_values_apart() -> None:
     assert treatments(frame({(0, 0): []}), frame({(0, 0): []}), fs) == []
 
 
-def test_cells_are_in_standard_order_and_their_means_do_not_depend_on_the_order_of_units() -> None:
+def test_cells_are_in_standard_order_and_rounding_is_no_spread() -> None:
     y = [0.1, 0.2, 0.3, 1e16, -1e16]
     units = frame({(1, 0): y[::-1], (0, 1): y, (0, 0): [1.0]})
     found = cells(units, factors(2, 2))
@@ -117,9 +104,7 @@ def test_cells_are_in_standard_order_and_their_means_do_not_depend_on_the_order_
     assert all((units["y"].to_numpy()[cell.rows] == cell.y).all() for cell in found)
     (whole,) = cells(units, [])
     assert whole.codes == () and len(whole.y) == 11
-
-
-def test_rounding_is_no_spread() -> None:
+    # rounding is no spread
     assert squares(np.array([0.1 + 0.2, 0.3, 0.3])) == 0.0
     assert squares(np.array([0.0, 0.0])) == 0.0
     assert squares(np.array([1.0, 2.0, 3.0])) == 2.0
@@ -160,8 +145,6 @@ def test_equal_means_agree_with_no_order_and_others_with_theirs() -> None:
     (b,) = blocks(frame({(0,): [3.0], (1,): [1.0], (2,): [2.0]}), factors(3))
     assert (b.order, b.complete, b.same, b.chance) == ([1, 2, 0], 1, 1, 1.0)
 
-
-Array = npt.NDArray[np.float64]
 
 SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "normal": lambda rng, shape: 10 + rng.normal(size=shape),

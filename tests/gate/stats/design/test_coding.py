@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from gate.stats.design.coding import coded, contrasts
+from gate.stats.rounding import Array
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 

@@ -3,17 +3,15 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 from scipy import stats
 
 from gate.model.study import Dependence, Factor
 from gate.stats.design.checks import dependence
+from gate.stats.rounding import Array
 from tests.support.samples import there
 from tests.support.units_frame import NPK, NPK_YIELD
-
-Array = npt.NDArray[np.float64]
 
 OXIDE = [
     2006, 1999, 2007, 1980, 1988, 1982, 2000, 1998, 2007, 1991, 1990, 1988, 1987, 1989, 1988, 1985, 1983, 1989, 2000,
@@ -132,13 +130,6 @@ def test_what_differs_is_told(level: Literal["session", "build"], sessions: int,
     assert (there(result.share) > 0.5) == bool(luck)
 
 
-def test_the_luck_of_builds_is_not_taken_for_sessions() -> None:
-    rng = np.random.default_rng(8)
-    frame = design(3, 3, 4)
-    held = [found(effects(frame, rng, 0, 3), [LOAD, OPT], "session").check.holds for _ in range(60)]
-    assert sum(held) >= 52  # 57 expected, sd 1.7; against executions about a fifth would hold
-
-
 def test_one_unit_for_each_treatment_cannot_be_told() -> None:
     units = effects(design(2, 3, 3), np.random.default_rng(4), 5, 0)
     result = found(units.assign(f2=units["session"]), [LOAD, OPT, OS], "session")
@@ -155,25 +146,22 @@ def test_one_unit_for_each_treatment_cannot_be_told() -> None:
     assert found(units.assign(y=5.0), [LOAD, OPT], "build").check.statistic is None
 
 
-def test_there_is_nothing_to_say_of_one_session_or_of_one_unit_each() -> None:
+def test_what_does_not_count() -> None:
+    # one session, or one unit each
     units = effects(design(1, 4, 1, settings=1), np.random.default_rng(5), 0, 1)
     assert dependence(units, [OPT], "session") is None
     assert dependence(units, [OPT], "build") is None  # an execution each
     boots = units.assign(session=np.arange(len(units)))
     assert dependence(boots, [OPT], "session") is None
-
-
-def test_iterations_are_averaged_by_execution_first() -> None:
+    # iterations are averaged by execution first
     rng = np.random.default_rng(6)
     means = effects(design(1, 5, 3), rng, 0, 0)
     rows = means.loc[means.index.repeat(4)].reset_index(drop=True)
     rows["y"] += np.tile([-2.0, -1.0, 1.0, 2.0], len(means))
-    one, other = (found(units, [LOAD, OPT], "build").check for units in (means, rows))
+    one, other = (found(each, [LOAD, OPT], "build").check for each in (means, rows))
     assert one.statistic == pytest.approx(other.statistic)
     assert one.df == other.df
-
-
-def test_build_numbers_may_begin_anew_in_each_session() -> None:
-    units = effects(design(3, 3, 3), np.random.default_rng(7), 1, 2)
-    anew = units.assign(build=units["build"] % 6)
-    assert found(anew, [LOAD, OPT], "build") == found(units, [LOAD, OPT], "build")
+    # build numbers may begin anew in each session
+    numbered = effects(design(3, 3, 3), np.random.default_rng(7), 1, 2)
+    anew = numbered.assign(build=numbered["build"] % 6)
+    assert found(anew, [LOAD, OPT], "build") == found(numbered, [LOAD, OPT], "build")

@@ -12,11 +12,11 @@ from scipy import stats
 
 from gate.model.study import Check, Diagnostics, Factor
 from gate.stats.design.coding import coded
-from gate.stats.design.diagnostics import diagnostics
+from gate.stats.design.linear import diagnostics
+from gate.stats.rounding import Array
 from tests.support.samples import there
 from tests.support.units_frame import WARPBREAKS
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 WARP_FACTORS = [Factor(name="wool", settings=["A", "B"]), Factor(name="tension", settings=["L", "M", "H"])]

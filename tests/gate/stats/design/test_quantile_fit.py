@@ -3,18 +3,16 @@ from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import linalg
 
+from gate.stats.centers import type8
 from gate.stats.design import quantile_fit
 from gate.stats.design.quantile_fit import by_treatment, clusters_of, fit, minimiser, quantile_regression, sparsity
-from gate.stats.quantile import type8
+from gate.stats.rounding import Array
 from tests.support.programme import linear_programme
 from tests.support.samples import there
 from tests.support.seeds import seeds
-
-Array = npt.NDArray[np.float64]
 
 
 def objective(y: Array, design: Array, tau: float, beta: Array) -> float:

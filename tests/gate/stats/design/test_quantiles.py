@@ -1,32 +1,22 @@
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 from scipy import stats
 
 from gate.model.study import Effect, Factor, QuantileModel
+from gate.stats.centers import type8
 from gate.stats.design import coding
-from gate.stats.design.quantile_fit import (
-    LAST,
-    REACH,
-    around,
-    by_treatment,
-    minimiser,
-)
+from gate.stats.design.quantile_fit import LAST, REACH, around, by_treatment, minimiser
 from gate.stats.design.quantiles import quantile_effects
-from gate.stats.quantile import type8
+from gate.stats.rounding import Array
 from tests.support.programme import linear_programme
 from tests.support.samples import there
-from tests.support.seeds import some
 from tests.support.study_values import drawn
-
-Array = npt.NDArray[np.float64]
 
 
 def factors(*sizes: int) -> list[Factor]:
@@ -261,23 +251,6 @@ def test_effects_scale_with_the_values(gone: list[tuple[int, ...]]) -> None:
     for own, other in ((plain.effects, turned.effects), (there(plain.iid), there(turned.iid))):
         one, two = (np.array([(e.estimate, e.low, e.high, e.p) for e in of], dtype=float) for of in (own, other))
         assert two == pytest.approx(one[:, [0, 2, 1, 3]] * [-1e-9, -1e-9, -1e-9, 1], rel=1e-6)
-
-
-@pytest.mark.parametrize(("unequal", "trials"), some([(True, 50), (True, 200), (False, 200)], 1))
-def test_coverage_of_a_small_simulation(unequal: bool, trials: int) -> None:
-    taus = (0.5, 0.9)
-    rng = np.random.default_rng(12)
-    inside, independent = [], []
-    scales = [1.0, 1, 1, 4] if unequal else [1.0] * 4
-    for _ in range(trials):
-        sample = drawn(rng, (2, 2), executions=5, values=60, between=0.4, scales=scales)
-        for own in quantile_effects(sample.values, sample.factors, taus, iid=True).models:
-            truth = sample.effects(own.tau)
-            inside += [(row.low or 0) <= truth[row.term] <= (row.high or 0) for row in own.effects[1:]]
-            independent += [(row.low or 0) <= truth[row.term] <= (row.high or 0) for row in (own.iid or [])[1:]]
-    assert statistics.mean(inside) >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / (2 * trials))
-    # what the paper's formula would promise is 95%
-    assert statistics.mean(independent) < 0.75
 
 
 # --- independent values

@@ -15,9 +15,9 @@ from gate.stats.design.coding import coded, lay_out
 from gate.stats.design.layers import complete_within, groups, layers, reml
 from gate.stats.design.linear import linear_model
 from gate.stats.design.strata import Strata, aligned, stratified
+from gate.stats.rounding import Array
 from tests.support.units_frame import NPK, NPK_YIELD
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 OATS = (

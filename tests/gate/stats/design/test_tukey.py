@@ -1,7 +1,5 @@
 """Tukey-Kramer against scipy; what R has of it is checked in the tables of one factor."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import combinations
@@ -13,12 +11,7 @@ from scipy import stats
 from gate.model.study import PairwiseDifference, Stratum
 from gate.stats.design import tukey
 from gate.stats.design.one_way import one_ways
-from gate.stats.design.tukey import (
-    MOST_PAIRS,
-    studentized_range,
-    studentized_range_quantile,
-    tukey_kramer,
-)
+from gate.stats.design.tukey import MOST_PAIRS, studentized_range, studentized_range_quantile, tukey_kramer
 from tests.support.seeds import some
 from tests.support.units_frame import factors, frame
 
@@ -55,7 +48,7 @@ def test_unequal_counts_as_scipy_has_them(confidence: float) -> None:
         assert (pair.low, pair.high, pair.p) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_of_two_means_it_is_the_t_test() -> None:
+def test_of_two_means_it_is_the_t_test_and_enormous_differences_have_a_p_of_0() -> None:
     (pair,) = compared(CTRL, TRT2[:6], confidence=0.99)
     test = stats.ttest_ind(TRT2[:6], CTRL)
     ends = test.confidence_interval(0.99)
@@ -63,9 +56,7 @@ def test_of_two_means_it_is_the_t_test() -> None:
     # the general way gives the same
     q = abs(test.statistic) * math.sqrt(2)
     assert pair.p == pytest.approx(stats.studentized_range.sf(q, 2, 14), rel=1e-8)
-
-
-def test_enormous_differences_have_a_p_of_0_and_no_warning() -> None:
+    # enormous differences have a p of 0 and no warning
     pairs, _ = tukey_kramer(range(3), np.array([0.0, 1e9, -1e60]), np.full(3, 0.5), 1e-6, 3, 0.95)
     assert all(pair.p is not None and 0 <= pair.p < 1e-15 for pair in pairs)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gate.commands.study.analysis.observations import Observed, Wanted, observations
+from gate.commands.study.observations import Observed, Wanted, observations
 from gate.model import UserError
 from gate.model.study import AnalysisUnit, Factor, Scale
 from tests.gate.commands.study.analysis import designs
@@ -38,11 +38,20 @@ def test_units_are_the_means_of_executions_in_the_order_of_the_run() -> None:
         assert (row["order"], row["build"], row["count"]) == (line["order"], line["build"], 12)
 
 
-def test_a_design_and_the_user_say_the_order_of_settings() -> None:
+def test_a_design_and_the_user_say_the_order_and_numbers_are_one_setting() -> None:
     lines = designs.lines(designs.LOAD, designs.additive, 1)
     declared = (Factor(name="load", settings=["idle", "busy"]), Factor(name="clients", settings=[8, 1]))
     found = observed(lines, declared=declared, order={"sched": ("cfs", "bfs")})
     assert [f.settings for f in found.factors] == [["idle", "busy"], [8, 1], ["cfs", "bfs"]]
+    # 1, 1.0 and text are one setting
+    lines = [execution("head", [1.0], build=b, factors={"a": a}) for b, a in enumerate((1, 1.0, 2, True))]
+    assert observed(lines[:3]).factors[0].settings == [1, 2]
+    assert observed(lines).factors[0].settings == ["1", "2", "true"]
+    # logarithms, and base units
+    lines = [execution("head", [1.0, 100.0], build=b, unit="ms", factors={"a": b}) for b in range(2)]
+    assert observed(lines).units["y"].tolist() == pytest.approx([0.0505] * 2)
+    logs = observed(lines, scale="log")
+    assert logs.units["y"].tolist() == pytest.approx([np.log([1e-3, 0.1]).mean()] * 2)
 
 
 def test_builds_as_units_count_executions_alike() -> None:
@@ -103,19 +112,6 @@ def test_orders_run_on_over_sessions_and_are_unknown_when_one_line_lacks_it() ->
     assert observed(lines).units["order"].tolist() == list(range(8))
     del lines[3]["order"]
     assert set(observed(lines).units["order"]) == {-1}
-
-
-def test_one_and_one_point_zero_and_text_are_one_setting() -> None:
-    lines = [execution("head", [1.0], build=b, factors={"a": a}) for b, a in enumerate((1, 1.0, 2, True))]
-    assert observed(lines[:3]).factors[0].settings == [1, 2]
-    assert observed(lines).factors[0].settings == ["1", "2", "true"]
-
-
-def test_logarithms_and_base_units() -> None:
-    lines = [execution("head", [1.0, 100.0], build=b, unit="ms", factors={"a": b}) for b in range(2)]
-    assert observed(lines).units["y"].tolist() == pytest.approx([0.0505] * 2)
-    found = observed(lines, scale="log")
-    assert found.units["y"].tolist() == pytest.approx([np.log([1e-3, 0.1]).mean()] * 2)
 
 
 @pytest.mark.parametrize(

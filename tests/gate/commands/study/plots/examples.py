@@ -1,7 +1,5 @@
 """A made-up study to draw: results as an analysis would give them, computed here in the plainest way."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What must hold of every picture of a study: sound, within its sheet, no text on another, hostile names escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
@@ -11,21 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
-from gate.commands.study.plots.effect_panels import quantile_effects
+from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, pareto, quantile_effects
 from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.model.study import (
-    Check,
-    Dependence,
-    Factor,
-    MeanInterval,
-    Response,
-    Setting,
-)
+from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
 from gate.plots.panels import Array
 from gate.plots.picture import LETTERS, Picture, room
 from gate.stats.design.claims import lenth
@@ -205,13 +195,13 @@ def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
 
 
 def test_the_pareto_picture_says_what_it_leaves_out() -> None:
-    own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST + 3, 0.4))
+    own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST_CONTRASTS + 3, 0.4))
     drawn = there(pareto("k", own))
     assert drawn.caption.endswith("3 smaller contrasts left out; the table has all.")
     shown = set(texts(drawn))
     assert own.lenth is not None
     names = [c.term for c in own.lenth.contrasts]
-    assert {name for name in names if any(text.split(",")[0] == name for text in shown)} == set(names[:MOST])
+    assert {name for name in names if any(text.split(",")[0] == name for text in shown)} == set(names[:MOST_CONTRASTS])
 
 
 def test_contrasts_beyond_the_limits_are_named_and_no_others() -> None:

@@ -1,9 +1,8 @@
 """Where the pictures of a study put their points: each place computed again from the ticks that the picture shows."""
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,23 +10,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.commands.study import words as say
 from gate.commands.study.plots.distributions import bins, boxes, histogram, violins, whiskers
-from gate.commands.study.plots.effect_panels import MOST, quantile_effects
+from gate.commands.study.plots.effects import MOST, quantile_effects
 from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.report import words as say
-from gate.model.study import (
-    Box,
-    Factor,
-    MainEffect,
-    MeanInterval,
-    MeanPoint,
-    QuantileEffects,
-    Residual,
-    Response,
-)
+from gate.model.study import Box, Factor, MainEffect, MeanInterval, MeanPoint, QuantileEffects, Residual, Response
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.commands.study.plots.test_study_pictures import dependence
@@ -57,6 +47,16 @@ def pixel(ticks: dict[float, float], value: float) -> float:
 
 def xs_of(picture: Picture, name: str, index: int = 0) -> list[tuple[float, float]]:
     return corners(paths(picture, name)[index])
+
+
+def heights(picture: Picture, name: str, index: int = 0) -> list[float]:
+    return [y for _, y in xs_of(picture, name, index)]
+
+
+def at(picture: Picture, left: float, values: Iterable[float]) -> Any:
+    """Where values stand by the ticks at the left of a panel."""
+    ticks = ticks_of(picture, left)
+    return pytest.approx([pixel(ticks, value) for value in values], abs=0.3)
 
 
 # --- effects over the quantiles -------------------------------------------------------------------------------------
@@ -126,15 +126,10 @@ def test_normal_residuals_lie_on_the_line() -> None:
     quantiles = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
     found = [Residual(fitted=0.02 + k * 0.001, residual=q * 0.003, quantile=q, cook=None, order=k)
              for k, q in enumerate(quantiles)]  # fmt: skip
-    diagnostics = replace(examples.diagnostics(3), residuals=found)
-    picture = there(residuals("r", examples.response(), diagnostics))
-    line = xs_of(picture, "zero", 1)
-    dots = sorted(xs_of(picture, "spot-s0", 1)[::2])
-    (x1, y1), (x2, y2) = line
-    for x, y in dots:
-        assert y == pytest.approx(y1 + (x - x1) / (x2 - x1) * (y2 - y1), abs=0.3)
-    ticks = ticks_of(picture, 50)
-    assert [y for _, y in dots] == pytest.approx([pixel(ticks, q * 3) for q in quantiles], abs=0.3)
+    picture = there(residuals("r", examples.response(), replace(examples.diagnostics(3), residuals=found)))
+    dots = np.array(sorted(xs_of(picture, "spot-s0", 1)[::2]))
+    assert dots[:, 1] == pytest.approx(np.interp(dots[:, 0], *np.array(xs_of(picture, "zero", 1)).T), abs=0.3)
+    assert dots[:, 1].tolist() == at(picture, 50, [q * 3 for q in quantiles])
 
 
 def test_of_many_residuals_the_largest_are_always_drawn() -> None:
@@ -142,10 +137,8 @@ def test_of_many_residuals_the_largest_are_always_drawn() -> None:
     picture = there(residuals("r", examples.response(), diagnostics))
     assert marks(picture, "dot-s0") == 2 * 500
     assert "500 of 2,000 residuals are drawn" in picture.caption
-    largest = max(abs(r.residual) for r in diagnostics.residuals) * 1000
-    signed = next(r.residual for r in diagnostics.residuals if abs(r.residual) * 1000 == largest) * 1000
-    wanted = pixel(ticks_of(picture, 20), signed)
-    assert any(y == pytest.approx(wanted, abs=0.3) for _, y in xs_of(picture, "dot-s0"))
+    largest = max((r.residual for r in diagnostics.residuals), key=abs) * 1000
+    assert any([y] == at(picture, 20, [largest]) for y in heights(picture, "dot-s0"))
 
 
 # --- main effects and interactions ----------------------------------------------------------------------------------
@@ -154,12 +147,10 @@ def test_of_many_residuals_the_largest_are_always_drawn() -> None:
 def test_means_stand_at_their_heights_with_one_scale() -> None:
     own = examples.response((LOAD, SCHED))
     picture = there(mains("m", own))
-    ticks = ticks_of(picture, 20)
-    for number, main in enumerate(own.mains):
-        wanted = [pixel(ticks, p.mean * 1000) for p in main.points]
-        assert [y for _, y in xs_of(picture, "line-s0", number)] == pytest.approx(wanted, abs=0.3)
-    every = [p.mean * 1000 for m in own.mains for p in m.points]
-    assert xs_of(picture, "dotted")[0][1] == pytest.approx(pixel(ticks, sum(every) / len(every)), abs=0.3)
+    every = [[p.mean * 1000 for p in main.points] for main in own.mains]
+    for number, means in enumerate(every):
+        assert heights(picture, "line-s0", number) == at(picture, 20, means)
+    assert heights(picture, "dotted")[:1] == at(picture, 20, [np.mean(np.concatenate(every))])
     assert "not balanced" not in picture.caption
     assert "not balanced" in there(mains("m", replace(own, balanced=False))).caption
 
@@ -167,11 +158,9 @@ def test_means_stand_at_their_heights_with_one_scale() -> None:
 def test_an_interaction_has_a_line_for_each_setting_of_the_smaller_factor() -> None:
     own = examples.response((LOAD, SCHED))
     picture = there(interactions("i", own, own.interactions))
-    ticks = ticks_of(picture, 20)
     by = {(p.settings["sched"], p.settings["load"]): p.mean * 1000 for p in own.interactions[0].points}
     for sched, name in (("cfs", "line-s0"), ("bfs", "line-s1")):
-        wanted = [pixel(ticks, by[sched, load]) for load in LOAD.settings]
-        assert [y for _, y in xs_of(picture, name)] == pytest.approx(wanted, abs=0.3)
+        assert heights(picture, name) == at(picture, 20, [by[sched, load] for load in LOAD.settings])
     assert {"cfs", "bfs", "sched by load"} <= set(texts(picture))
 
 
@@ -200,13 +189,13 @@ def test_every_box_holds_its_points() -> None:
     assert len(boxes) == 12
     ticks = ticks_of(picture, 100)
     for box, drawn in zip(own.blocks[1].boxes, boxes, strict=True):
-        heights = [pixel(ticks, mean * 1000) for _, mean in box.points]
-        assert min(y for _, y in drawn) == pytest.approx(min(heights) - 9, abs=0.3)
-        assert max(y for _, y in drawn) == pytest.approx(max(heights) + 9, abs=0.3)
+        ys = [pixel(ticks, mean * 1000) for _, mean in box.points]
+        assert min(y for _, y in drawn) == pytest.approx(min(ys) - 9, abs=0.3)
+        assert max(y for _, y in drawn) == pytest.approx(max(ys) + 9, abs=0.3)
     assert "dashed" not in picture.caption, "all boxes have the same order"
 
 
-def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() -> None:
+def test_a_box_is_dashed_unfilled_or_red_and_chance_is_said() -> None:
     own = examples.response((SCHED, LOAD))
     found = own.blocks[0]
     odd = Box(at={"load": "encode"}, points=[("cfs", 0.05), ("bfs", 0.04)])
@@ -220,12 +209,14 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
     assert "1 of 3 boxes lack a setting" in picture.caption
     alone = there(blocks("b", own, replace(found, boxes=found.boxes[:1], complete=1)))
     assert "too few complete boxes to compare" in alone.caption
-
-
-def test_the_chance_that_all_boxes_agree_is_said() -> None:
-    own = examples.response((SCHED, LOAD))
-    two, _ = own.blocks
-    nist = replace(two, complete=12, chance=0.5**11)
+    # questionable treatments are red
+    doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
+    picture = there(blocks("b", doubted, own.blocks[0]))
+    assert marks(picture, "mark-regression") == marks(picture, "fine-regression") == 1
+    assert "questionable" in picture.caption
+    assert "questionable" not in there(blocks("b", own, own.blocks[0])).caption
+    # the chance that all agree
+    nist = replace(found, complete=12, chance=0.5**11)
     assert say.blocks(own, nist).endswith("in all 12 boxes; by chance alone in 0.049% of such experiments")
     assert say.blocks(own, replace(nist, chance=0.5**23)).endswith("in less than 0.001% of such experiments")
     assert say.blocks(own, replace(nist, order=None, same=11)) == "sched: the same order in 11 of 12 boxes"
@@ -234,25 +225,29 @@ def test_the_chance_that_all_boxes_agree_is_said() -> None:
 # --- values, time, sessions -----------------------------------------------------------------------------------------
 
 
-def test_few_values_are_all_drawn_and_many_are_thinned() -> None:
-    own = examples.response((SCHED, CLIENTS))
-    few = there(violins("v", own, examples.samples(own.factors, 50)))
+def test_violins_have_all_or_thinned_values_their_mean_and_rows() -> None:
+    # few values are all drawn, many are thinned
+    four = examples.response((SCHED, CLIENTS))
+    few = there(violins("v", four, examples.samples(four.factors, 50)))
     beyond = marks(few, "edge-s0") + marks(few, "edge-s1")
     assert marks(few, "dot-s0") + marks(few, "tri-s1") >= 200 - 4 * beyond
     assert "are drawn" not in few.caption
-    many = there(violins("v", own, examples.samples(own.factors, 1000)))
+    many = there(violins("v", four, examples.samples(four.factors, 1000)))
     assert "of 4,000 values are drawn" in many.caption
     assert marks(many, "dot-s0") + marks(many, "tri-s1") < 620
     assert marks(many, "ring-s0") == marks(many, "hole") > 0, "extremes are hollow"
-
-
-def test_the_bar_is_the_mean_of_the_values() -> None:
-    own = examples.response((SCHED,))
+    # the bar is the mean of the values
     samples = [TreatmentValues({"sched": s}, np.linspace(a, a + 0.01, 20)) for s, a in (("bfs", 0.03), ("cfs", 0.01))]
-    picture = there(violins("v", own, samples))
-    ticks = ticks_of(picture, 90)
+    picture = there(violins("v", examples.response((SCHED,)), samples))
     bars = [corners(path)[0][1] for path in paths(picture, "mean")]
-    assert bars == pytest.approx([pixel(ticks, 15), pixel(ticks, 35)], abs=0.3), "in the order of the settings"
+    assert bars == at(picture, 90, [15, 35]), "in the order of the settings"
+    # more treatments than a row holds stand in rows, and the rest is said
+    forty = Factor(name="forty", settings=list(range(40)))
+    own = examples.response((forty, SCHED))
+    picture = there(violins("v", own, examples.samples(own.factors, 12)))
+    assert "The first 72 of 80 treatments are drawn." in picture.caption
+    tops = {round(corners(path)[0][1]) for path in paths(picture, "axis")}
+    assert len(tops) == 3
 
 
 def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
@@ -268,46 +263,33 @@ def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     assert corners(paths(picture, "mean")[0])[0][1] == pytest.approx(wanted, abs=0.5)
 
 
-def test_more_treatments_than_a_row_holds_stand_in_rows_and_the_rest_is_said() -> None:
-    clients = Factor(name="clients", settings=list(range(40)))
-    own = examples.response((clients, SCHED))
-    picture = there(violins("v", own, examples.samples(own.factors, 12)))
-    assert "The first 72 of 80 treatments are drawn." in picture.caption
-    tops = {round(corners(path)[0][1]) for path in paths(picture, "axis")}
-    assert len(tops) == 3
-
-
 def test_units_stand_in_their_order_with_sessions_parted() -> None:
     own = examples.response((SCHED,))
     points = [
         replace(own.series[0], order=o, session=o // 4, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
     ]
     picture = there(series("s", replace(own, series=points[::-1], treatments=own.treatments[:1])))
-    ticks = ticks_of(picture, 30)
     dots = xs_of(picture, "spot-s0")[::2]
-    assert [y for _, y in dots] == pytest.approx([pixel(ticks, p.value * 1000) for p in points], abs=0.3)
+    assert [y for _, y in dots] == at(picture, 30, [p.value * 1000 for p in points])
     steps = np.diff([x for x, _ in dots])
     assert steps == pytest.approx(steps[0], abs=0.2)
-    (bound, _), _ = corners(paths(picture, "axis")[0])
-    assert bound == pytest.approx((dots[3][0] + dots[4][0]) / 2, abs=0.2)
+    assert xs_of(picture, "axis")[0][0] == pytest.approx((dots[3][0] + dots[4][0]) / 2, abs=0.2)
     assert "session 0" in texts(picture)
 
 
-def test_an_unknown_order_is_said_and_starts_are_counted_in_whole_numbers() -> None:
+def test_an_unknown_order_is_said_and_many_units_are_thinned() -> None:
     own = examples.response((SCHED,))
     points = [replace(own.series[0], order=k, value=0.01 + 0.001 * (k % 3)) for k in range(18)]
     shown = texts(there(series("s", replace(own, series=points))))
     assert {"0", "5", "10", "15"} <= set(shown) and "5.0" not in shown
     picture = there(series("s", replace(own, series=[replace(p, order=-1) for p in own.series])))
     assert "do not give the order" in picture.caption
-
-
-def test_many_units_are_thinned_and_the_extremes_stay() -> None:
+    # many are thinned, and the extremes stay
     own = examples.response((SCHED,))
     means = {repr(t.settings): t.mean for t in own.treatments}
-    points = examples.series(means, 1000)
-    points[777] = replace(points[777], value=3.0)
-    picture = there(series("s", replace(own, series=points)))
+    many = examples.series(means, 1000)
+    many[777] = replace(many[777], value=3.0)
+    picture = there(series("s", replace(own, series=many)))
     assert "of 2,000 are drawn" in picture.caption and "1 lies beyond the axis" in picture.caption
     assert marks(picture, "edge-s0") + marks(picture, "edge-s1") == 1
 
@@ -324,13 +306,11 @@ def test_boots_stand_in_their_order_with_their_means() -> None:
     own = replace(examples.response((SCHED,)), dependences=[dependence("it does not matter")])
     drawn = [Boot(s, 0.01 * (k + 1) + np.linspace(0, 0.001, 30)) for k, s in enumerate(("cfs", "bfs", "bfs", "cfs"))]
     picture = there(boots("t", own, "session", drawn, SCHED, adjusted=False))
-    ticks = ticks_of(picture, 30)
     bars = [corners(path)[0][1] for path in paths(picture, "mean")]
-    assert bars == pytest.approx([pixel(ticks, float(b.values.mean()) * 1000) for b in drawn], abs=0.3)
+    assert bars == at(picture, 30, [float(b.values.mean()) * 1000 for b in drawn])
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1")) == (60, 60), "each unit in the colour of its setting"
     assert {"0", "1", "2", "3", "session", "cfs", "bfs"} <= set(texts(picture))
-    assert "It does not matter." in picture.caption
-    assert "taken off" not in picture.caption
+    assert "It does not matter." in picture.caption and "taken off" not in picture.caption
     assert boots("t", own, "session", drawn[:1], SCHED, adjusted=False) is None, "one boot"
     adjusted = there(boots("t", own, "session", [Boot(None, b.values) for b in drawn], None, adjusted=True))
     assert "What the treatments differ in is taken off." in adjusted.caption
@@ -350,18 +330,16 @@ def test_whiskers_end_at_the_last_value_within_reach() -> None:
 
 
 def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
-    own = examples.response((SCHED,))
     values = np.array([*np.linspace(0.02, 0.03, 50), 0.045])
-    picture = there(boxes("x", own, [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")]))
-    ticks = ticks_of(picture, 90)
+    samples = [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")]
+    picture = there(boxes("x", examples.response((SCHED,)), samples))
     first, third = np.quantile(values, (0.25, 0.75), method="median_unbiased") * 1000
-    ys = sorted({y for _, y in corners(paths(picture, "box-s0")[0])})
-    assert ys == pytest.approx(sorted([pixel(ticks, first), pixel(ticks, third)]), abs=0.3)
+    assert sorted({*heights(picture, "box-s0")}, reverse=True) == at(picture, 90, [first, third])
     ends = {y for path in paths(picture, "fine-s0") for _, y in corners(path)}
-    assert any(y == pytest.approx(pixel(ticks, 30), abs=0.3) for y in ends), "the last value within reach"
-    assert xs_of(picture, "ring-s0")[0][1] == pytest.approx(pixel(ticks, 45), abs=0.3)
-    cross = np.mean([y for _, y in xs_of(picture, "mean")])
-    assert cross == pytest.approx(pixel(ticks, float(values.mean()) * 1000), abs=0.5)
+    assert any([y] == at(picture, 90, [30]) for y in ends), "the last value within reach"
+    assert heights(picture, "ring-s0")[:1] == at(picture, 90, [45])
+    cross = np.mean(heights(picture, "mean"))
+    assert cross == pytest.approx(pixel(ticks_of(picture, 90), float(values.mean()) * 1000), abs=0.5)
 
 
 def test_a_histogram_counts_every_value_once() -> None:
@@ -405,15 +383,6 @@ def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> No
     heights = {round(max(y for _, y in bar) - min(y for _, y in bar), 0) for bar in bars if bar[0][0] == bar[1][0]}
     assert len(heights) == 1, "intervals as wide are as high in every panel"
     assert {"user, ms", "elapsed, s"} <= {text.replace("…", "") for text in texts(picture)}
-
-
-def test_questionable_treatments_are_red_in_the_block_plots() -> None:
-    own = examples.response((SCHED, LOAD))
-    doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
-    picture = there(blocks("b", doubted, own.blocks[0]))
-    assert marks(picture, "mark-regression") == marks(picture, "fine-regression") == 1
-    assert "questionable" in picture.caption
-    assert "questionable" not in there(blocks("b", own, own.blocks[0])).caption
 
 
 # --- sample sizes and one-way ---------------------------------------------------------------------------------------
