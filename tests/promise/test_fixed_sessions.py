@@ -19,7 +19,7 @@ from gate.decide import decide
 from gate.model import Report, Sample
 from gate.stats.fixed_sessions import Mean, average
 from gate.units import Quantity, Share
-from tests.promise import machines
+from tests.promise import table as machines
 from tests.promise.test_fieller import at_most, standard_error
 from tests.support import simulate
 from tests.support.samples import nested

@@ -317,7 +317,7 @@ def test_a_cap_that_was_hit_is_told() -> None:
     assert strict.limits(0.0005).kind == "line"
 
 
-def test_one_unit_at_the_top_withholds_the_interval() -> None:
+def test_what_withholds_the_interval() -> None:
     one, two = [[[[1, 2, 3], [2, 3]]]], [[[[1, 2], [3]], [[3, 4]]]]
     for base, head in ((one, two), (two, one)):
         found = made(base, head)
@@ -328,9 +328,7 @@ def test_one_unit_at_the_top_withholds_the_interval() -> None:
     assert made(two, two, sessions=True).warnings == (OneUnit("session"),)
     # which FLAT does not know
     assert made(one, two, scheme="FLAT").limits(0.05).kind == "bounded"
-
-
-def test_equal_resamples_withhold_the_interval() -> None:
+    # equal resamples
     same = [[[[0.1, 0.1, 0.1], [0.1]], [[0.1] * 7]]]
     for scheme in SCHEMES:
         found = made(same, same, scheme=scheme, bca=True)
@@ -350,7 +348,8 @@ def test_one_side_without_spread_leaves_the_other(bca: bool) -> None:
     assert made(spread, constant, bca=bca).limits(0.05).kind == "bounded"
 
 
-def test_resamples_of_base_without_a_positive_mean_count_against_both_limits() -> None:
+def test_a_base_without_a_positive_mean_counts_against_both_limits() -> None:
+    # in some resamples
     base, head = [[[[0.0]], [[0.0]], [[0.0]], [[1.0]]]], [[[[5.0]], [[6.0]], [[7.0]], [[6.0]]]]
     found = made(base, head)
     share = there(found.ratio).undefined / replicates(found)
@@ -360,15 +359,13 @@ def test_resamples_of_base_without_a_positive_mean_count_against_both_limits() -
     assert all(there(found.p(6.0, tail)) > 2 * share for tail in TAILS)
     assert found.difference_limits(0.05).kind == "bounded"
     assert isinstance(found.warnings[1], UndefinedResamples)
-
-
-def test_a_base_of_zero_has_no_limits_but_a_difference() -> None:
-    found = made([[[[0.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]], bca=True)
-    assert found.limits(0.05).kind == "line"
-    assert found.p(1.0, "above") == 1.0
-    low = there(found.difference_limits(0.05).low)
+    # in all
+    zero = made([[[[0.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]], bca=True)
+    assert zero.limits(0.05).kind == "line"
+    assert zero.p(1.0, "above") == 1.0
+    low = there(zero.difference_limits(0.05).low)
     assert low > 1
-    assert there(found.p_difference(low - 1e-6, "above")) < 0.05 <= there(found.p_difference(low, "above"))
+    assert there(zero.p_difference(low - 1e-6, "above")) < 0.05 <= there(zero.p_difference(low, "above"))
 
 
 def test_the_difference_is_of_the_same_replicates() -> None:

@@ -90,10 +90,14 @@ def test_a_plan_finds_the_change_it_is_for_and_a_family_asks_for_more() -> None:
     assert planned([case], Terms(ALPHA, 20, 5, "fieller"), FIXED).most > 1.3 * plan.most
 
 
-def test_a_quantile_has_enough_values() -> None:
+def test_a_quantile_has_enough_values_and_a_budget_below_min_builds_reaches_nothing() -> None:
     case = PlannedCase("x", Components(0, 0, 0.0002), PARSE.costs, 0.03, (Aim(0.03),), values=1000)
     plan = planned([case], ONE, FIXED)
     assert plan.executions * plan.iterations >= 1000
+    # a budget below min_builds reaches nothing, whatever the width
+    still = PlannedCase("x", Components(1e-9, 0, 1e-9), Costs(10, 0, 0, 1), 0.03, (Aim(0.03),))
+    assert planned([still], ONE, Limits(budget=70.0), reached=False).counts.builds < 5
+    assert cheapest([still], ONE, Limits(budget=43.0)) is None
 
 
 def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
@@ -108,12 +112,6 @@ def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
     for seconds_ in (60.0, 333.0):
         plan = cheapest([PARSE, ENCODE], ONE, Limits(budget=seconds_))
         assert plan is None or plan.most <= seconds_ * (1 + 1e-9)
-
-
-def test_a_budget_below_min_builds_reaches_nothing_whatever_the_width() -> None:
-    still = PlannedCase("x", Components(1e-9, 0, 1e-9), Costs(10, 0, 0, 1), 0.03, (Aim(0.03),))
-    assert planned([still], ONE, Limits(budget=70.0), reached=False).counts.builds < 5
-    assert cheapest([still], ONE, Limits(budget=43.0)) is None
 
 
 def test_looks_are_those_of_the_range_in_the_config() -> None:

@@ -153,9 +153,10 @@ def test_sessions_are_compared_by_an_f_test(seed: int) -> None:
         if stats.f_oneway(*groups).pvalue < 0.01 and size >= 0.005:
             expected.append((kind, size))
     sides = nested(base, builds), nested(head, builds)
-    found = [*said(SessionsDiffer, *sides), *said(RatioBySession, *sides)]
-    assert kinds(found) == [kind for kind, _ in expected]
-    assert [w.deviation for w in found] == pytest.approx([size for _, size in expected])
+    found: list[tuple[type, float]] = [(SessionsDiffer, w.deviation) for w in said(SessionsDiffer, *sides)]
+    found += [(RatioBySession, w.deviation) for w in said(RatioBySession, *sides)]
+    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
+    assert [size for _, size in found] == pytest.approx([size for _, size in expected])
 
 
 @pytest.mark.parametrize("seed", seeds(40))
@@ -210,7 +211,7 @@ def test_correlation_is_a_t_test_over_builds(seed: int) -> None:
     builds = lags.mean(axis=2) + 1 / 12
     error = math.sqrt(np.var(builds, axis=1, ddof=1).mean() / 4 / 2)
     seen = stats.t.sf(np.mean(builds) / error, 6) < 0.01
-    assert bool(said(Autocorrelation, *map(side, values))) == seen
+    assert bool(said(Autocorrelation, side(values[0]), side(values[1]))) == seen
 
 
 # --- made cases

@@ -67,19 +67,17 @@ def test_quantiles_are_those_of_each_build() -> None:
     assert (found.y / found.x, limits.low, limits.high) == pytest.approx((estimate, low, high), rel=1e-9)
 
 
-def test_machines_count_alike_however_many_rounds_they_have() -> None:
+def test_machines_count_alike_and_the_difference_is_that_of_one_in_the_middle() -> None:
     steady = [[1.0], [1.01], [0.99]]
     base = [steady, steady * 4]
     head = [[[1.5 * v[0] * (1 + k / 1000)] for k, v in enumerate(steady)], [[v[0]] for v in steady * 4]]
     found = over(machines(base, head))
     assert found.y / found.x == pytest.approx(math.sqrt(1.5), rel=0.002)
-
-
-def test_the_difference_is_that_of_a_machine_in_the_middle() -> None:
+    # the difference is that of a machine in the middle
     rng = np.random.default_rng(4)
     speeds = (0.1, 0.4)
-    base, head = ([[[float(k * s * rng.normal(1, 1e-4))] for _ in range(5)] for s in speeds] for k in (1.0, 1.5))
-    low, high = ends(over(machines(base, head)).difference_limits(0.05))
+    slow, fast = ([[[float(k * s * rng.normal(1, 1e-4))] for _ in range(5)] for s in speeds] for k in (1.0, 1.5))
+    low, high = ends(over(machines(slow, fast)).difference_limits(0.05))
     assert low < 0.5 * 0.2 < high < 0.102
 
 

@@ -74,7 +74,8 @@ class Trials:
         s2 = (degrees * s0 + d * s) / (degrees + d)
         by_memory = self.called(degrees + d, alpha, s2 * self.x**2 / builds, s2 * self.y**2 / builds)
         alone = self.called(d, alpha, s * self.x**2 / builds, s * self.y**2 / builds)
-        return used & by_memory & (builds >= min(3, min_builds)) | ~used & alone & (builds >= min_builds)
+        called = used & by_memory & (builds >= min(3, min_builds)) | ~used & alone & (builds >= min_builds)
+        return np.asarray(called)
 
 
 MODERATED = Interval("fieller-moderated", degrees=20)

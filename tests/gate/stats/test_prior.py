@@ -72,7 +72,7 @@ def prior(variance: float = 1.0, df: float = 20.0) -> Prior:
 # --- the weight of a memory -------------------------------------------------------------------------------------------
 
 
-def test_the_weight_of_sessions_is_that_of_their_degrees_and_number() -> None:
+def test_the_weight_of_sessions_and_what_is_no_memory() -> None:
     one = there(remembered(memory(session(contrast=square(0.04, 19)))))
     # 1/d0 = 1/19 + 2/12: "one long calibration gives d0 of about 5"
     assert (one.variance, one.df) == pytest.approx((0.04, 1 / (1 / 19 + 2 / 12)))
@@ -85,18 +85,14 @@ def test_the_weight_of_sessions_is_that_of_their_degrees_and_number() -> None:
     # 40^2/(30^2 + 10^2) = 1.6 equal sessions
     wanted = (30 * 0.04 + 10 * 0.01) / 40, 1 / (1 / 40 + (1 + 1 / 1.6) / 10)
     assert (unlike.variance, unlike.df) == pytest.approx(wanted)
-
-
-def test_a_memory_halves_every_90_days_and_is_capped_first() -> None:
+    # it halves every 90 days and is capped first
     for days, expected in ((0, 20.0), (90, 10.0), (180, 5.0), (-3, 20.0)):
         found = there(remembered(memory(session(days=days, contrast=square(1, 400))), None))
         assert found.df == pytest.approx(expected)
     # an old session never makes a memory worth less
     fresh, old = session(contrast=square(1, 19)), session(days=400, contrast=square(9, 19))
     assert remembered(memory(old, fresh)) == there(remembered(memory(fresh)))
-
-
-def test_what_cannot_be_read_or_used_is_no_memory() -> None:
+    # what cannot be read or used is none
     good = session(contrast=square(1, 19))
     undated = msgspec.structs.replace(good, created="yesterday")
     for unusable in (session(), session(contrast=square(0, 19)), session(contrast=square(1, 0)), undated):
@@ -398,7 +394,7 @@ def test_coverage(builds: int, noise: float, cases: int, promise: float, most: f
 COMMON = session(build=square(0.01, 4), contrast=square(0.01, 4))
 
 
-def test_common_layouts_ask_for_five_checks_like_them() -> None:
+def test_what_layouts_sessions_remember() -> None:
     common = [msgspec.structs.replace(COMMON, layouts="common")] * FEWEST_COMMON
     assert remembered(memory(COMMON, *common[1:]), layouts="common") is None
     asked = [there(remembered(memory(COMMON, *common), layouts=of)).sessions for of in ("common", "independent")]
@@ -406,9 +402,7 @@ def test_common_layouts_ask_for_five_checks_like_them() -> None:
     # a build's mean is the same thing, however the other side is laid out
     within = there(remembered(memory(COMMON, *common), kind="build", layouts="common"))
     assert within.sessions == 1 + FEWEST_COMMON
-
-
-def test_the_correlation_that_sessions_remember() -> None:
+    # the correlation of both sides
     known = [msgspec.structs.replace(COMMON, layouts="common", correlation=0.9, rounds=8)] * 4
     assert remembered_correlation([memory(*known)], "independent") is None
     found = remembered_correlation([memory(*known), memory(*known)], "common")

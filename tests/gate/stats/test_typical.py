@@ -70,20 +70,27 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     assert found.x == pytest.approx(math.exp(np.mean(middles) - np.mean(ratios) / 2))
 
 
-def test_an_execution_of_several_values_counts_by_its_mean() -> None:
+def test_what_a_pair_and_a_session_are() -> None:
+    # an execution of several values counts by its mean
     values = np.random.default_rng(3).lognormal(size=(2, 5, 4))
     several, means = (
         ratios_of(each, of_starts(np.ones((2, 5)))) for each in (nested(values), of_starts(values.mean(axis=2)))
     )
     assert several == pytest.approx(means)
-
-
-def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
-    base, head = np.full((3, 10), 2.0), np.full((3, 10), 2.1)
+    # what hits one of two neighbours does not count
+    x, y = np.full((3, 10), 2.0), np.full((3, 10), 2.1)
     # of each round two starts meet something, and drift moves both sides alike
-    head[:, 3], base[:, 8] = 9.0, 7.0
+    y[:, 3], x[:, 8] = 9.0, 7.0
     drift = np.linspace(1, 3, 10)
-    assert np.exp(ratios_of(of_starts(base * drift), of_starts(head * drift))) == pytest.approx([1.05] * 3)
+    assert np.exp(ratios_of(of_starts(x * drift), of_starts(y * drift))) == pytest.approx([1.05] * 3)
+    # rounds of one side do not count
+    pair = typical_pair(lists([[1.0], [2.0], [3.0]]), lists([[4.0], [6.0], [9.0]], first=1), sessions=False)
+    assert pair is not None and pair[0].units == ((0, 1), (0, 2))
+    assert np.exp(pair[1].values - pair[0].values) == pytest.approx([2.0, 2.0])
+    # sessions are the means of their rounds
+    one, other = (nested(side, [1, 3]) for side in np.random.default_rng(4).lognormal(size=(2, 4, 6, 1)))
+    rounds = ratios_of(one, other)
+    assert ratios_of(one, other, sessions=True) == pytest.approx([rounds[0], rounds[1:].mean()])
 
 
 @pytest.mark.parametrize(
@@ -101,18 +108,6 @@ def test_a_missing_execution_leaves_the_others_their_neighbours(
 ) -> None:
     found = ratios_of(lists([[11.0, 12.0, 13.0]], base), lists([[20.0, 22.0, 24.0, 26.0]], head))
     assert found == pytest.approx([np.log(np.array(partners) / [11.0, 12.0, 13.0]).mean()])
-
-
-def test_rounds_of_one_side_do_not_count() -> None:
-    pair = typical_pair(lists([[1.0], [2.0], [3.0]]), lists([[4.0], [6.0], [9.0]], first=1), sessions=False)
-    assert pair is not None and pair[0].units == ((0, 1), (0, 2))
-    assert np.exp(pair[1].values - pair[0].values) == pytest.approx([2.0, 2.0])
-
-
-def test_sessions_are_the_means_of_their_rounds() -> None:
-    base, head = (nested(side, [1, 3]) for side in np.random.default_rng(4).lognormal(size=(2, 4, 6, 1)))
-    rounds = ratios_of(base, head)
-    assert ratios_of(base, head, sessions=True) == pytest.approx([rounds[0], rounds[1:].mean()])
 
 
 def test_what_has_no_logarithm_or_no_partner_has_no_ratio() -> None:

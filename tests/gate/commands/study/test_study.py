@@ -120,18 +120,16 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     assert "execute" not in out
     assert out.count("seed ") == 0
     assert run("study", "plan", "--seed", "7") == (code, out, err)
+    assert "18 starts of 2 values" in run("study", "--dry-run", "--set", "plan.iterations=2")[1]
     assert not (project.top / ".perfgate").exists()
 
 
 def test_all_prints_the_order_by_iterations(project: Project) -> None:
-    order = run("study", "plan", "--seed", "7", "--all")[1].partition("\n  order\n")[2].splitlines()
-    order = [line[2:] for line in order]
-    assert [line for line in order if line.startswith("iteration")] == [
-        f"iteration {i} of 3, round {i} of 3" for i in (1, 2, 3)
-    ]
+    order = run("study", "plan", "--seed", "7", "--all")[1].partition("\n  order\n")[2]
+    assert re.findall("(?m)^  iteration.*", order) == [f"  iteration {i} of 3, round {i} of 3" for i in (1, 2, 3)]
     wanted = {f"clients={c}, load={b}, opt={o}" for c in (1, 8) for b in ("idle", "busy") for o in ("O0", "O2")}
     wanted -= {f"clients=8, load={b}, opt=O2" for b in ("idle", "busy")}
-    blocks = "\n".join(order).split("iteration ")[1:]
+    blocks = order.split("iteration ")[1:]
     for block in blocks:
         assert {*re.findall(r"  execute  latency \((.*)\)", block)} == wanted
         assert sorted(re.findall(r"  build    (\S+)  seed \d+", block)) == ["opt=O0", "opt=O2"]
@@ -280,12 +278,37 @@ def test_what_is_refused_is_one_line_and_exit_2(project: Project, config: str, a
     assert said in err and "--config" not in err
 
 
-# awk's, and what perfgate replaces itself; where the factor is there, what looks like it is something else
-@pytest.mark.parametrize("braces", ["{clients} {print}", "{clients} {output} {seed}", "{clients} {depth} {dept}"])
-def test_braces_that_are_no_misspelt_factor_are_left(project: Project, braces: str) -> None:
-    project.write("perfgate.toml", of_latency(f"x {braces}", DEEP))
-    code, _, err = run("study", "--dry-run")
+ASKED = STUDY.replace("[study]\n", '[study]\nresponses = ["user", "latency"]\n')
+NO_RESPONSE, NO_COMMAND = "study.responses: no benchmark declares latency, only ", "  - depth: no command has {depth}"
+BY_ENV, BY_VALUE = "{ low = {}, high = { env = { A = '1' } } }", "{ low = { value = 1 }, high = { value = 2 } }"
+
+
+@pytest.mark.parametrize(
+    ("config", "said", "unsaid"),
+    [
+        (of_latency("x {clients}", ASKED, '"hyperfine"'), f"{NO_RESPONSE}memory, system, time, user", "declares user"),
+        (
+            of_latency("x {clients}", ASKED, '"spawn"'),
+            f"{NO_RESPONSE}active, memory, system, time, user",
+            "declares user",
+        ),
+        (of_latency("x {clients}", ASKED, '"values"\nmetric = {user = {}}'), f"{NO_RESPONSE}user", "declares user"),
+        (of_latency("x {clients}", DEEP), NO_COMMAND, "did you mean"),
+        (of_latency("x {clients} {depth}", DEEP), "depth", NO_COMMAND),
+        (of_latency("x {clients} $PERFGATE_FACTOR_DEPTH", DEEP), "depth", NO_COMMAND),
+        (of_latency("x {clients}", f"{STUDY}depth = {BY_ENV}\n"), "depth", NO_COMMAND),
+        (of_latency("x {clients}", f"{STUDY}depth = {BY_VALUE}\n"), NO_COMMAND, "did you mean"),
+        # awk's, and what perfgate replaces itself; where the factor is there, what looks like it is something else
+        (of_latency("x {clients} {print}", DEEP), "depth", "did you mean"),
+        (of_latency("x {clients} {output} {seed}", DEEP), "depth", "did you mean"),
+        (of_latency("x {clients} {depth} {dept}", DEEP), "depth", "did you mean"),
+    ],
+)
+def test_the_plan_says_what_no_benchmark_or_command_has(project: Project, config: str, said: str, unsaid: str) -> None:
+    project.write("perfgate.toml", config)
+    code, out, err = run("study", "--dry-run")
     assert (code, err) == (0, "")
+    assert said in out and unsaid not in out
 
 
 def test_the_matrix_has_a_job_for_each_session_on_each_runner(project: Project) -> None:
@@ -352,44 +375,6 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
         assert run("study", *options_)[0] == 2
     assert len(calls) == 1
-
-
-@pytest.mark.parametrize(
-    ("instrument", "metrics"),
-    [
-        ('"hyperfine"', "memory, system, time, user"),
-        ('"spawn"', "active, memory, system, time, user"),
-        ('"values"\nmetric = {user = {}}', "user"),
-    ],
-)
-def test_a_response_that_no_benchmark_has_is_said_before_measuring(
-    project: Project, instrument: str, metrics: str
-) -> None:
-    asked = STUDY.replace("[study]\n", '[study]\nresponses = ["user", "latency"]\n')
-    project.write("perfgate.toml", of_latency("x {clients}", asked, instrument))
-    code, out, _ = run("study", "--dry-run", "--set", "plan.iterations=2")
-    assert code == 0 and "18 starts of 2 values" in out
-    assert f"study.responses: no benchmark declares latency, only {metrics}" in out
-    assert "declares user" not in out
-
-
-@pytest.mark.parametrize(
-    ("command", "factor", "warned"),
-    [
-        ("x {clients}", "[1, 2]", True),
-        ("x {clients} {depth}", "[1, 2]", False),
-        ("x {clients} $PERFGATE_FACTOR_DEPTH", "[1, 2]", False),
-        ("x {clients}", "{ low = {}, high = { env = { A = '1' } } }", False),
-        ("x {clients}", "{ low = { value = 1 }, high = { value = 2 } }", True),
-    ],
-)
-def test_a_factor_that_no_command_has_is_said_before_measuring(
-    project: Project, command: str, factor: str, warned: bool
-) -> None:
-    project.write("perfgate.toml", of_latency(command, f"{STUDY}depth = {factor}\n"))
-    code, out, err = run("study", "--dry-run")
-    assert (code, err) == (0, "")
-    assert ("  - depth: no command has {depth}" in out) is warned
 
 
 @pytest.mark.parametrize(

@@ -183,14 +183,12 @@ def test_what_is_wrong_is_told(
     assert said or not warnings
 
 
-def test_clean_data_gives_no_warning() -> None:
+def test_clean_data_gives_no_warning_nor_what_is_sure_but_small() -> None:
     codes = factorial(4, 5)
     y = 50 + codes @ [10, 6, 3, 4] + np.random.default_rng(8).normal(size=80)
     found = diagnostics(frame(y, codes), FACTORS, 2, "execution", 0.95)
     assert found.warnings == [] and all(each.holds for each in found.checks)
-
-
-def test_what_is_sure_but_small_is_no_warning() -> None:
+    # nor what is sure but small
     rng = np.random.default_rng(9)
     codes = factorial(2, 5000)
     y = 50 + codes @ [10, 6] + rng.standard_gamma(100, size=20_000) / 10  # skewness 0.2
@@ -223,11 +221,20 @@ def test_a_drift_is_told_with_its_size() -> None:
     assert any("drift up" in text and "of the mean" not in text for text in logs.warnings)
 
 
-def test_without_an_order_nothing_is_said_of_time() -> None:
+def test_what_cannot_be_checked() -> None:
+    # time without an order
     found = diagnostics(frame(np.arange(8.0) ** 2, factorial(2, 2), np.full(8, -1)), FACTORS[:2], 1, "execution", 0.95)
     for name in ("independence in time", "no drift"):
         assert check(found, name).p is None and "does not say in which order" in check(found, name).words
     assert all(r.order is None for r in found.residuals)
+    # anything without degrees of freedom
+    found = diagnostics(frame([1, 2, 4, 9], factorial(2, 1)), FACTORS[:2], 2, "execution", 0.95)
+    assert all(each.p is None and each.holds for each in found.checks)
+    assert (found.largest_cook, found.where) == (None, None)
+    assert found.warnings == [
+        "one observation for each effect: nothing is left to estimate the noise from; measure replicates"
+    ]
+    assert [r.residual for r in found.residuals] == [0] * 4
 
 
 def test_one_wild_unit_is_told_and_where_it_is() -> None:
@@ -240,16 +247,6 @@ def test_one_wild_unit_is_told_and_where_it_is() -> None:
     assert any(text.startswith("one execution moves the effects by itself (Cook's distance") for text in found.warnings)
     two = diagnostics(frame(y, codes, np.full(16, -1)).assign(session=[0, 1] * 8), FACTORS[:2], 2, "build", 0.95)
     assert two.where == "build at load=high, sched=low, session 0"
-
-
-def test_nothing_can_be_checked_without_degrees_of_freedom() -> None:
-    found = diagnostics(frame([1, 2, 4, 9], factorial(2, 1)), FACTORS[:2], 2, "execution", 0.95)
-    assert all(each.p is None and each.holds for each in found.checks)
-    assert (found.largest_cook, found.where) == (None, None)
-    assert found.warnings == [
-        "one observation for each effect: nothing is left to estimate the noise from; measure replicates"
-    ]
-    assert [r.residual for r in found.residuals] == [0] * 4
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The linear model: literal least squares, R's published examples, SAS's type III hypotheses, data with known effects."""
+"""The linear model: R's published examples, SAS's type III hypotheses, data with known effects."""
 
 import math
 from itertools import product
@@ -10,7 +10,7 @@ import pytest
 from scipy import linalg
 
 from gate.model.study import Effect, Factor, LinearModel, Setting, Term
-from gate.stats.design.coding import coded, contrasts
+from gate.stats.design.coding import coded
 from gate.stats.design.linear import linear_model
 from gate.stats.rounding import Array
 from tests.support.samples import there
@@ -91,46 +91,6 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
     )
     assert model.intercept.estimate == pytest.approx(28.901785714286)
     assert model.residual_ss == pytest.approx(4839.91468254)
-
-
-def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str, tuple[float, float]]:
-    """Each term's sum of squares by dropping its columns, and each estimate: least squares on all rows."""
-    codes = units[[f"f{i}" for i in range(len(factors))]].to_numpy()
-    sizes = [len(f.settings) for f in factors]
-    x = coded(codes, sizes, order)
-    y = units["y"].to_numpy()
-
-    def rss(matrix: Array) -> float:
-        return float(((y - matrix @ np.linalg.lstsq(matrix, y)[0]) ** 2).sum())
-
-    b = np.linalg.lstsq(x.matrix, y)[0]
-    found = {"residual": (rss(x.matrix), float(b[0]))}
-    for own in x.terms[1:]:
-        columns = list(range(own.start, own.stop))
-        _, last = contrasts(own.factors, sizes)[-1]
-        ss = rss(np.delete(x.matrix, columns, axis=1)) - rss(x.matrix)
-        found[":".join(factors[f].name for f in own.factors)] = ss, float(np.dot(last, b[columns]))
-    return found
-
-
-@pytest.mark.parametrize("seed", some(range(12), 8, pytest.mark.nightly))
-def test_against_literal_least_squares(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    sizes = [[2, 2, 2, 2], [3, 2, 2], [3, 3], [2, 4]][seed % 4]
-    factors = [factor("abcd"[i], *range(size)) for i, size in enumerate(sizes)]
-    cells = np.array(list(product(*map(range, sizes))))
-    codes = np.vstack((cells, cells[rng.integers(0, len(cells), size=40)]))
-    y = codes @ np.arange(1, len(sizes) + 1) + 2.0 * codes[:, 0] * codes[:, 1] + rng.normal(size=len(codes))
-    units = units_of(y, *codes.T)
-    order = 1 + seed % 3
-    model = linear_model(units, factors, order, 0.9)
-    expected = literal(units, factors, order)
-    assert model.residual_ss == pytest.approx(expected["residual"][0])
-    assert model.intercept.estimate == pytest.approx(expected["residual"][1])
-    for each in model.terms:
-        ss, last = expected[each.term]
-        assert [each.sum_of_squares, each.effects[-1].estimate] == pytest.approx([ss, last])
-    assert len(model.terms) == len(expected) - 1
 
 
 def test_the_structure_of_table_3_comes_back() -> None:
@@ -233,10 +193,6 @@ def test_what_cannot_be_estimated_is_named_and_what_holds_it_goes_too() -> None:
     model = linear_model(units, two("abc"), 3, 0.95)
     assert model.inestimable == ["a:b: a=1 was not measured with b=1; without it there is no a:b:c"]
     assert model.formula == "y ~ a + b + c + a:c + b:c"
-    expected = literal(units, two("abc"), 3)
-    assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(
-        {name: ss for name, (ss, _) in expected.items() if name != "residual"}, abs=1e-9
-    )
     # a factor that goes with another is its alias
     units = units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1])
     model = linear_model(units, [factor("os", "a", "b", "c"), factor("disk", "x", "y")], 2, 0.95)

@@ -135,7 +135,7 @@ def test_the_interval_of_percent_against_a_literal_one() -> None:
     assert [row.low, row.high] == pytest.approx(wanted, rel=1e-9)
 
 
-def test_logarithms_give_the_ratio_of_geometric_means() -> None:
+def test_percents_of_logarithms_and_of_settings_that_were_measured() -> None:
     x, y = [0.0, 0.1, 0.2], [0.3, 0.5, 0.4, 0.4]
     (row,) = percents(frame({(0,): x, (1,): y}), factors(2), "lower", 0.95, unit="s", log=True)
     ends = stats.ttest_ind(y, x, equal_var=False).confidence_interval(0.95)
@@ -143,6 +143,12 @@ def test_logarithms_give_the_ratio_of_geometric_means() -> None:
     assert (row.low, row.high) == pytest.approx((math.exp(ends.low) - 1, math.exp(ends.high) - 1), rel=1e-9)
     assert (row.first_mean, row.second_mean, row.difference) == pytest.approx((0.1, 0.4, 0.3))
     assert row.words == "35.0% slower"
+    # every setting is compared with the first that was measured
+    # the first setting of b was measured nowhere, the second not at a = 1
+    groups = {(0, 1): [1.0, 1.1], (0, 2): [2.0, 2.1], (0, 3): [3.0, 3.1], (1, 2): [5.0, 5.1], (1, 3): [6.0, 6.1]}
+    rows = [r for r in percents(frame(groups), factors(2, 4), "lower", 0.95, unit="s") if r.factor == "b"]
+    assert [(row.at, row.first, row.second) for row in rows] == [({"a": 0}, 1, 2), ({"a": 0}, 1, 3)]
+    assert percents(frame({(0,): []}), factors(2), "lower", 0.95, unit="s") == []
 
 
 @pytest.mark.parametrize(
@@ -173,14 +179,6 @@ def test_words_of_odd_cases(x: list[float], y: list[float], words: str) -> None:
     assert row.words == words
     if "%" not in words and words != "no difference":
         assert (row.percent, row.low, row.high) == (None, None, None)
-
-
-def test_every_setting_is_compared_with_the_first_that_was_measured() -> None:
-    # the first setting of b was measured nowhere, the second not at a = 1
-    groups = {(0, 1): [1.0, 1.1], (0, 2): [2.0, 2.1], (0, 3): [3.0, 3.1], (1, 2): [5.0, 5.1], (1, 3): [6.0, 6.1]}
-    rows = [r for r in percents(frame(groups), factors(2, 4), "lower", 0.95, unit="s") if r.factor == "b"]
-    assert [(row.at, row.first, row.second) for row in rows] == [({"a": 0}, 1, 2), ({"a": 0}, 1, 3)]
-    assert percents(frame({(0,): []}), factors(2), "lower", 0.95, unit="s") == []
 
 
 # --- tests by ranks, and of variances ---------------------------------------------------------------------------------

@@ -246,7 +246,7 @@ def test_an_intercept_is_told_from_what_differs_most() -> None:
     assert (model.block, model.blocks, [t.error_df for t in model.terms]) == ("build", 8, [21.0, 21.0, 21.0])
 
 
-def test_aligned_units_have_the_means_of_treatments_and_the_variance_of_the_stratum() -> None:
+def test_aligned_units_and_blocks_of_every_treatment() -> None:
     frame, factors = split_plot(OATS, 3, 4)
     lie = layers(frame, factors, "replicate")
     found = aligned(frame, factors, lie, "execution")
@@ -254,9 +254,7 @@ def test_aligned_units_have_the_means_of_treatments_and_the_variance_of_the_stra
     assert found.groupby(keys)["y"].mean().tolist() == near(frame.groupby(keys)["y"].mean().tolist())
     within = found["y"] - found.groupby(keys)["y"].transform("mean")
     assert float((within**2).sum()) / (72 - 12) == near(177.0833, 1e-5)
-
-
-def test_without_a_design_a_build_is_a_block_where_it_has_every_treatment() -> None:
+    # without a design a build is a block where it has every treatment
     frame, factors = split_plot(STROUP, 3, 2)
     assert complete_within(frame, factors) == "build"
     assert complete_within(frame.drop(index=[3]), factors) is None

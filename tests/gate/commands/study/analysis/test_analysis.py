@@ -93,7 +93,7 @@ def test_one_execution_a_treatment_has_estimates_and_says_what_is_lacking() -> N
     assert found.words
     # without a factor that varies there is nothing to compare
     found = analysed(designs.lines({"a": [1]}, lambda _, rng: list(rng.random(5)), 3))
-    assert found.linear is found.quantiles is None
+    assert (found.linear, found.quantiles) == (None, None)
     assert any("there is nothing to compare" in text for text in found.warnings)
 
 
@@ -118,7 +118,7 @@ def of_builds(seed: int, effect: float) -> list[dict[str, Any]]:
         luck = rng.normal(0, 0.05) + (effect if side == "head" else 0)
         for load, number in product(("idle", "busy"), range(3)):
             values = np.exp(luck + rng.normal(0, 0.01) + rng.normal(0, 0.1, 100)).tolist()
-            at = {"build": build, "execution": number, "factors": {"load": load}, "order": len(found)}
+            at: dict[str, Any] = {"build": build, "execution": number, "factors": {"load": load}, "order": len(found)}
             found.append(execution(side, values, **at))
     return found
 

@@ -150,7 +150,7 @@ def test_means_stand_at_their_heights_with_one_scale() -> None:
     every = [[p.mean * 1000 for p in main.points] for main in own.mains]
     for number, means in enumerate(every):
         assert heights(picture, "line-s0", number) == at(picture, 20, means)
-    assert heights(picture, "dotted")[:1] == at(picture, 20, [np.mean(np.concatenate(every))])
+    assert heights(picture, "dotted")[:1] == at(picture, 20, [float(np.mean(np.concatenate(every)))])
     assert "not balanced" not in picture.caption
     assert "not balanced" in there(mains("m", replace(own, balanced=False))).caption
 
