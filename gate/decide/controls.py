@@ -10,7 +10,7 @@ from gate.decide.design import Design, Subject
 from gate.decide.estimates import estimates
 from gate.model import Finding
 from gate.model.controls import Control, Controls
-from gate.stats.subsample import EXPECTED, e_value, halves
+from gate.stats.levels import EXPECTED, e_value, halves
 
 
 def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | None]:

@@ -18,9 +18,8 @@ from gate.model.names import Top
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
 from gate.stats.ratio import Tail
-from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired
+from gate.stats.round_ratio import FEWEST_CASES, INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.sequential import Spending, spending
-from gate.stats.shared_variance import FEWEST_CASES
 from gate.units import whole_of
 
 

@@ -27,11 +27,9 @@ from gate.stats.fixed_sessions import (
     stacked,
     together,
 )
-from gate.stats.levels import Tops
+from gate.stats.levels import Tops, measured_together, of_complete_rounds, of_rounds, of_shared_sessions
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
-from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
-from gate.stats.shared_variance import FEWEST_BUILDS, shared_of
-from gate.stats.subsample import measured_together, of_complete_rounds, of_rounds, of_shared_sessions
+from gate.stats.round_ratio import FEWEST_BUILDS, LEAST_COMPLETE, Rounds, rounds_of, shared_of
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""

@@ -31,14 +31,13 @@ from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
 from gate.stats import diagnostics
-from gate.stats.diagnostics.rounds import carry_over
+from gate.stats.diagnostics import carry_over
 from gate.stats.estimate import level_variances
 from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
-from gate.stats.round_ratio import UNKNOWN
+from gate.stats.round_ratio import UNKNOWN, wider
 from gate.stats.special import chdtri
-from gate.stats.spreads import wider
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
 _OF_SAMPLED_SESSIONS = (warn.SessionsDiffer, warn.RatioBySession)

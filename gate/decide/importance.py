@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from gate.decide.design import Subject
 from gate.model import Finding, QuantileCurve, Verdict
-from gate.stats.quantile import quantile_curve
+from gate.stats.centers import quantile_curve
 
 MOST = 20
 """Findings that get curves and pictures."""

@@ -16,8 +16,8 @@ from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, estima
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.decide.sides import limits_of_heads
 from gate.model import Accepted
-from gate.stats.family import Tested, share, within
 from gate.stats.ratio import WITHHELD, Limits, Tail
+from gate.stats.sequential import Tested, share, within
 
 _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
 

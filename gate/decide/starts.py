@@ -23,8 +23,7 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Execution, Record, Run, Turn, UserError
 from gate.model.case import quantile_of
-from gate.stats.quantile import needed_values
-from gate.stats.typical import first_round_noise
+from gate.stats.centers import first_round_noise, needed_values
 
 _LIKE_BEFORE = 50
 """What a round has at least where that takes no longer than its builds."""

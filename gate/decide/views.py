@@ -17,7 +17,7 @@ from gate.config.rules import metric_rules
 from gate.config.types import Config
 from gate.model import Case
 from gate.model.case import MEAN, TYPICAL, CaseId, case_id, center_of
-from gate.stats.typical import first_round_noise
+from gate.stats.centers import first_round_noise
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""

@@ -24,14 +24,21 @@ from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
 from gate.planning.known import Known, Spending, about_costs, planned_costs
-from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
+from gate.stats.centers import FEWEST_PAIRS, needed_values
+from gate.stats.components import (
+    PlannedLevel,
+    Repetitions,
+    Square,
+    correlation_of,
+    estimate,
+    remember,
+    shared_share,
+    squares_of,
+)
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
+from gate.stats.levels import by_session
 from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of, remembered_correlation
-from gate.stats.quantile import needed_values
-from gate.stats.remembered_variance import Repetitions, remember
-from gate.stats.subsample import by_session
-from gate.stats.typical import FEWEST_PAIRS
 from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import Costs as Spent
 from gate.words import views

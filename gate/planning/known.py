@@ -8,8 +8,7 @@ from typing import Any
 
 from gate.model.case import canonical
 from gate.stats import planning
-from gate.stats.components import Estimated, PlannedLevel
-from gate.stats.remembered_variance import Repetitions
+from gate.stats.components import Estimated, PlannedLevel, Repetitions
 from gate.store.memory import Costs
 from gate.writing.phrases import listed
 

@@ -46,8 +46,8 @@ from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, control_warnings, recall_memory
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
+from gate.stats.centers import needed_values
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
-from gate.stats.quantile import needed_values
 from gate.store.memory import Costs
 from gate.units import plural
 from gate.words.effects import settings_text

@@ -36,8 +36,8 @@ from gate.model.warnings.setup import (
     MemoryOfOtherSetup,
 )
 from gate.run.project import Project
+from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
-from gate.stats.subsample import of_rounds
 from gate.store.folder import FolderStore
 from gate.store.history_records import proof_of
 from gate.store.learning import learn, setup_of, setups_of

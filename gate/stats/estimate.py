@@ -13,13 +13,11 @@ from gate.model.case import TYPICAL, Center
 from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
-from gate.stats.levels import LevelVariance, Tops, sessions_of, tops_of, variances
-from gate.stats.quantile import needed_values, quantile_pair, type8
+from gate.stats.centers import needed_values, quantile_pair, type8, typical_pair
+from gate.stats.levels import LevelVariance, Tops, measured_together, sessions_of, tops_of, variances
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import Rounds, rounds_of
 from gate.stats.rounding import ROUNDING, same, unknown_rounding
-from gate.stats.subsample import measured_together
-from gate.stats.typical import typical_pair
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
 """Those that need nothing but the case itself."""

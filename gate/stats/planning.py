@@ -13,9 +13,8 @@ from typing import Literal
 import msgspec
 
 from gate.stats.ratio import t_quantile
-from gate.stats.round_ratio import UNKNOWN, is_paired
+from gate.stats.round_ratio import FEWEST_CASES, UNKNOWN, expected_degrees, is_paired
 from gate.stats.sequential import spending
-from gate.stats.shared_variance import FEWEST_CASES, expected_degrees
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared"]
 

@@ -19,7 +19,7 @@ from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
 from gate.stats.levels import Tops
 from gate.stats.ratio import MeanPair, matched, paired_units, variance_of_mean
 from gate.stats.round_ratio import least_correlation
-from gate.stats.special import fdtrc, fdtri, polygamma, psi
+from gate.stats.special import fdtrc, fdtri, polygamma, psi, trigamma_inverse
 
 Kind = Literal["contrast", "build"]
 """What is remembered: the variance over rounds of head_r/y - base_r/x, or that of a build's relative mean."""
@@ -168,26 +168,6 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     if weight < 40:
         nu = min(nu, 30.0)
     return nu if math.isfinite(nu) else None
-
-
-def trigamma_inverse(x: float) -> float:
-    """Solve psi'(y) = x for y; x > 0.
-
-    Newton's method on 1/psi', which is convex and nearly linear, so that it converges from below without a step too
-    far (Smyth 2004, appendix; limma's trigammaInverse).
-    """
-    if x > 1e7:
-        return 1 / math.sqrt(x)
-    if x < 1e-6:
-        return 1 / x
-    y = 0.5 + 1 / x
-    for _ in range(50):
-        value = float(polygamma(1, y))
-        step = value * (1 - value / x) / float(polygamma(2, y))
-        y += step
-        if -step < 1e-10 * y:
-            break
-    return y
 
 
 def prior_of(

@@ -1,19 +1,29 @@
-"""The ratio of a round: D = ln(head/base) of what both sides of a round gave, and its mean by t.
+"""The ratio of a round: D = ln(head/base) of what both sides gave, its mean by t, and what is known of its variance.
 
 The estimand is exp(E ln(head/base)), at the layout that both sides of a round share. Source: docs/method.md, the log
 ratio of rounds, and the rule that says beforehand whether rounds are paired.
+
+Nothing betters the mean of complete rounds; only its variance can be known better, from the other cases of the report
+(paired-shared). The prior is limma's (Smyth 2004), taken twice: of the variances themselves, and of what they are
+relative to the spread of both sides together. Where cases differ much in noise, limma's alone covers too little in the
+noisiest; so the larger of the two holds, its weight has a cap, and a case that is too noisy for it goes by its own
+rounds (docs/method.md, shared variance).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
+from gate.model import Side
 from gate.stats.levels import Tops, mean_of, variance
-from gate.stats.ratio import LogPair, MeanPair, matched, t_quantile
-from gate.stats.rounding import Array
+from gate.stats.ratio import LogPair, MeanPair, matched, t_quantile, variance_of_mean
+from gate.stats.rounding import ROUNDING, Array
+from gate.stats.special import fdtr, fdtrc, polygamma, psi, trigamma_inverse
 
 ALWAYS_PAIRED = 6
 """Rounds from which on pairing costs less than layouts and drift that both sides share can save."""
@@ -117,3 +127,139 @@ def least_correlation(correlation: float, pairs: int) -> float:
         return 0.0
     z = math.atanh(min(max(correlation, -0.999999), 0.999999)) - 1.2815515655446004 / math.sqrt(pairs - 3)
     return max(math.tanh(z), 0.0)
+
+
+# --- the variance that cases share ------------------------------------------------------------------------------------
+
+Key = TypeVar("Key", bound=Hashable)
+FEWEST_CASES = 5
+"""Cases that it takes."""
+MOST_DF = 8.0
+"""Degrees that the others are worth at most."""
+TOO_NOISY = 0.10
+"""p below which a case is too noisy for the others."""
+FEWEST_BUILDS = 4
+"""Builds a side that a regression needs where variance is shared."""
+
+
+def expected_degrees(cases: int, builds: int) -> float:
+    """Return what the other cases are worth in a plan, in degrees; 0 for too few cases or builds.
+
+    Half of the most that they could be: that the larger of two priors holds costs about as much as half of the degrees
+    (simulated: docs/method.md, shared variance).
+    """
+    if cases < FEWEST_CASES or builds < 2:
+        return 0.0
+    return 0.5 / (1 / MOST_DF + 2 / (cases * (builds - 1)))
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """A variance of D and its degrees after the other cases were asked.
+
+    used: whether they count in it; else it is the case's own.
+    """
+
+    variance: float
+    df: float
+    used: bool
+
+
+def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
+    """Weigh the variance of each case with that of all; None where there are too few to tell.
+
+    Args:
+        cases: with two complete rounds and a variance above 0, each.
+    """
+    if len(cases) < FEWEST_CASES:
+        return None
+    degrees = np.array([case.df for case in cases], dtype=np.float64)
+    own = np.array([case.contrast for case in cases])
+    totals = np.array([case.total for case in cases])
+    noise = polygamma(1, degrees / 2)
+    correction = psi(degrees / 2) - np.log(degrees / 2)
+    plain = _prior(np.log(own) - correction, noise)
+    relative = _prior(np.log(own / totals) - correction, noise)
+    size = np.maximum(plain[1], relative[1] * totals)
+    df = 1 / (1 / min(plain[0], relative[0], MOST_DF) + 2 / float(degrees.sum()))
+    found = []
+    for v, d, s0 in zip(own.tolist(), degrees.tolist(), size.tolist(), strict=True):
+        if float(fdtrc(d, df, v / s0)) < TOO_NOISY:
+            found.append(Shared(v, d, used=False))
+        else:
+            found.append(Shared((df * s0 + d * v) / (df + d), df + d, used=True))
+    return found
+
+
+def shared_of(rounds: Mapping[Key, Rounds], kind: Callable[[Key], object]) -> dict[Key, Shared]:
+    """Weigh the variance of each case with those of its kind; only of those in which the others count."""
+    found: dict[Key, Shared] = {}
+    for one in dict.fromkeys(map(kind, rounds)):
+        own = {key: each for key, each in rounds.items() if kind(key) == one}
+        shared = zip(own, share_variance([*own.values()]) or (), strict=False)
+        found |= {key: each for key, each in shared if each.used}
+    return found
+
+
+def _prior(e: Array, noise: Array) -> tuple[float, float]:
+    """Fit limma's prior to log variances, freed of what their degrees add: its degrees, and its size.
+
+    The degrees are infinite where the variances do not differ.
+    """
+    excess = float(e.var(ddof=1) - noise.mean())
+    mean = float(e.mean())
+    if excess <= 0:
+        return math.inf, math.exp(mean)
+    df = 2 * trigamma_inverse(excess)
+    return df, math.exp(mean + float(psi(df / 2)) - math.log(df / 2))
+
+
+# --- sides whose builds spread unlike ---------------------------------------------------------------------------------
+
+FEWEST = 5
+"""Units a side below which the tests warn too often or never."""
+F_LEVEL, DISTANCE_LEVEL = 0.01, 0.02
+"""Both tests must agree: F alone takes a rare layout for a spread, distances from the median alone see too little."""
+
+
+def wider(base: Tops, head: Tops) -> tuple[Side, float | None] | None:
+    """Return the side that spreads more, as a share of its mean, and how many times as much; None: not shown.
+
+    F of the variances and Brown and Forsythe's (1974) test of the distances from the median, both two-sided
+    (docs/method.md has their false and true warnings). No times: the other side's units do not spread.
+    """
+    if min(base.n, head.n) < FEWEST or not (base.log or min(base.mean, head.mean) > 0):
+        return None
+    x, y = (1.0, 1.0) if base.log else (base.mean, head.mean)
+    own, other = (variance_of_mean(side) * side.n / scale**2 for side, scale in ((base, x), (head, y)))
+    if max(own, other) <= ROUNDING**2:
+        return None
+    if min(own, other) > 0:
+        degrees = base.n - 1, head.n - 1, own / other
+        if 2 * min(fdtr(*degrees), fdtrc(*degrees)) >= F_LEVEL:
+            return None
+    # analysis of variance of two groups of distances
+    away = deviations(np.sort(base.values / x)), deviations(np.sort(head.values / y))
+    means, (n, m) = [each.mean() for each in away], map(len, away)
+    within = sum(float(((each - mean) ** 2).sum()) for each, mean in zip(away, means, strict=True))
+    between = float((means[0] - means[1]) ** 2 * n * m / (n + m))
+    alike = between <= 0 if within <= 0 else fdtrc(1, n + m - 2, between / (within / (n + m - 2))) >= DISTANCE_LEVEL
+    if alike:
+        return None
+    small, large = sorted((own, other))
+    return "head" if other > own else "base", math.sqrt(large / small) if small > ROUNDING**2 else None
+
+
+def deviations(group: Array) -> Array:
+    """Return the distances from the median, without structural zeros.
+
+    In a group of an odd count the median itself is no deviation, and in one of an even count the two next to it are
+    one: without these structural zeros the test keeps its level at few units (Hines and O'Hara Hines 2000, Biometrics
+    56).
+
+    Args:
+        group: sorted, 3 values or more.
+    """
+    apart = np.sort(np.abs(group - np.median(group)))
+    if len(apart) % 2 == 0:
+        apart[1] *= math.sqrt(2)
+    return apart[1:]

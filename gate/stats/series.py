@@ -13,9 +13,8 @@ import warnings
 import msgspec
 import numpy as np
 
-from gate.stats.prior import trigamma_inverse
 from gate.stats.rounding import Array, Flags, Ints
-from gate.stats.special import ndtri, polygamma, psi, stdtrit
+from gate.stats.special import ndtri, polygamma, psi, stdtrit, trigamma_inverse
 
 EXACT = 1e-12
 """Variance that stands for none: a ratio that is known exactly still has a rounding."""

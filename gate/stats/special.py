@@ -47,6 +47,26 @@ def polygamma(order: int, x: Any) -> Any:
     return (-1.0) ** (order + 1) * math.factorial(order) * zeta(order + 1.0, x)
 
 
+def trigamma_inverse(x: float) -> float:
+    """Solve psi'(y) = x for y; x > 0.
+
+    Newton's method on 1/psi', which is convex and nearly linear, so that it converges from below without a step too
+    far (Smyth 2004, appendix; limma's trigammaInverse).
+    """
+    if x > 1e7:
+        return 1 / math.sqrt(x)
+    if x < 1e-6:
+        return 1 / x
+    y = 0.5 + 1 / x
+    for _ in range(50):
+        value = float(polygamma(1, y))
+        step = value * (1 - value / x) / float(polygamma(2, y))
+        y += step
+        if -step < 1e-10 * y:
+            break
+    return y
+
+
 if TYPE_CHECKING:
     from scipy.special import *  # type: ignore[assignment]  # noqa: F403  # polygamma is ours
 else:

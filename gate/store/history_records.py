@@ -15,7 +15,7 @@ from gate.codes import Exit
 from gate.model import UserError
 from gate.model.controls import Proof
 from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Spread
-from gate.stats.subsample import BEYOND, EXPECTED
+from gate.stats.levels import BEYOND, EXPECTED
 
 
 def proof_of(records: Iterable[HistoryRecord]) -> Proof | None:

@@ -15,7 +15,7 @@ from gate.config.types import PERTURBATIONS, Benchmark, Config
 from gate.evidence.cost import cost_of
 from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
 from gate.model.case import canonical, center_of
-from gate.stats.remembered_variance import remember
+from gate.stats.components import remember
 from gate.store.memory import Costs, Learned, Setup
 from gate.units import to_base
 

@@ -4,19 +4,20 @@ The parts are coverage, alarms, methods, levels and machines; without a name all
 tests/promise holds a bound for is simulated by the test's own functions, with the same seeds and counts.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from gate.model import Sample
 from gate.stats.estimate import Method, ratio_of, reduce
 from gate.stats.levels import variances
-from tests.promise import machines
-from tests.promise.test_fieller import coverage, false_alarms
+from gate.stats.rounding import Array
+from tests.promise import test_fieller
 from tests.support import simulate
+from tests.support.samples import ends
 
 TRIALS = 8000
 REPORTS = 4000
@@ -43,7 +44,7 @@ def print_coverage() -> None:
     def rows() -> Iterator[list[str]]:
         for benchmark, components in (("FFT", simulate.FFT), ("HTTP OPT", simulate.HTTP_OPT)):
             for name in simulate.DISTRIBUTIONS:
-                covered = (percent(coverage(name, b, TRIALS, components, seed=1)) for b in builds)
+                covered = (percent(test_fieller.coverage(name, b, TRIALS, components, seed=1)) for b in builds)
                 yield [benchmark, name, *covered]
 
     table(["components", "build effects", *(f"{b} builds" for b in builds)], rows())
@@ -51,14 +52,13 @@ def print_coverage() -> None:
 
 def print_alarms() -> None:
     def rows() -> Iterator[list[str]]:
-        for name, threshold, promise in (
-            ("normal", 0.0, 0.03),
-            ("skewed", 0.0, 0.03),
-            ("bimodal 50:50", 0.0, 0.05),
-            ("normal", 0.02, 0.005),
-            ("bimodal 50:50", 0.02, 0.025),
-        ):
-            yield [name, percent(threshold), percent(promise), percent(false_alarms(name, REPORTS, threshold))]
+        for name, threshold, promise in test_fieller.ALARMS:
+            yield [
+                name,
+                percent(threshold),
+                percent(promise),
+                percent(test_fieller.false_alarms(name, REPORTS, threshold)),
+            ]
 
     table(["build effects", "threshold", "promise", "reports that fail"], rows())
 
@@ -74,9 +74,7 @@ def print_methods() -> None:
             base, head = (
                 simulate.sample(rng, simulate.normal, simulate.HTTP_OPT, (3, 10, 10), mean=mean) for mean in (1, 1.05)
             )
-            limits = ratio_of(reduce(base, head, None, exact=False), method).limits(0.05)
-            low, high = limits.low, limits.high
-            assert low is not None and high is not None
+            low, high = ends(ratio_of(reduce(base, head, None, exact=False), method).limits(0.05))
             inside += low < 1.05 < high
             above += low > 1
             half += (high - low) / 2
@@ -112,6 +110,74 @@ def print_levels() -> None:
     table(head, (row(name, builds) for name, builds in shapes.items()))
 
 
+# --- the interval over given machines as arrays; test_fixed_sessions.py compares it with the code of the gate
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means with the variance and the degrees of each, shape (trials,)."""
+
+    value: Array
+    variance: Array
+    df: Array
+
+    def limits(self, alpha: float) -> tuple[Array, Array]:
+        """Return both limits at confidence 1 - alpha."""
+        half = stats.t.ppf(1 - alpha / 2, self.df) * np.sqrt(self.variance)
+        return self.value - half, self.value + half
+
+    def p(self, edge: float) -> Array:
+        """Return the two-sided p of "the mean is above the edge"."""
+        return np.asarray(2 * stats.t.sf((self.value - edge) / np.sqrt(self.variance), self.df))
+
+
+def unlike(count: int, factor: float) -> Array:
+    """Return standard deviations from 1 up to so many times as much."""
+    return np.linspace(1, factor, count)
+
+
+def draw(rng: np.random.Generator, deviations: Array, rounds: int, trials: int, changes: Array | float = 0.0) -> Array:
+    """Draw rounds, shape (trials, machines, rounds)."""
+    means = np.broadcast_to(changes, deviations.shape)
+    return means[:, None] + deviations[:, None] * rng.normal(0, 1, (trials, len(deviations), rounds))
+
+
+def fixed(rounds: Array) -> Means:
+    """Judge each machine by its rounds, all machines alike."""
+    _, count, each = rounds.shape
+    parts = rounds.var(axis=2, ddof=1) / each / count**2
+    return Means(
+        rounds.mean(axis=(1, 2)), parts.sum(axis=1), (each - 1) * parts.sum(axis=1) ** 2 / (parts**2).sum(axis=1)
+    )
+
+
+def weighted(rounds: Array) -> Means:
+    """Weigh machines by inverse variance, as is customary and covers too little."""
+    _, count, each = rounds.shape
+    weights = each / rounds.var(axis=2, ddof=1)
+    value = (weights * rounds.mean(axis=2)).sum(axis=1) / weights.sum(axis=1)
+    return Means(value, 1 / weights.sum(axis=1), np.full(len(rounds), count * (each - 1.0)))
+
+
+def sampled(rounds: Array) -> Means:
+    """Take machines for a sample of others."""
+    _, count, _ = rounds.shape
+    own = rounds.mean(axis=2)
+    return Means(own.mean(axis=1), own.var(axis=1, ddof=1) / count, np.full(len(rounds), count - 1.0))
+
+
+def coverage(found: Means, truth: float, alpha: float = 0.05) -> float:
+    """Return how often the interval holds the truth."""
+    low, high = found.limits(alpha)
+    return float(((low < truth) & (truth < high)).mean())
+
+
+def failing(found: Means, cases: int, edge: float, alpha: float = 0.05) -> float:
+    """Return how often one of so many findings regresses by Holm, of reports made of successive trials."""
+    p = found.p(edge).reshape(-1, cases)
+    return float((p.min(axis=1) * cases < alpha).mean())
+
+
 def print_machines() -> None:
     """Given machines, by the formula on arrays: coverage, reports of 20 that fail, and power where machines differ."""
     factors = (1.0, 2.0, 4.0)
@@ -121,9 +187,9 @@ def print_machines() -> None:
         cells = []
         for factor in factors:
             rng = np.random.default_rng([6, count, rounds])
-            drawn = machines.draw(rng, machines.unlike(count, factor), rounds, trials)
-            found, usual = machines.fixed(drawn), machines.weighted(drawn)
-            shares = (machines.coverage(found, 0), machines.failing(found, 20, 0.0), machines.coverage(usual, 0))
+            drawn = draw(rng, unlike(count, factor), rounds, trials)
+            found, usual = fixed(drawn), weighted(drawn)
+            shares = (coverage(found, 0), failing(found, 20, 0.0), coverage(usual, 0))
             cells.append(" / ".join(map(percent, shares)))
         return [f"{count} x {rounds}", *cells]
 
@@ -133,9 +199,9 @@ def print_machines() -> None:
 
     def power(noise: float, rounds: int) -> list[str]:
         rng = np.random.default_rng([7, rounds])
-        drawn = machines.draw(rng, np.full(5, noise * 2**0.5), rounds, 40_000, changes)
+        drawn = draw(rng, np.full(5, noise * 2**0.5), rounds, 40_000, changes)
         cells = []
-        for found in (machines.fixed(drawn), machines.sampled(drawn)):
+        for found in (fixed(drawn), sampled(drawn)):
             p = found.p(np.log(1.05))
             cells += [percent(float((p < 0.05).mean())), percent(float((p * 10 < 0.05).mean()))]
         return [f"{noise:.0%}, {rounds} rounds", *cells]

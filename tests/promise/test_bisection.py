@@ -9,24 +9,22 @@ import numpy as np
 import pytest
 
 from gate.stats.bisection import ENOUGH
+from tests.promise.test_fieller import at_most
 from tests.support.bisections import search
+from tests.support.seeds import some
 
-SEARCHES = 300
 MOST_GATES = 3.0
 
 
-pytestmark = pytest.mark.promise
+WHOLE = [(0.02, 0.0, 300), (0.04, 0.0, 300), (0.06, 0.0, 300), (0.04, 0.003, 300)]
 
 
-@pytest.mark.parametrize(
-    ("builds", "own"),
-    [(0.02, 0.0), (0.04, 0.0), (0.06, 0.0), (0.04, 0.003)],
-    ids=["2%", "4%", "6%", "4%, each its own"],
-)
-def test_the_culprit_is_found(builds: float, own: float) -> None:
-    found = [each for each in (search(seed, builds=builds, own=own) for seed in range(SEARCHES)) if each.called]
+@pytest.mark.parametrize(("builds", "own", "searches"), some([(0.04, 0.0, 12), *WHOLE], 1))
+def test_the_culprit_is_found(builds: float, own: float, searches: int) -> None:
+    """Where builds differ by so much, and each by itself by own."""
+    found = [each for each in (search(seed, builds=builds, own=own) for seed in range(searches)) if each.called]
     right, gates = np.array([each.right for each in found]), np.array([each.gates for each in found])
-    assert len(found) > 0.95 * SEARCHES
+    assert len(found) > 0.95 * searches
     assert all(each.probability >= ENOUGH for each in found)
     assert right.mean() > ENOUGH - 3 * math.sqrt(ENOUGH * (1 - ENOUGH) / len(found))
     assert gates.mean() < MOST_GATES + 3 * gates.std(ddof=1) / math.sqrt(len(found))
@@ -34,6 +32,7 @@ def test_the_culprit_is_found(builds: float, own: float) -> None:
     assert np.mean([each.several > 0.5 for each in found]) < 0.05
 
 
+@pytest.mark.promise
 def test_ends_that_do_not_differ_are_rarely_searched() -> None:
     called = np.mean([search(seed, builds=0.04, times=0.0, most=0.0).called for seed in range(2000)])
-    assert called < 0.025 + 3 * math.sqrt(0.025 * 0.975 / 2000)
+    at_most(float(called), 0.025, 2000)

@@ -1,15 +1,13 @@
 """Years of controls: how often they warn of a machine where nothing is wrong, and how soon they name a fault."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gate.stats.levels import BEYOND, EXPECTED, e_value
 from gate.stats.ratio import t_quantile
-from gate.stats.subsample import BEYOND, EXPECTED, e_value
+from gate.stats.rounding import Array
 
-Array = npt.NDArray[np.float64]
 RUNS, CASES, BUILDS, STARTS = 80, 8, 6, 4
 NOISES = ("normal", "skewed", "two modes", "first start", "correlated")
 SIGNS = np.array([1, -1] * BUILDS)[:BUILDS]

@@ -5,8 +5,6 @@ planner knows the components, a memory of 20 degrees holds them with its own err
 giving the memory up where the run does not look like it. What calibration has cost is not in it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

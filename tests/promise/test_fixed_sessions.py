@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gate.config.rules import Policy
@@ -18,9 +19,10 @@ from gate.decide import decide
 from gate.model import Report, Sample
 from gate.stats.fixed_sessions import Mean, average
 from gate.units import Quantity, Share
-from tests.promise import machines
-from tests.promise.test_fieller import standard_error
+from tests.promise import table as machines
+from tests.promise.test_fieller import at_most, standard_error
 from tests.support import simulate
+from tests.support.samples import nested
 from tests.support.seeds import some
 
 TODAY = datetime.date(2026, 11, 20)
@@ -45,12 +47,12 @@ class Machines:
 
 def unlike(count: int, factor: float) -> tuple[float, ...]:
     """Standard deviations from 3% up to so many times as much."""
-    return tuple(0.03 * (1 + (factor - 1) * k / (count - 1)) for k in range(count))
+    return tuple((0.03 * machines.unlike(count, factor)).tolist())
 
 
 def drawn(rng: np.random.Generator, of: Machines) -> tuple[Sample, Sample]:
     """Draw builds of 2 starts of 3 values; what both sides of a round share has the correlation rho."""
-    sides: list[list[float]] = [[], []]
+    sides: list[list[npt.NDArray[np.float64]]] = [[], []]
     draw = simulate.DISTRIBUTIONS[of.effects]
     for noise, change in zip(of.noise, of.changes, strict=True):
         speed = math.exp(rng.normal(0, 0.7))
@@ -59,13 +61,8 @@ def drawn(rng: np.random.Generator, of: Machines) -> tuple[Sample, Sample]:
             own = shared + draw(rng, of.rounds) * math.sqrt(1 - of.rho)
             builds = scale * np.exp(noise * own)
             executions = builds[:, None] * np.exp(0.005 * rng.normal(0, 1, (of.rounds, 2)))
-            sides[side] += (
-                (executions[:, :, None] * np.exp(0.01 * rng.normal(0, 1, (of.rounds, 2, 3)))).ravel().tolist()
-            )
-    count = len(of.noise) * of.rounds
-    sizes = (np.full(2 * count, 3), np.full(count, 2), np.full(len(of.noise), of.rounds))
-    names = tuple((machine, build) for machine in range(len(of.noise)) for build in range(of.rounds))
-    base, head = (Sample(np.array(values), sizes, names) for values in sides)
+            sides[side] += list(executions[:, :, None] * np.exp(0.01 * rng.normal(0, 1, (of.rounds, 2, 3))))
+    base, head = (nested(side, [of.rounds] * len(of.noise)) for side in sides)
     return base, head
 
 
@@ -78,7 +75,7 @@ def decided(rng: np.random.Generator, of: Machines, threshold: float, mode: str 
 
 def covered(of: Machines, trials: int, seed: Sequence[int]) -> float:
     rng = np.random.default_rng(seed)
-    found = [decided(rng, of, 0.03).findings[0].ratio for _ in range(trials)]
+    found = (decided(rng, of, 0.03).findings[0].ratio for _ in range(trials))
     return sum(r.low is not None and r.high is not None and r.low < of.truth < r.high for r in found) / trials
 
 
@@ -92,47 +89,40 @@ def spread(count: int) -> tuple[float, ...]:
     return tuple(0.26 * k / (count - 1) for k in range(count))
 
 
-def test_coverage_quick() -> None:
-    trials = 120
-    found = covered(Machines(unlike(2, 4.0), spread(2), 3), trials, [1, 2, 3])
-    assert found >= 0.94 - 3 * standard_error(0.94, trials), found
+NOISES = [(1.0, "normal", 0.0), (4.0, "normal", 0.9), (2.0, "skewed", 0.5)]
+WHOLE = [(count, rounds, *noise, 4000) for noise in NOISES for count in (2, 3, 5) for rounds in (3, 5, 8)]
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("rounds", [3, 5, 8])
-@pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize(
-    ("factor", "effects", "rho"), [(1.0, "normal", 0.0), (4.0, "normal", 0.9), (2.0, "skewed", 0.5)]
+    ("count", "rounds", "factor", "effects", "rho", "trials"), some([(2, 3, 4.0, "normal", 0.0, 120), *WHOLE], 1)
 )
-def test_coverage(count: int, rounds: int, factor: float, effects: str, rho: float) -> None:
-    trials = 4000
+def test_coverage(count: int, rounds: int, factor: float, effects: str, rho: float, trials: int) -> None:
     of = Machines(unlike(count, factor), spread(count), rounds, effects, rho)
     found = covered(of, trials, [1, count, rounds, int(factor)])
-    assert 0.94 - 3 * standard_error(0.94, trials) <= found <= 0.97 + 3 * standard_error(0.97, trials), found
+    assert 0.94 - 3 * standard_error(0.94, trials) <= found, found
+    at_most(found, 0.97, trials)
 
 
-def test_false_alarms_quick() -> None:
-    reports = 15
-    of = Machines(unlike(3, 2.0), (0.0,) * 3, 5, cases=5)
-    assert alarms(of, reports, 0.0, [2]) <= 0.03 + 3 * standard_error(0.03, reports)
-
-
-@pytest.mark.promise
 @pytest.mark.parametrize(
-    ("count", "rounds", "factor", "effects", "promise"),
-    [
-        (2, 3, 1.0, "normal", 0.03),
-        (5, 3, 2.0, "normal", 0.03),
-        (2, 3, 4.0, "normal", 0.05),
-        (3, 5, 2.0, "skewed", 0.03),
-        (3, 5, 2.0, "bimodal 50:50", 0.04),
-    ],
+    ("count", "rounds", "factor", "effects", "promise", "reports", "cases"),
+    some(
+        [
+            (3, 5, 2.0, "normal", 0.03, 15, 5),
+            (2, 3, 1.0, "normal", 0.03, 2000, 20),
+            (5, 3, 2.0, "normal", 0.03, 2000, 20),
+            (2, 3, 4.0, "normal", 0.05, 2000, 20),
+            (3, 5, 2.0, "skewed", 0.03, 2000, 20),
+            (3, 5, 2.0, "bimodal 50:50", 0.04, 2000, 20),
+        ],
+        1,
+    ),
 )
-def test_false_alarms(count: int, rounds: int, factor: float, effects: str, promise: float) -> None:
+def test_false_alarms(
+    count: int, rounds: int, factor: float, effects: str, promise: float, reports: int, cases: int
+) -> None:
     """Reports of 20 findings that fail at threshold 0 though nothing changed."""
-    reports = 2000
-    found = alarms(Machines(unlike(count, factor), (0.0,) * count, rounds, effects, cases=20), reports, 0.0, [2, count])
-    assert found <= promise + 3 * standard_error(promise, reports), found
+    of = Machines(unlike(count, factor), (0.0,) * count, rounds, effects, cases=cases)
+    at_most(alarms(of, reports, 0.0, [2, count]), promise, reports)
 
 
 def power(of: Machines, reports: int, mode: str) -> float:

@@ -18,10 +18,11 @@ from scipy import stats
 from gate.config.rules import MOST_BUILDS
 from gate.evidence.looks import with_end
 from gate.model import HostState
+from gate.stats.rounding import Array
 from gate.stats.sequential import FIRST_STAGE, largest_futile, look_rounds, spending
-from tests.promise.test_fieller import standard_error
+from tests.promise.test_fieller import at_most, standard_error
+from tests.support.seeds import some
 
-Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 SHORT, LONG = look_rounds(4, 12), look_rounds(4, MOST_BUILDS)
 
@@ -53,9 +54,8 @@ def gate(ratios: Array, looks: tuple[int, ...], threshold: float) -> Found:
     """Judge reports by the logarithms of the ratios of rounds; shape (reports, benchmarks, rounds)."""
     reports, cases, _ = ratios.shape
     design, edge, wanted, last = spending(looks), math.log1p(threshold), 2 * threshold or 0.1, len(looks) - 1
-    called, still_open = np.zeros((2, reports, cases), dtype=bool), np.ones((reports, cases), dtype=bool)
-    called = called[0]
-    rounds, passed = np.full((reports, cases), float(looks[-1])), np.zeros((reports, cases), dtype=bool)
+    called, passed = np.zeros((2, reports, cases), dtype=bool)
+    still_open, rounds = ~called, np.full((reports, cases), float(looks[-1]))
     for k, count in enumerate(looks):
         mean = ratios[:, :, :count].mean(2)
         error = ratios[:, :, :count].std(2, ddof=1) / math.sqrt(count)
@@ -129,10 +129,6 @@ def judged(
     return gate(draw(np.random.default_rng([7, cases]), reports, cases)[:, :, : looks[-1]], looks, threshold)
 
 
-def at_most(rate: float, promise: float, reports: int) -> None:
-    assert rate <= promise + 3 * standard_error(promise, reports), f"{rate:.4f} against {promise}"
-
-
 REPORTS = {1: 4000, 5: 2000, 20: 1000}
 
 
@@ -140,12 +136,11 @@ REPORTS = {1: 4000, 5: 2000, 20: 1000}
 @pytest.mark.parametrize("cases", REPORTS)
 @pytest.mark.parametrize("sd", [0.003, 0.01, 0.035, 0.1])
 def test_false_alarms_of_all_looks(cases: int, sd: float) -> None:
-    at_most(judged(normal(0, sd), cases, REPORTS[cases], 0.0).failed, 0.025, REPORTS[cases])
-    at_most(judged(normal(0, sd), cases, REPORTS[cases], 0.02).failed, 0.005, REPORTS[cases])
-    # at the threshold itself, and within it
-    at_most(judged(normal(0.02, sd), cases, REPORTS[cases], 0.02).failed, 0.025, REPORTS[cases])
-    at_most(judged(normal(0.03, sd), cases, REPORTS[cases], 0.03).failed, 0.025, REPORTS[cases])
-    at_most(judged(normal(0.02, sd), cases, REPORTS[cases], 0.03).failed, 0.015, REPORTS[cases])
+    # without a change, at the threshold itself, and within it
+    for change, threshold, promise in (
+        (0, 0.0, 0.025), (0, 0.02, 0.005), (0.02, 0.02, 0.025), (0.03, 0.03, 0.025), (0.02, 0.03, 0.015),
+    ):  # fmt: skip
+        at_most(judged(normal(change, sd), cases, REPORTS[cases], threshold).failed, promise, REPORTS[cases])
 
 
 @pytest.mark.promise
@@ -165,7 +160,8 @@ def test_unlike_layouts_of_base_and_head(base: str, head: str, correlation: floa
         at_most(found.failed, 0.012, REPORTS[cases] // 2)
 
 
-def check_power(reports: int) -> None:
+@pytest.mark.parametrize("reports", some([400, 4000], 1))
+def test_power(reports: int) -> None:
     for cases, rounds in ((1, 7.0), (20, 10.5)):
         # what shows early is called as early as by four looks
         early = judged(normal(0.06, 0.01, first=True), cases, reports // cases, 0.03)
@@ -175,16 +171,8 @@ def check_power(reports: int) -> None:
     assert short.called.mean() < 0.8
 
 
-def test_power_quick() -> None:
-    check_power(400)
-
-
-@pytest.mark.promise
-def test_power() -> None:
-    check_power(4000)
-
-
-def check_quiet(reports: int) -> None:
+@pytest.mark.parametrize("reports", some([200, 4000], 1))
+def test_quiet_programs_end_early_and_pass(reports: int) -> None:
     for cases in (1, 5, 20):
         for sd, rounds in ((0.003, 4.05), (0.01, 4.4)):
             found = judged(normal(0, sd), cases, reports // cases, 0.02)
@@ -194,15 +182,6 @@ def check_quiet(reports: int) -> None:
         # rounds that differ by 2% pass too, within the long plan
         assert judged(normal(0, 0.02), cases, reports // cases, 0.02).inconclusive.mean() < 0.01
         assert judged(normal(0, 0.02), cases, reports // cases, 0.02, SHORT).inconclusive.mean() > 0.02
-
-
-def test_quiet_programs_end_early_and_pass_quick() -> None:
-    check_quiet(200)
-
-
-@pytest.mark.promise
-def test_quiet_programs_end_early_and_pass() -> None:
-    check_quiet(4000)
 
 
 @pytest.mark.promise

@@ -11,15 +11,15 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.decide import decide
 from gate.model import Sample
+from tests.promise.test_fieller import at_most
 from tests.support import simulate
+from tests.support.samples import nested
 
 REPORTS, ROUNDED, FINE, BUILDS = 500, 10, 10, 6
 
 
 def side(values: list[float], step: float) -> Sample:
-    one = np.ones(len(values), dtype=np.int64)
-    counts = (one, one, np.array([len(values)]))
-    return Sample(np.array(values), counts, tuple((0, k) for k in range(len(values))), None, step)
+    return nested([[[value]] for value in values], step=step)
 
 
 def pair(rng: np.random.Generator, change: float, *, rounded: bool) -> tuple[Sample, Sample]:
@@ -42,4 +42,4 @@ def test_few_reports_fail_up_to_the_threshold(interval: str, change: float) -> N
     for _ in range(REPORTS):
         cases = [pair(rng, change, rounded=k < ROUNDED) for k in range(ROUNDED + FINE)]
         failed += decide(simulate.evidence(cases), policy).verdict == "regression"
-    assert failed / REPORTS <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / REPORTS)
+    at_most(failed / REPORTS, 0.025, REPORTS)

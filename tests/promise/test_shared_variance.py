@@ -3,22 +3,19 @@
 `python -m tests.promise.test_shared_variance` prints the table of docs/method.md.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from gate.stats.levels import Tops
-from gate.stats.round_ratio import Rounds, rounds_of
-from gate.stats.shared_variance import share_variance
-from tests.promise.test_fieller import standard_error
+from gate.stats.round_ratio import Rounds, rounds_of, share_variance
+from gate.stats.rounding import Array
+from tests.promise.test_fieller import at_most, covers, standard_error
+from tests.support.samples import there, tops
+from tests.support.seeds import some
 
 CASES = 20
-Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], tuple[Array, Array]]
 
 
@@ -53,9 +50,7 @@ def quantiles(tau: float) -> Draw:
     return draw
 
 
-def rates(
-    draw: Draw, rounds: int, reports: int, *, lost: int = 0, shared: bool = True, seed: int = 1
-) -> tuple[float, float, float]:
+def rates(draw: Draw, rounds: int, reports: int, *, lost: int = 0, seed: int = 1) -> tuple[float, float, float]:
     """Coverage of 95% over all cases and over the noisiest tenth, and the share of reports that fail at threshold 0."""
     rng = np.random.default_rng([seed, rounds, lost])
     base, head = draw(rng, reports, rounds)
@@ -66,24 +61,17 @@ def rates(
         kept = order >= rng.integers(0, lost + 1, (*base.shape[:2], 1))
     inside, failed = np.zeros(base.shape[:2], dtype=bool), 0
     for report in range(reports):
-        cases = [_rounds(base[report, k][keep], head[report, k][keep]) for k, keep in enumerate(kept[report])]
-        known = share_variance(cases) if shared else None
-        pairs = [
-            case.pair(case.contrast, case.df) if known is None else case.pair(known[k].variance, known[k].df)
-            for k, case in enumerate(cases)
-        ]
-        limits = [pair.limits(0.05) for pair in pairs]
-        inside[report] = [one.low is not None and one.high is not None and one.low <= 1 <= one.high for one in limits]
+        cases = [of_logs(base[report, k][keep], head[report, k][keep]) for k, keep in enumerate(kept[report])]
+        known = there(share_variance(cases))
+        pairs = [case.pair(own.variance, own.df) for case, own in zip(cases, known, strict=True)]
+        inside[report] = [covers(pair.limits(0.05), 1.0) for pair in pairs]
         failed += min(pair.p(1.0, "above") or 0.0 for pair in pairs) * CASES < 0.05
     # the last two are the noisiest, where cases differ
     return float(inside.mean()), float(inside[:, -2:].mean()), failed / reports
 
 
-def _rounds(base: Array, head: Array) -> Rounds:
-    sides = (Tops(logs, tuple((0, k) for k in range(len(logs))), 0.0, log=True) for logs in (base, head))
-    found = rounds_of(*sides)
-    assert found is not None
-    return found
+def of_logs(base: Array, head: Array) -> Rounds:
+    return there(rounds_of(tops(base, log=True), tops(head, log=True)))
 
 
 ALIKE = np.full(CASES, 0.04)
@@ -98,25 +86,23 @@ SETTINGS: dict[str, tuple[Draw, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["noise 1 to 8, correlation 0.9", "noise 1 to 8, up to 2 rounds lost"])
-def test_coverage_and_alarms_quick(name: str) -> None:
-    check(name, 5, 200)
+QUICK = [("noise 1 to 8, correlation 0.9", 5, 200), ("noise 1 to 8, up to 2 rounds lost", 5, 200)]
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("rounds", [4, 5, 8, 12])
-def test_coverage_and_alarms(name: str, rounds: int) -> None:
-    check(name, rounds, 1000 if name.startswith("p") else 4000)
+def reports_of(name: str) -> int:
+    return 1000 if name.startswith("p") else 4000
 
 
-def check(name: str, rounds: int, reports: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "rounds", "reports"),
+    some([*QUICK, *((name, rounds, reports_of(name)) for name in SETTINGS for rounds in (4, 5, 8, 12))], 2),
+)
+def test_coverage_and_alarms(name: str, rounds: int, reports: int) -> None:
     draw, lost = SETTINGS[name]
     covered, noisiest, failed = rates(draw, rounds, reports, lost=lost)
-    count = reports * CASES
-    assert covered >= 0.945 - 3 * standard_error(0.945, count)
+    assert covered >= 0.945 - 3 * standard_error(0.945, reports * CASES)
     assert noisiest >= 0.94 - 3 * standard_error(0.94, reports * 2)
-    assert failed <= 0.025 + 3 * standard_error(0.025, reports)
+    at_most(failed, 0.025, reports)
 
 
 def main() -> None:
@@ -124,8 +110,7 @@ def main() -> None:
     for name, (draw, lost) in SETTINGS.items():
         cells = []
         for rounds in (4, 5, 8, 12):
-            reports = 1000 if name.startswith("p") else 4000
-            covered, noisiest, failed = rates(draw, rounds, reports, lost=lost)
+            covered, noisiest, failed = rates(draw, rounds, reports_of(name), lost=lost)
             cells.append(f"{covered:.1%}, {noisiest:.1%}, {failed:.1%}")
         sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
         sys.stdout.flush()

@@ -6,15 +6,16 @@ Each bound is the promise plus three standard errors of the simulation.
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
 from gate.stats.estimate import ratio_of, reduce
+from gate.stats.rounding import Array
 from harness.instruments.steady import steady_from
-from tests.promise.test_fieller import standard_error
+from tests.promise.test_fieller import covers, standard_error
+from tests.support.samples import nested
+from tests.support.seeds import some
 
-Array = npt.NDArray[np.float64]
 BUILDS, EXECUTIONS, ITERATIONS = 5, 5, 30
 CHANGE = 1.05
 LEFT = {0.0: 0.001, 0.2: 0.012, 0.6: 0.007, 2.0: 0.013}
@@ -36,11 +37,7 @@ def raw(rng: np.random.Generator, mean: float, warm: float) -> Array:
 
 def side(values: Array, *, auto: bool) -> Sample:
     """The sample of the values from the steady state on; from the first on where there is none."""
-    executions = [e.tolist() for build in values for e in build]
-    kept = [e[(steady_from(e) or 0) if auto else 0 :] for e in executions]
-    counts = np.array([len(e) for e in kept])
-    units = tuple((0, k) for k in range(BUILDS))
-    return Sample(np.concatenate(kept), (counts, np.full(BUILDS, EXECUTIONS), np.array([BUILDS])), units)
+    return nested([[e[(steady_from(e) or 0) if auto else 0 :] for e in build] for build in values.tolist()])
 
 
 def coverage(warm: float, trials: int, *, auto: bool) -> tuple[float, float]:
@@ -51,25 +48,15 @@ def coverage(warm: float, trials: int, *, auto: bool) -> tuple[float, float]:
         base = side(raw(rng, 1.0, warm), auto=auto)
         head = side(raw(rng, CHANGE, warm), auto=auto)
         reduced = reduce(base, head, None, exact=False)
-        limits = ratio_of(reduced, "fieller").limits(0.05)
-        inside += limits.low is not None and limits.high is not None and limits.low < CHANGE < limits.high
+        inside += covers(ratio_of(reduced, "fieller").limits(0.05), CHANGE)
         means += reduced.x / trials
     return inside / trials, means
 
 
-def check(warm: float, trials: int) -> None:
+@pytest.mark.parametrize(("warm", "trials"), some([(0.6, 20), (0.0, 2000), (0.2, 2000), (0.6, 2000), (2.0, 2000)], 1))
+def test_the_interval_covers_after_warm_up_is_dropped(warm: float, trials: int) -> None:
     covered, mean = coverage(warm, trials, auto=True)
     assert covered >= 0.94 - 3 * standard_error(0.94, trials), f"{covered:.4f}"
     # of the mean of base: 0.02 over builds, 0.02 over executions, 0.05 over at least half of the iterations
     error = math.sqrt(0.02**2 / 5 + 0.02**2 / 25 + 0.05**2 / (25 * 15)) / math.sqrt(trials)
     assert -3 * error - 0.001 < mean - 1 < LEFT[warm] + 3 * error, f"{mean:.4f}"
-
-
-def test_the_interval_covers_after_warm_up_is_dropped_quick() -> None:
-    check(0.6, 20)
-
-
-@pytest.mark.promise
-@pytest.mark.parametrize("warm", [0.0, 0.2, 0.6, 2.0])
-def test_the_interval_covers_after_warm_up_is_dropped(warm: float) -> None:
-    check(warm, 2000)

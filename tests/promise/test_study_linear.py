@@ -4,7 +4,9 @@ Each bound is the promise plus three standard errors of the simulation.
 """
 
 import math
+from collections.abc import Callable
 from itertools import product
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +15,10 @@ import pytest
 
 from gate.model.study import Diagnostics, Factor
 from gate.stats.design.checks import dependence
-from gate.stats.design.diagnostics import diagnostics
-from gate.stats.design.linear import linear_model
+from gate.stats.design.linear import diagnostics, linear_model
+from gate.stats.rounding import Array
+from tests.support.samples import there
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 FACTORS = [
@@ -26,13 +28,8 @@ FACTORS = [
 SIZES = (3, 2, 2)
 TREATMENTS = np.array(list(product(*map(range, SIZES))), dtype=np.int64)
 NAMES = [
-    "normal residuals",
-    "equal variances",
-    "variance along the mean",
-    "independence in time",
-    "no drift",
-    "terms enough",
-]
+    "normal residuals", "equal variances", "variance along the mean", "independence in time", "no drift", "terms enough",
+]  # fmt: skip
 
 # What each setting adds, summing to nothing over the settings of each factor.
 LOAD = np.array([-3.0, 1.0, 2.0])
@@ -54,19 +51,9 @@ def chosen(rng: np.random.Generator, replicates: int, *, balanced: bool) -> Code
 
 
 def frame(y: Array, codes: Codes) -> pd.DataFrame:
-    n = len(y)
-    return pd.DataFrame(
-        {
-            "y": y,
-            "f0": codes[:, 0],
-            "f1": codes[:, 1],
-            "f2": codes[:, 2],
-            "session": 0,
-            "build": 0,
-            "execution": np.arange(n),
-            "order": np.arange(n),
-        }
-    )
+    n = np.arange(len(y))
+    at = {f"f{k}": codes[:, k] for k in range(3)}
+    return pd.DataFrame({"y": y, **at, "session": 0, "build": 0, "execution": n, "order": n})
 
 
 def above(share: float, promised: float, trials: int) -> bool:
@@ -96,10 +83,9 @@ def test_intervals_cover_known_effects(replicates: int, balanced: bool) -> None:
         codes = chosen(rng, replicates, balanced=balanced)
         model = linear_model(frame(mean(codes) + rng.normal(size=len(codes)), codes), FACTORS, 2, 0.95)
         for each in (model.intercept, *(effect for term in model.terms for effect in term.effects)):
-            truth = TRUTH.get((each.term, tuple(map(str, each.settings.values()))))
-            if truth is not None:
-                assert each.low is not None and each.high is not None
-                inside[each.term, tuple(map(str, each.settings.values()))] += each.low < truth < each.high
+            key = each.term, tuple(map(str, each.settings.values()))
+            if key in TRUTH:
+                inside[key] += there(each.low) < TRUTH[key] < there(each.high)
         null = [term.p_adjusted for term in model.terms if "machine" in term.factors]
         wrong += any(p is not None and p < 0.05 for p in null)
     shares = {key: count / trials for key, count in inside.items()}
@@ -135,17 +121,13 @@ def test_a_model_without_fault_is_seldom_warned_of(replicates: int, balanced: bo
     assert not above(warned / trials, 0.06, trials)
 
 
-def faulty(noise: str, codes: Codes, rng: np.random.Generator) -> Array:
-    n = len(codes)
-    normal = rng.normal(size=n)
-    drawn: dict[str, Array] = {
-        "heavy": rng.standard_t(2, size=n),
-        "skewed": np.exp(normal),
-        "growing": normal * np.exp((mean(codes) - MEAN) / 2),
-        "one setting": normal * (1 + 5 * codes[:, 2]),
-        "walk": np.cumsum(normal),
-    }
-    return drawn[noise]
+FAULTS: dict[str, Callable[[np.random.Generator, Array, Codes], Array]] = {
+    "heavy": lambda rng, normal, _: rng.standard_t(2, size=len(normal)),
+    "skewed": lambda _, normal, __: np.exp(normal),
+    "growing": lambda _, normal, codes: normal * np.exp((mean(codes) - MEAN) / 2),
+    "one setting": lambda _, normal, codes: normal * (1 + 5 * codes[:, 2]),
+    "walk": lambda _, normal, __: np.cumsum(normal),
+}
 
 
 @pytest.mark.promise
@@ -168,7 +150,7 @@ def test_what_is_wrong_is_seen(name: str, noise: str, replicates: int, least: fl
     seen = 0
     for _ in range(trials):
         codes = chosen(rng, replicates, balanced=True)
-        found = checked(codes, faulty(noise, codes, rng))
+        found = checked(codes, FAULTS[noise](rng, rng.normal(size=len(codes)), codes))
         seen += not next(check for check in found.checks if check.name == name).holds
     assert seen / trials >= least, seen / trials
 
@@ -179,27 +161,17 @@ def test_sessions_and_builds_that_do_not_differ_are_seldom_told(build: float) ->
     # unbalanced; sessions never differ, builds only where `build` says so
     rng = np.random.default_rng([10, int(build)])
     trials = 1500
-    said = {"session": 0, "build": 0}
-    cells = np.array(
-        list(product(range(3), range(3), (0, 1), (0, 1), range(3)))
-    )  # session, build, opt, load, execution
+    said: dict[Literal["session", "build"], int] = {"session": 0, "build": 0}
+    # session, build, opt, load, execution
+    cells = np.array(list(product(range(3), range(3), (0, 1), (0, 1), range(3))))
     factors = [Factor(name="load", settings=[0, 1]), Factor(name="opt", settings=[0, 1], varies="build")]
     for _ in range(trials):
         rows = cells[rng.random(len(cells)) > np.where(cells[:, 0] == 0, 0.5, 0.2)]
         builds = (rows[:, 0] * 3 + rows[:, 1]) * 2 + rows[:, 2]
         y = 20 + rows[:, 3] + 2 * rows[:, 2] + build * rng.normal(size=18)[builds] + rng.normal(size=len(rows))
-        units = pd.DataFrame(
-            {
-                "y": y,
-                "f0": rows[:, 3],
-                "f1": rows[:, 2],
-                "session": rows[:, 0],
-                "build": builds,
-                "execution": np.arange(len(rows)),
-            }
-        )
-        for level in ("session", "build"):
-            found = dependence(units, factors, "session" if level == "session" else "build")
+        units = pd.DataFrame({"y": y, "f0": rows[:, 3], "f1": rows[:, 2], "session": rows[:, 0], "build": builds})
+        for level in said:
+            found = dependence(units.assign(execution=np.arange(len(rows))), factors, level)
             said[level] += found is not None and not found.check.holds
     assert not above(said["session"] / trials, 0.05, trials)
     if build:

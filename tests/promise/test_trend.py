@@ -4,30 +4,28 @@ A year is 250 merges, measured with 5 to 12 builds: sd of a build's log ratio 2.
 takes about 5 ms. `python -m tests.promise.test_trend` prints the table that docs/trend.md sums up.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import pytest
 
 from gate.stats.series import path, summed
 from tests.support.histories import Array, Noise, creep, flat, step, steps_of
+from tests.support.seeds import some
 
 MERGES = 250
 FIRST = np.random.default_rng(0)
 
 
-class Year(msgspec.Struct, frozen=True):
-    """What becomes of a case in a year, and how it is measured."""
+class Year(NamedTuple):
+    """What becomes of a case in a year, how it is measured, and what the machine does to levels beside the noise."""
 
     true: Array
     noise: Noise
     machines: tuple[int, ...] = ()
     moved: Array | None = None
-    """What the machine does to levels beside the noise."""
 
 
 WEEK: Array = np.where(np.arange(MERGES) % 7 >= 5, 0.03, 0.0)
@@ -49,7 +47,7 @@ DRIFTING = Year(flat(MERGES), Noise(walk=0.005))
 """A machine that drifts for good, by 0.5% a day: no promise of the level."""
 
 
-class Covered(msgspec.Struct, frozen=True):
+class Covered(NamedTuple):
     """How often an interval holds the truth, and its median half width in log."""
 
     share: float
@@ -70,12 +68,15 @@ def covered(year: Year, count: int, seed: int = 1) -> tuple[Covered, Covered]:
     return Covered(float(shares[0]), float(halves[0])), Covered(float(shares[1]), float(halves[1]))
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("name", YEARS)
-def test_both_intervals_cover(name: str) -> None:
-    chain, level = covered(YEARS[name], 2000)
-    assert chain.share >= 0.935
-    assert level.share >= 0.935
+@pytest.mark.parametrize(
+    ("name", "count", "least"),
+    some([("days 2%, a step of 10%", 100, 0.861), *((name, 2000, 0.935) for name in YEARS)], 1),
+)
+def test_both_intervals_cover(name: str, count: int, least: float) -> None:
+    # of few years three standard errors below it
+    chain, level = covered(YEARS[name], count)
+    assert chain.share >= least
+    assert level.share >= least
     assert level.half < chain.half
 
 

@@ -8,7 +8,8 @@ import pytest
 from benchmarks.evidence.turns import HOSTS, Turns, drawn
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.stats.estimate import ratio_of, reduce
-from tests.promise.test_fieller import standard_error
+from tests.promise.test_fieller import at_most, covers, standard_error
+from tests.support.seeds import some
 
 LOOKS = (4, 6, 8, 12)
 COVERED = (0.934, 0.985)
@@ -20,29 +21,21 @@ def coverage(turns: Turns, reports: int, seed: int = 1) -> float:
     inside = 0
     for _ in range(reports):
         active = drawn(rng, turns)[1]
-        limits = ratio_of(reduce(active.base, active.head, "typical", exact=False), "paired").limits(0.05)
-        inside += limits.low is not None and limits.high is not None and limits.low <= turns.change <= limits.high
+        pair = ratio_of(reduce(active.base, active.head, "typical", exact=False), "paired")
+        inside += covers(pair.limits(0.05), turns.change)
     return inside / reports
 
 
-def check_coverage(host: str, rounds: int, starts: int, reports: int) -> None:
+QUICK = [("bursts", 5, 10, 150), ("load steps", 5, 10, 150)]
+WHOLE = [(host, rounds, starts, 4000) for host in HOSTS for rounds in (4, 5, 6, 8, 12) for starts in (10, 50)]
+
+
+@pytest.mark.parametrize(("host", "rounds", "starts", "reports"), some([*QUICK, *WHOLE], 2))
+def test_coverage(host: str, rounds: int, starts: int, reports: int) -> None:
     turns = Turns(host=host, rounds=rounds, starts=starts, active=0.02, layout=0.003, change=1.05)
     found, (least, most) = coverage(turns, reports), COVERED
     error = 3 * standard_error(0.95, reports)
-    assert least - error <= found <= most + error, f"{host}, {rounds} rounds of {starts}: {found:.4f}"
-
-
-@pytest.mark.parametrize("host", ["bursts", "load steps"])
-def test_coverage_quick(host: str) -> None:
-    check_coverage(host, 5, 10, 150)
-
-
-@pytest.mark.promise
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("rounds", [4, 5, 6, 8, 12])
-@pytest.mark.parametrize("starts", [10, 50])
-def test_coverage(host: str, rounds: int, starts: int) -> None:
-    check_coverage(host, rounds, starts, 4000)
+    assert least - error <= found <= most + error, f"{found:.4f}"
 
 
 def rates(turns: Turns, reports: int, *, commands: int = 1, threshold: float = 0.03, seed: int = 1) -> ReportCounts:
@@ -51,31 +44,20 @@ def rates(turns: Turns, reports: int, *, commands: int = 1, threshold: float = 0
     return study.run(np.random.default_rng([seed, commands]), reports)
 
 
-def at_most(rate: float, promise: float, count: int) -> None:
-    assert rate <= promise + 3 * standard_error(promise, count), f"{rate:.4f} against {promise}"
-
-
 UNEQUAL, ALIKE = Turns(), Turns(active=0.03, wall=0.05)
 """Views of which one is ten times, and less than twice as sharp."""
 
 
-@pytest.mark.parametrize("turns", [replace(UNEQUAL, host="bursts"), ALIKE])
-def test_false_alarms_quick(turns: Turns) -> None:
-    at_most(rates(turns, 60, threshold=0.0).failing, 0.025, 60)
+ONCE = [("bursts", UNEQUAL, 1, 60), ("normal", ALIKE, 1, 60)]
+OFTEN = [
+    (host, turns, *size) for host in HOSTS for turns in (UNEQUAL, ALIKE) for size in ((1, 4000), (5, 2000), (20, 600))
+]
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("turns", [UNEQUAL, ALIKE], ids=["ten times as sharp", "about as sharp"])
-@pytest.mark.parametrize(("commands", "reports"), [(1, 4000), (5, 2000), (20, 600)])
+@pytest.mark.parametrize(("host", "turns", "commands", "reports"), some([*ONCE, *OFTEN], 2))
 def test_false_alarms(host: str, turns: Turns, commands: int, reports: int) -> None:
     found = rates(replace(turns, host=host), reports, commands=commands, threshold=0.0)
     at_most(found.failing, 0.025, reports)
-
-
-@pytest.mark.parametrize("host", ["normal", "load steps"])
-def test_more_work_is_found_within_six_rounds_quick(host: str) -> None:
-    assert rates(work(host, 1.06), 40).early_share >= 0.95 - 3 * standard_error(0.95, 40)
 
 
 def work(host: str, change: float, layout: float = 0.004) -> Turns:
@@ -83,11 +65,16 @@ def work(host: str, change: float, layout: float = 0.004) -> Turns:
     return Turns(host=host, active=0.01, wall=0.2, layout=layout, change=change)
 
 
+@pytest.mark.parametrize(
+    ("host", "reports"), some([("normal", 40), ("load steps", 40), *((host, 1500) for host in HOSTS)], 2)
+)
+def test_more_work_is_found_within_six_rounds(host: str, reports: int) -> None:
+    assert rates(work(host, 1.06), reports).early_share >= 0.95 - 3 * standard_error(0.95, reports)
+
+
 @pytest.mark.promise
 @pytest.mark.parametrize("host", HOSTS)
-def test_more_work_is_found_within_six_rounds(host: str) -> None:
-    assert rates(work(host, 1.06), 1500).early_share >= 0.95 - 3 * standard_error(0.95, 1500)
-    # where layouts make rounds differ by 1% it is found all the same
+def test_more_work_is_found_where_layouts_make_rounds_differ_by_1_percent(host: str) -> None:
     unlike = rates(work(host, 1.06, 0.01), 600)
     assert unlike.failing >= 0.99 and unlike.executed < 7.2
 

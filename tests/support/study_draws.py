@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from gate.commands.study.analysis.observations import Observed
+from gate.commands.study.observations import Observed
 from gate.model.study import Factor, Varies
 
 Array = npt.NDArray[np.float64]

@@ -31,7 +31,7 @@ from gate.model import (
 )
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
-from gate.stats.quantile import type8
+from gate.stats.centers import type8
 from gate.writing.amounts import known
 
 EXTREMES = ("min", "max")

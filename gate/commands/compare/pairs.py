@@ -25,7 +25,7 @@ from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Record,
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues, SetUpDifferently
-from gate.stats.subsample import of_rounds
+from gate.stats.levels import of_rounds
 from gate.units import to_base
 
 

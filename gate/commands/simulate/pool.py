@@ -19,7 +19,7 @@ import numpy as np
 
 from gate.commands.simulate.studies import Counts, Study
 from gate.run.live_lines import Live, bar_line
-from gate.stats.resample import usable_cores
+from gate.stats.bootstrap import usable_cores
 from gate.units import format_duration
 
 AnyStudy = Study[Counts]

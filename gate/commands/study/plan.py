@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gate.commands.study.experiment import Experiment
-from gate.commands.study.report.words import ERRORS
+from gate.commands.study.words import ERRORS
 from gate.config.commands import mentions
 from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
 from gate.config.treatments import (
@@ -30,7 +30,7 @@ from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
-from gate.stats.quantile import needed_values
+from gate.stats.centers import needed_values
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit

@@ -22,7 +22,7 @@ from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
 from gate.model import Execution
 from gate.run.workshop import Workshop
-from gate.stats.typical import noise_of_one
+from gate.stats.centers import noise_of_one
 from gate.store.learning import costs_of
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions

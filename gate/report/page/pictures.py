@@ -32,7 +32,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 def flame_of(found: Explanation, title: str, prefix: str) -> Figure | None:
     """Draw the call tree of both sides; None where an explanation has none."""
-    from gate.plots.flame import flame_graph
+    from gate.plots.changes import flame_graph
 
     picture = flame_graph(found, title, prefix)
     return None if picture is None else picture.figure("flame", "Call tree")

@@ -18,8 +18,8 @@ import numpy as np
 
 from gate.model import study
 from gate.model.study import Blocks, Factor, MainEffect, MeanPoint, Setting, Treatment
+from gate.stats.centers import needed_values, type8
 from gate.stats.design.aliases import orthogonal
-from gate.stats.quantile import needed_values, type8
 from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:

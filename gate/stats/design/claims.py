@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, Spread
+from gate.stats.centers import needed_values, type8
 from gate.stats.design.aliases import aliases, saturated
 from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, lay_out
 from gate.stats.design.layers import RANK, Layers, groups
 from gate.stats.design.strata import stratified, stratum_of
-from gate.stats.family import weighted_holm
-from gate.stats.quantile import needed_values, type8
 from gate.stats.rounding import Array, Ints
+from gate.stats.sequential import weighted_holm
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:

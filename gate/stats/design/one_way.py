@@ -27,10 +27,10 @@ from gate.model.study import (
 )
 from gate.stats.design.cells import HAIR, Cell, boxes, cells, complete, sd
 from gate.stats.design.tukey import tukey_kramer
-from gate.stats.family import holm
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, unpaired
 from gate.stats.rounding import Array, smallest_step
+from gate.stats.sequential import holm
 from gate.stats.special import chdtrc, fdtr, fdtrc
 
 if TYPE_CHECKING:

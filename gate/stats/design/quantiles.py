@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel, Varies
+from gate.stats.centers import needed_values
 from gate.stats.design.aliases import orthogonal, without_aliased
 from gate.stats.design.coding import Addend, Coded, Design, addends, coded, inestimable, lay_out
 from gate.stats.design.quantile_fit import (
@@ -22,7 +23,6 @@ from gate.stats.design.quantile_fit import (
     independent_covariance,
     limits,
 )
-from gate.stats.quantile import needed_values
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:

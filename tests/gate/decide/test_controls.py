@@ -23,8 +23,8 @@ from gate.model.controls import Controls
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
 from gate.run.memory import control_warnings
+from gate.stats.levels import BEYOND, e_value, halves
 from gate.stats.ratio import t_quantile
-from gate.stats.subsample import BEYOND, e_value, halves
 from gate.store.folder import FolderStore
 from gate.store.history_records import decode, encode, proof_of
 from tests.gate.store.records import record

@@ -15,8 +15,7 @@ from gate.decide.next_steps import next_step
 from gate.model import Finding, Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine, RatioBySession, RoundsLeftOut, SessionsDiffer
 from gate.model.warnings.measured import TwoSessions
-from gate.stats.round_ratio import Rounds
-from gate.stats.shared_variance import share_variance
+from gate.stats.round_ratio import Rounds, share_variance
 from tests.gate.decide.decided import decided
 from tests.support.lines import builds
 

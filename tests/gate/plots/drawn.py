@@ -1,20 +1,16 @@
 """Cases and findings to draw, and what must hold of every picture."""
 
-from __future__ import annotations
-
 import math
 import re
 from xml.etree import ElementTree
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from gate.model import Case, Counts, Finding, Sample, SideSummary
 from gate.plots.picture import Picture
+from gate.stats.rounding import Array
 from tests.gate.report import examples
-
-Array = npt.NDArray[np.float64]
 
 SVG = "{http://www.w3.org/2000/svg}"
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")

@@ -1,7 +1,5 @@
 """One clean <svg> element: its text and its paths."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -33,56 +31,33 @@ def test_any_text_arrives_as_it_is(name: str) -> None:
     assert f">{legal(name)}<title>{legal(clip(name + '.', 240))}</title></text>" in picture.svg
 
 
-def test_what_xml_cannot_hold_is_replaced() -> None:
+def test_what_xml_cannot_hold_is_replaced_and_the_middle_of_a_long_name_is_left_out() -> None:
     assert legal("a\x00\x1b\ud800\uffff\tb&<>") == "a\ufffd\ufffd\ufffd\ufffd\tb&amp;&lt;&gt;"
+    names = [("abcdefghij", 10), ("abcdefghijk", 10), ("ベンチマーク試験", 9), ("e\u0301" * 6, 6)]
+    assert [clip(*name) for name in names] == ["abcdefghij", "abcde…hijk", "ベン…試験", "e\u0301" * 6]
 
 
-def test_rounding_does_not_add_up_along_a_path() -> None:
+def test_rounding_does_not_add_up_along_a_path_and_an_area_ends_where_it_began() -> None:
     sheet = Sheet(400, 50)
     sheet.lines("grid", [[(k * 0.333, 10 + k % 2 * 0.06) for k in range(900)]])
     x, y = corners(paths(sheet.picture("a", "", "", ""), "grid")[0])[-1]
     assert abs(x - 899 * 0.333) < 0.051
     assert abs(y - 10.06) < 0.051
-
-
-def test_an_area_ends_where_it_began() -> None:
+    # an area ends where it began
     sheet = Sheet(60, 60)
     sheet.marks("mark-head", "square", [(10, 10), (30, 10)], 2)
     assert paths(sheet.picture("a", "", "", ""), "mark-head") == ["m8.1 8.1h3.8v3.8h-3.8zm20 0h3.8v3.8h-3.8z"]
 
 
-def test_the_last_bits_of_a_place_choose_nothing() -> None:
-    def drawn(error: float) -> str:
+def test_the_same_drawing_is_the_same_bytes_but_for_the_prefix_and_last_bits() -> None:
+    def drawn(prefix: str, error: float = 0.0) -> str:
         sheet = Sheet(60, 60)
         sheet.lines("grid", [[(0.25 + error, 0.35 + error), (8.15 + error, 3)]])
-        sheet.text(0.25 + error, 0.35 + error, "here")
-        return sheet.picture("a", "", "", "").svg
-
-    assert drawn(-1e-12) == drawn(0) == drawn(1e-12)
-
-
-def test_the_same_drawing_is_the_same_bytes_but_for_the_prefix() -> None:
-    def drawn(prefix: str) -> str:
-        sheet = Sheet(60, 60)
         sheet.marks("mark-head", "diamond", [(20, 30), (1.26, 3)], 5)
-        sheet.text(3, 3, "prefix")
+        sheet.text(0.25 + error, 0.35 + error, "prefix")
         return sheet.picture(prefix, "t", "d", "c").svg
 
-    assert drawn("one") == drawn("one")
-    assert drawn("one") == drawn("two").replace("two-", "one-")
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "short"),
-    [
-        ("abcdefghij", 10, "abcdefghij"),
-        ("abcdefghijk", 10, "abcde…hijk"),
-        ("ベンチマーク試験", 9, "ベン…試験"),
-        ("e\u0301" * 6, 6, "e\u0301" * 6),
-    ],
-)
-def test_the_middle_of_a_long_name_is_left_out(text: str, width: int, short: str) -> None:
-    assert clip(text, width) == short
+    assert drawn("one", -1e-12) == drawn("one") == drawn("one", 1e-12) == drawn("two").replace("two-", "one-")
 
 
 def test_labels_of_a_row_never_meet_and_a_phone_has_fewer() -> None:
@@ -94,21 +69,17 @@ def test_labels_of_a_row_never_meet_and_a_phone_has_fewer() -> None:
     assert shown[""] == ["95", "97", "99", "101", "103"]
     assert shown[" p-wide"] == ["96", "98", "100", "102", "104"]
     assert shown[" p-narrow"] == []
-
-
-def test_a_row_where_nothing_fits_has_one_label() -> None:
+    # where nothing fits there is one
     sheet = Sheet(400, 50)
     sheet.row(30, [(40, "one long label"), (41, "another one")])
     assert texts(sheet.picture("a", "", "", "")) == ["one long label"]
 
 
-def test_letters_are_large_enough_on_a_phone() -> None:
+def test_letters_are_large_enough_on_a_phone_and_colours_are_those_of_the_page() -> None:
     sheet = Sheet(640, 50)
     sheet.text(9, 30, "here", "soft small")
     assert sheet.picture("a", "", "", "").svg.count("font-size:22px") == 2, "of 640 units 333 pixels remain"
-
-
-def test_colours_are_those_of_the_page_and_only_the_rules_in_use_are_written() -> None:
+    # colours are those of the page, and only the rules in use are written
     sheet = Sheet(60, 60)
     sheet.marks("mark-regression", "diamond", [(20, 30)])
     svg = sheet.picture("a", "", "", "").svg

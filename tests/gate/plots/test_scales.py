@@ -1,39 +1,49 @@
 """Units, limits and ticks that people can read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from gate.plots.scales import Axis, limits, log_ticks, measure, ticks
+from gate.model import Sample
+from gate.plots.scales import (
+    Axis,
+    build_sizes,
+    density,
+    limits,
+    log_ticks,
+    measure,
+    places,
+    thinned,
+    ticks,
+    used_builds,
+)
+from tests.gate.plots.drawn import sample
+from tests.support.samples import nested, there
 
 
 def labels(low: float, high: float, count: int = 6) -> list[str]:
     return [tick.label for tick in ticks(low, high, count)]
 
 
-def test_ticks_are_round_and_within() -> None:
+def test_ticks_are_round_within_and_differ() -> None:
     assert labels(0.93, 1.11) == ["0.95", "1.00", "1.05", "1.10"]
     assert labels(-3.4, 7.9) == ["-2", "0", "2", "4", "6"]
     assert labels(96, 111) == ["97.5", "100.0", "102.5", "105.0", "107.5", "110.0"]
-
-
-def test_close_numbers_get_digits_enough_to_differ() -> None:
+    # close numbers get digits enough to differ
     found = labels(1.0000001, 1.0000008)
     assert len(set(found)) == len(found) > 2
-
-
-def test_log_ticks_are_as_dense_as_there_is_room() -> None:
+    # on a log axis as dense as there is room
     assert [t.label for t in log_ticks(0, 1, 6)] == ["1", "2", "5", "10"]
     assert [t.label for t in log_ticks(-3.2, 2, 6)] == ["0.001", "0.01", "0.1", "1", "10", "100"]
     assert len(log_ticks(-100, 100, 6)) <= 6
 
 
-def test_values_choose_their_unit_and_not_a_few_outliers() -> None:
-    values = np.array([0.1] * 50 + [40.0])
-    found = measure(values, "s")
-    assert found is not None
+def test_values_choose_their_unit_and_axis_and_not_a_few_outliers() -> None:
+    found = there(measure(np.array([0.1] * 50 + [40.0]), "s"))
     assert (found.unit, found.factor, found.log) == ("ms", 1e-3, False)
+    # orders of magnitude need a log axis, and outliers do not
+    body = np.geomspace(1, 1000, 100)
+    values = (body, -body, np.append(np.linspace(1, 2, 99), 5000.0))
+    assert [there(measure(own, "")).log for own in values] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -41,49 +51,98 @@ def test_values_choose_their_unit_and_not_a_few_outliers() -> None:
     [(1e9, "count", "count ×10⁹"), (1e-50, "", "×10⁻⁵¹"), (1e50, "s", "s ×10⁴⁸"), (7.0, "req/s", "req/s")],
 )
 def test_huge_and_tiny_numbers_name_their_power(size: float, unit: str, name: str) -> None:
-    found = measure(np.array([1.0, 1.5]) * size, unit)
-    assert found is not None
+    found = there(measure(np.array([1.0, 1.5]) * size, unit))
     assert found.unit == name
     assert 1 <= abs(float(found.of(np.array([size]))[0])) < 1e5
-
-
-def test_values_that_are_all_0_have_no_axis() -> None:
-    assert measure(np.array([0.0, 0.0]), "s") is None
-
-
-def test_orders_of_magnitude_need_a_log_axis_and_outliers_do_not() -> None:
-    body = np.geomspace(1, 1000, 100)
-    assert measure(body, "") is not None
-    assert getattr(measure(body, ""), "log", None) is True
-    assert getattr(measure(-body, ""), "log", None) is False
-    assert getattr(measure(np.append(np.linspace(1, 2, 99), 5000.0), ""), "log", None) is False
-
-
-def test_an_outlier_does_not_flatten_the_rest_and_is_counted() -> None:
-    body = np.linspace(10, 11, 40)
-    found = limits(np.append(body, 500.0), [])
-    assert found.high < 15
-    assert found.low < 10
-    assert found.beyond == 1
-
-
-def test_a_second_mode_is_no_outlier() -> None:
-    found = limits(np.append(np.linspace(10, 11, 90), np.linspace(30, 31, 10)), [])
-    assert found.high > 31
-    assert found.beyond == 0
-
-
-def test_further_numbers_are_held_unless_far_out() -> None:
-    numbers = np.linspace(10, 11, 40)
-    assert limits(numbers, [11.5]).high > 11.5
-    assert limits(numbers, [100.0]).high < 12
 
 
 def test_an_axis_holds_numbers_within_its_ends() -> None:
     axis = Axis(0, 10, 100, 0)
     assert [axis.at(v) for v in (0, 5, 10, 11, -1)] == [100, 50, 0, 0, 100]
     assert axis.all(np.array([2.5, 99.0])) == [75, 0]
-
-
-def test_ends_that_are_one_number_have_no_ticks() -> None:
+    # values that are all 0 have none, ends that are one number no ticks
+    assert measure(np.array([0.0, 0.0]), "s") is None
     assert ticks(3.0, 3.0, 5) == []
+
+
+def test_an_outlier_does_not_flatten_the_rest_and_is_counted() -> None:
+    body = np.linspace(10, 11, 40)
+    found = limits(np.append(body, 500.0), [])
+    assert (found.low < 10, found.high < 15, found.beyond) == (True, True, 1)
+    # a second mode is none
+    found = limits(np.append(np.linspace(10, 11, 90), np.linspace(30, 31, 10)), [])
+    assert (found.high > 31, found.beyond) == (True, 0)
+    # further numbers are held unless far out
+    assert limits(body, [11.5]).high > 11.5
+    assert limits(body, [100.0]).high < 12
+
+
+# --- which values are drawn, and how all are spread
+
+
+def uneven() -> Sample:
+    return nested([[[0, 1], [2, 3, 4]], [[5]], [[6, 7, 8, 9]]])
+
+
+def test_uneven_counts_are_followed() -> None:
+    assert build_sizes(uneven()).tolist() == [5, 1, 4]
+    found = places(uneven(), np.arange(10))
+    assert found.build.tolist() == [0] * 5 + [1] + [2] * 4
+    assert found.execution.tolist() == [0, 0, 1, 1, 1, 2, 3, 3, 3, 3]
+    assert found.of_execution.tolist() == [0.25] * 2 + [0.75] * 3 + [0.5] * 5
+    assert found.of_iteration.tolist()[:5] == pytest.approx([1 / 4, 3 / 4, 1 / 6, 3 / 6, 5 / 6])
+
+
+@pytest.mark.parametrize("builds", [1, 5, 40, 150])
+def test_thinning_keeps_the_extremes_and_every_build(builds: int) -> None:
+    rng = np.random.default_rng(builds)
+    of = sample(rng.exponential(size=builds * 4 * 100), builds, 4)
+    kept, again = thinned(of, 200), thinned(of, 200)
+    assert kept.indices.size <= 202
+    assert kept.indices.tolist() == sorted(set(kept.indices.tolist())) == again.indices.tolist()
+    assert {int(of.values.argmin()), int(of.values.argmax())} <= set(kept.indices.tolist())
+    assert set(places(of, kept.indices).build.tolist()) == set(range(builds))
+    assert again.extreme.tolist() == kept.extreme.tolist()
+    # what is kept for its size is told apart from an even choice: of those chosen about 5% are above the 95% quantile
+    assert 0 < kept.extreme.mean() <= 0.2
+    chosen = of.values[kept.indices[~kept.extreme]]
+    assert (chosen > np.quantile(of.values, 0.95)).mean() < 0.12
+
+
+def test_few_values_are_all_kept_and_a_crowd_of_builds_is_thinned_too() -> None:
+    kept = thinned(uneven(), 10)
+    assert kept.indices.tolist() == list(range(10)) and not kept.extreme.any()
+    of = sample(np.random.default_rng(1).normal(size=20_000), 5000, 2)
+    kept = thinned(of, 200)
+    assert 150 <= kept.indices.size <= 202
+    assert int(of.values.argmax()) in kept.indices
+
+
+def test_a_finding_over_fewer_builds_rests_on_the_first_rounds_of_every_session() -> None:
+    of = sample(np.arange(6.0), 6, 1, sessions=2)
+    assert used_builds(of, 4).tolist() == [True, True, False, True, True, False]
+    assert used_builds(of, 9).all()
+
+
+def test_a_density_follows_the_values_and_ends_with_them() -> None:
+    values = np.random.default_rng(2).normal(5, 1, 20_000)
+    found = there(density(values, 0, 10, 101))
+    assert (found.low, found.high, found.heights.max()) == (values.min(), values.max(), 1)
+    at = np.linspace(found.low, found.high, 101)
+    assert np.abs(found.heights - np.exp(-0.5 * (at - 5) ** 2)).max() < 0.06
+    # what lies beyond the axis is no part of it
+    found = there(density(np.append(np.linspace(4, 6, 50), 1000.0), 0, 10, 20))
+    assert (found.low, found.high) == (4, 6)
+    # values that are all the same have one, too few, or none on the axis, have none
+    found = there(density(np.full(50, 5.0), 0, 10, 21))
+    assert (found.low, found.high, found.heights.tolist()) == (5, 5, [1, 1])
+    assert density(np.ones(7), 0, 10, 20) is density(np.full(50, 99.0), 0, 10, 20) is None
+
+
+def test_two_modes_stay_two() -> None:
+    rng = np.random.default_rng(3)
+    found = there(density(np.append(rng.normal(2, 0.3, 300), rng.normal(8, 0.3, 300)), 0, 10, 51))
+    at = np.linspace(found.low, found.high, 51)
+    height = {place: float(np.interp(place, at, found.heights)) for place in (2, 5, 8)}
+    assert height[5] < 0.1
+    assert min(height[2], height[8]) > 0.7

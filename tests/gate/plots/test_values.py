@@ -1,7 +1,5 @@
 """The values of a case by build and execution, and in the order of the run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
@@ -12,6 +10,8 @@ from gate.model import Case, Finding, Sample
 from gate.plots.picture import Picture
 from gate.plots.violins import series, values
 from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
+from tests.support.samples import there
+from tests.support.seeds import some
 
 Draw = Callable[[Case, str], Picture | None]
 
@@ -27,11 +27,6 @@ def in_order(of: Case, prefix: str) -> Picture | None:
 BOTH = pytest.mark.parametrize("draw", [by_build, in_order])
 
 
-def drawn(picture: Picture | None) -> Picture:
-    assert picture is not None
-    return picture
-
-
 def normal(seed: int, builds: int, executions: int, iterations: int, mean: float = 0.1) -> Sample:
     values = np.random.default_rng(seed).normal(mean, mean / 50, builds * executions * iterations)
     return sample(values, builds, executions)
@@ -43,7 +38,7 @@ def pair(builds: int, executions: int, iterations: int) -> Case:
 
 @BOTH
 def test_few_values_are_all_marked(draw: Draw) -> None:
-    picture = drawn(draw(pair(5, 2, 15), "p"))
+    picture = there(draw(pair(5, 2, 15), "p"))
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 150
     assert "are drawn" not in picture.caption
@@ -53,13 +48,11 @@ def test_few_values_are_all_marked(draw: Draw) -> None:
 
 @BOTH
 def test_many_values_are_thinned_and_the_caption_says_so(draw: Draw) -> None:
-    picture = drawn(draw(pair(5, 4, 500), "p"))
+    picture = there(draw(pair(5, 4, 500), "p"))
     even = marks(picture, "dot-base") + marks(picture, "tri-head")
     extremes = marks(picture, "ring-base") + marks(picture, "hollow-head")
-    assert 350 <= even <= 450
-    assert 10 <= extremes <= 20, "two a build at most, hollow"
+    assert 350 <= even <= 450 and 10 <= extremes <= 20, "two a build at most, hollow"
     assert f"{even + extremes} of 20,000 values are drawn, evenly chosen beside the extremes" in picture.caption
-    assert len(picture.svg) < 24_000
 
 
 @BOTH
@@ -67,46 +60,40 @@ def test_an_outlier_is_marked_at_the_edge_and_counted(draw: Draw) -> None:
     of = pair(5, 2, 10)
     of.base.values[7] *= 50
     of.head.values[60] /= 50
-    picture = drawn(draw(of, "p"))
-    assert marks(picture, "edge-base") == 1
-    assert marks(picture, "edge-head") == 1
-    assert marks(picture, "dot-base") == 99
+    picture = there(draw(of, "p"))
+    assert [marks(picture, of) for of in ("edge-base", "edge-head", "dot-base")] == [1, 1, 99]
     assert "2 of 200 values lie beyond the axis" in picture.caption
     assert_sound(picture, "p")
 
 
 @BOTH
-def test_orders_of_magnitude_are_on_a_log_axis(draw: Draw) -> None:
+def test_orders_of_magnitude_are_on_a_log_axis_and_no_spread_is_no_picture(draw: Draw) -> None:
     spread = np.exp(np.random.default_rng(3).normal(-5, 2, 100))
-    picture = drawn(draw(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p"))
-    assert any("(log axis)" in text for text in texts(picture))
-    assert "10" in texts(picture)
-
-
-@BOTH
-def test_no_spread_is_no_picture(draw: Draw) -> None:
+    shown = texts(there(draw(case(sample(spread, 5, 2), sample(spread * 1.1, 5, 2)), "p")))
+    assert any("(log axis)" in text for text in shown) and "10" in shown
     assert draw(case(sample(np.full(10, 5.0), 5, 2), sample(np.full(10, 7.0), 5, 2)), "p") is None
+    assert in_order(pair(1, 1, 20), "p") is None, "one execution a side is no series"
 
 
 @BOTH
 def test_hostile_names_are_text(draw: Draw) -> None:
     nasty = '</text><script>alert("$x$")</script>'
     of = case(normal(1, 3, 2, 5), normal(2, 3, 2, 5), nasty, nasty, nasty)
-    picture = drawn(draw(of, "p"))
+    picture = there(draw(of, "p"))
     assert_sound(picture, "p")
     assert "<script" not in picture.svg
 
 
 def test_every_build_has_its_violin_of_all_values_where_there_is_room_and_else_one_a_side() -> None:
-    picture = drawn(by_build(pair(12, 3, 20), "p"))
+    picture = there(by_build(pair(12, 3, 20), "p"))
     assert marks(picture, "violin-base") == 12 + 1
     assert {str(build) for build in range(12)} <= set(texts(picture))
-    assert marks(drawn(by_build(pair(60, 2, 10), "p")), "violin-head") == 1
+    assert marks(there(by_build(pair(60, 2, 10), "p")), "violin-head") == 1
 
 
 def test_base_stands_on_the_left_of_its_build_and_executions_apart() -> None:
     of = case(sample(np.array([1.0, 2.0, 3.0, 4.0]), 1, 2), sample(np.array([1.0, 2.0, 3.0, 4.0]), 1, 2))
-    picture = drawn(by_build(of, "p"))
+    picture = there(by_build(of, "p"))
     base = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
     head = [x for x, _ in corners(paths(picture, "tri-head")[0])[::3]]
     assert max(base) < min(head)
@@ -116,83 +103,71 @@ def test_base_stands_on_the_left_of_its_build_and_executions_apart() -> None:
 
 def test_each_side_has_its_own_value_and_interval() -> None:
     of = pair(5, 2, 10)
-    picture = drawn(by_build(of, "p"))
-    assert marks(picture, "bar-base") == marks(picture, "bar-head") == 3
+    picture = there(by_build(of, "p"))
+    assert [marks(picture, name) for name in ("bar-base", "bar-head", "arrow-base")] == [3, 3, 0]
     assert f"{of.base.values.mean() * 1000:.1f}" in texts(picture)
     assert picture.caption == ""
-
-
-def test_an_interval_that_leaves_the_axis_ends_in_an_arrow() -> None:
-    of = pair(5, 2, 10)
-    assert marks(drawn(by_build(of, "p")), "arrow-base") == 0
-    picture = drawn(values(of, finding(of, 3.0), "p"))
+    # one that leaves the axis ends in an arrow
+    picture = there(values(of, finding(of, 3.0), "p"))
     assert_sound(picture, "p")
     assert marks(picture, "arrow-base") == marks(picture, "arrow-head") == 2
     assert marks(picture, "bar-base") == 1, "no caps where it does not end"
+    # a side without an interval says so
+    picture = there(values(of, finding(of, None), "p"))
+    assert paths(picture, "bar-base") == [] and "has no interval" in picture.caption
 
 
-def test_an_own_value_beyond_the_axis_is_not_marked_on_it() -> None:
-    of = pair(5, 2, 10)
-    of.base.values[7] *= 50
-    picture = drawn(by_build(of, "p"))
-    # the mark beside the name is the only one
-    assert marks(picture, "big-base") == 1
-    assert marks(picture, "arrow-base") == 1
-    assert "The mean of base (" in values(of, finding(of), "p").caption  # type: ignore[union-attr]  # it is drawn
-
-
-def test_shapes_begin_and_end_with_the_values() -> None:
+def test_shapes_begin_and_end_with_the_values_and_own_values_beyond_the_axis_are_not_marked() -> None:
     of = pair(2, 2, 20)
-    picture = drawn(by_build(of, "p"))
+    picture = there(by_build(of, "p"))
     shape = [y for _, y in corners(paths(picture, "violin-base")[0])]
     dots = [y for _, y in corners(paths(picture, "spot-base" if "spot-base" in picture.svg else "dot-base")[0])]
     assert (min(shape), max(shape)) == pytest.approx((min(dots), max(dots)), abs=0.21)
+    # an own value beyond the axis
+    of = pair(5, 2, 10)
+    of.base.values[7] *= 50
+    picture = there(by_build(of, "p"))
+    # the mark beside the name is the only one
+    assert marks(picture, "big-base") == marks(picture, "arrow-base") == 1
+    assert "The mean of base (" in picture.caption
 
 
 @pytest.mark.parametrize("draw", [lambda c, f: values(c, f, "p"), lambda c, f: series(c, f, "p")])
 def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case, Finding], Picture | None]) -> None:
     of = pair(6, 2, 10)
-    picture = drawn(draw(of, finding(of, builds=4)))
+    picture = there(draw(of, finding(of, builds=4)))
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 120
     assert marks(picture, "faint") >= 2 * 40
     assert "The result uses only the first 4 of 6 builds; the others are faint." in picture.caption
-    assert "faint" not in drawn(draw(of, finding(of))).svg
-    assert "faint" not in drawn(draw(of, finding(of))).caption
+    whole = there(draw(of, finding(of)))
+    assert "faint" not in whole.svg + whole.caption
 
 
 @BOTH
 def test_each_value_is_told_with_its_build_execution_and_iteration(draw: Draw) -> None:
     """A reader who points at a mark gets the numbers of measurements.jsonl."""
     of = pair(3, 2, 4)
-    told = re.search(r'data-head="([^"]*)"', drawn(draw(of, "p")).svg)
-    assert told is not None
+    told = there(re.search(r'data-head="([^"]*)"', there(draw(of, "p")).svg))
     values = [item.split() for item in told[1].split(";")]
     places = [tuple(map(int, at)) for _, _, _, *at in values]
     assert places == [(b, e, i) for b in range(3) for e in range(2) for i in range(4)]
     assert [float(v[2]) for v in values] == pytest.approx(of.head.values * 1000, rel=1e-3)
 
 
-def test_a_side_without_an_interval_says_so() -> None:
-    of = pair(5, 2, 10)
-    picture = drawn(values(of, finding(of, None), "p"))
-    assert paths(picture, "bar-base") == []
-    assert "has no interval" in picture.caption
-
-
 def test_sessions_are_named() -> None:
     rng = np.random.default_rng(5)
     base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
-    picture = drawn(by_build(case(base, head), "p"))
+    picture = there(by_build(case(base, head), "p"))
     assert {"session 0", "1"} <= set(texts(picture))
     assert re.search(r'data-base="[^"]*;\S+ \S+ \S+ 1 0 0 0;', picture.svg)
-    assert {"build 0/0", "1/2"} <= set(texts(drawn(in_order(case(base, head), "p"))))
+    assert {"build 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
 
 
 def test_a_series_follows_the_order_of_the_run() -> None:
     base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2, [6, 1, 9, 4])
     head = sample(np.array([1.5, 2.5, 3.5, 4.5]), 2, 2, [2, 7, 5, 8])
-    picture = drawn(in_order(case(base, head), "p"))
+    picture = there(in_order(case(base, head), "p"))
     at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
     # the places among 1 2 4 5 6 7 8 9
     step = (at[1] - at[0]) / (0 - 4)
@@ -200,30 +175,61 @@ def test_a_series_follows_the_order_of_the_run() -> None:
     assert "start, in the order of the run" in texts(picture)
 
 
-def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:
+def test_a_series_of_executions() -> None:
+    # an unknown order is by round, and the caption says so
     base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2)
-    picture = drawn(in_order(case(base, base), "p"))
-    at = [x for x, _ in corners(paths(picture, "spot-base")[0])[::2]]
-    step = (at[1] - at[0]) / 2
-    assert [round((x - at[0]) / step) for x in at] == [0, 2, 4, 6]
+    picture = there(in_order(case(base, base), "p"))
+    at = np.array([x for x, _ in corners(paths(picture, "spot-base")[0])[::2]])
+    assert ((at - at[0]) / (at[1] - at[0]) * 2).round().tolist() == [0, 2, 4, 6]
     assert "do not give the order" in " ".join(picture.reading)
+    # executions of several values have their mean
+    assert marks(there(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
+    assert marks(there(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
 
 
 def test_rounds_are_shaded_only_where_they_follow_each_other() -> None:
-    rng = np.random.default_rng(6)
-    values = rng.normal(1, 0.1, 8)
-    ordered = case(sample(values, 2, 2, [0, 2, 4, 6]), sample(values, 2, 2, [1, 3, 5, 7]))
-    mixed = case(sample(values, 2, 2, [0, 4, 2, 6]), sample(values, 2, 2, [1, 5, 3, 7]))
-    assert marks(drawn(in_order(ordered, "p")), "stripe") == 1
-    assert "Shading separates the rounds." in drawn(in_order(ordered, "p")).reading
-    assert marks(drawn(in_order(mixed, "p")), "stripe") == 0
-    assert "Shading separates the rounds." not in drawn(in_order(mixed, "p")).reading
+    values = np.random.default_rng(6).normal(1, 0.1, 8)
+    for base, head, stripes in (([0, 2, 4, 6], [1, 3, 5, 7], 1), ([0, 4, 2, 6], [1, 5, 3, 7], 0)):
+        picture = there(in_order(case(sample(values, 2, 2, base), sample(values, 2, 2, head)), "p"))
+        assert marks(picture, "stripe") == stripes
+        assert ("Shading separates the rounds." in picture.reading) == bool(stripes)
 
 
-def test_executions_of_several_values_have_their_mean() -> None:
-    assert marks(drawn(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
-    assert marks(drawn(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
+SCALES = (1e-54, 1e-40, 1e-12, 0.1, 1.0, 1e6, 1e40, 1e54)
 
 
-def test_one_execution_a_side_is_no_series() -> None:
-    assert in_order(pair(1, 1, 20), "p") is None
+def side(rng: np.random.Generator, builds: int, scale: float, kind: int) -> Sample:
+    executions = rng.integers(1, 4, builds)
+    iterations = rng.integers(1, 30, executions.sum())
+    n = int(iterations.sum())
+    made = (
+        lambda: rng.normal(1, 0.02, n),
+        lambda: rng.normal(0, 1, n),
+        lambda: np.exp(rng.normal(0, 2, n)),
+        lambda: rng.integers(0, 3, n).astype(np.float64),
+        lambda: np.ones(n),
+        lambda: np.where(rng.random(n) < 0.02, 1e5, 1.0) * rng.normal(1, 0.01, n),
+    )
+    orders = rng.permutation(int(executions.sum())) if rng.random() < 0.5 else None
+    names = tuple((0, k) for k in range(builds))
+    return Sample(made[kind]() * scale, (iterations, executions, np.array([builds])), names, orders)
+
+
+def cases(seed: int) -> Case:
+    rng = np.random.default_rng(seed)
+    scale = SCALES[seed % len(SCALES)]
+    builds = rng.choice([1, 2, 5, 12, 40], 2)
+    sides = [side(rng, int(n), scale, int(rng.integers(6))) for n in builds]
+    return case(sides[0], sides[1], unit=("s", "B", "", "op/s")[seed % 4])
+
+
+@pytest.mark.parametrize("seed", some(range(100), 20, pytest.mark.nightly))
+def test_whatever_was_measured_gives_sound_pictures_or_none_and_always_the_same_bytes(seed: int) -> None:
+    of = cases(seed)
+    own = finding(of, None if seed % 5 == 0 else 0.01)
+    pictures = {"v": values(of, own, "v"), "s": series(of, own, "s")}
+    for prefix, picture in pictures.items():
+        if picture is not None:
+            assert_sound(picture, prefix)
+            assert len(picture.svg) < 24_000
+    assert pictures == {"v": values(of, own, "v"), "s": series(of, own, "s")}

@@ -1,10 +1,9 @@
 """The posterior of a bisection against a literal twin, what is measured next, and the promise in small."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,6 @@ import pytest
 from scipy import integrate, stats
 
 from gate.stats.bisection import (
-    ENOUGH,
     SEVERAL,
     Costs,
     Measured,
@@ -24,7 +22,7 @@ from gate.stats.bisection import (
     posterior,
     sets_of,
 )
-from tests.support.bisections import search
+from tests.support.samples import there
 from tests.support.seeds import some
 
 Floats = npt.NDArray[np.float64]
@@ -34,6 +32,13 @@ PER_ROUND = Costs(visit=0.0, build=0.0, round=1.0)
 def measured(commit: int, given: Sequence[float] | Floats) -> Measured:
     values = np.array(given)
     return Measured(commit, len(values), float(np.mean(values)), float(((values - values.mean()) ** 2).sum()))
+
+
+def steps_at(design: Floats, noise: Floats, scale: float, means: Floats) -> tuple[float, Floats, Floats]:
+    """The density of means whose steps have a normal prior of a scale, and the steps' posterior mean and covariance."""
+    density = stats.multivariate_normal.pdf(means, cov=noise + scale**2 * design @ design.T)
+    spread = np.linalg.inv(design.T @ np.linalg.inv(noise) @ design + np.eye(design.shape[1]) / scale**2)
+    return float(density), spread @ design.T @ np.linalg.inv(noise) @ means, np.asarray(spread, dtype=np.float64)
 
 
 def literally(prior: Sequence[float], found: Sequence[Measured]) -> tuple[Floats, float]:
@@ -46,51 +51,29 @@ def literally(prior: Sequence[float], found: Sequence[Measured]) -> tuple[Floats
     means = np.array([each.mean for each in found])
     culprits, two_mass = np.zeros(n), 0.0
     places = sorted(each.commit for each in found)
+    inside = {place: [i for i in range(1, n + 1) if next(p for p in places if p >= i) == place] for place in places}
+    share = {place: sum(weights[i - 1] for i in own) for place, own in inside.items()}
+    pairs = {(a, b): share[a] * share[b] for a, b in combinations(places, 2)}
 
-    def has(k: int) -> Floats:
-        return np.array([float(each.commit >= k) for each in found])
+    def has(*changes: int) -> Floats:
+        return np.array([[float(each.commit >= k) for k in changes] for each in found])
 
-    pair_prior = {
-        (a, b): sum(weights[i - 1] for i in range(1, n + 1) if place_of(i, places) == a)
-        * sum(weights[i - 1] for i in range(1, n + 1) if place_of(i, places) == b)
-        for a in places
-        for b in places
-        if a < b
-    }
-    pairs_total = sum(pair_prior.values())
-    for s in pooled * np.geomspace(1 / 4, 4, 24):
-        for q, of_q in zip((0.0, 0.02, 0.1), (0.8, 0.15, 0.05), strict=True):
-            noise = np.diag([s**2 * (1 / each.rounds + q) for each in found])
-            within = of_q * s**-df * math.exp(-squares / (2 * s**2))
-            for k in range(1, n + 1):
-                z = has(k)
-                density = stats.multivariate_normal.pdf(means, cov=noise + scale**2 * np.outer(z, z))
-                precision = z @ np.linalg.inv(noise) @ z + 1 / scale**2
-                middle = (z @ np.linalg.inv(noise) @ means) / precision
-                above = stats.norm.cdf(middle * math.sqrt(precision))
-                culprits[k - 1] += (1 - SEVERAL) * weights[k - 1] * within * density * above
-            for (a, b), of_pair in pair_prior.items():
-                z, y = has(a), has(b)
-                cov = noise + scale**2 * (np.outer(z, z) + np.outer(y, y))
-                density = stats.multivariate_normal.pdf(means, cov=cov)
-                mass = SEVERAL * of_pair / pairs_total * within * density
-                two_mass += mass
-                design = np.stack([z, y], axis=1)
-                information_of = design.T @ np.linalg.inv(noise) @ design + np.eye(2) / scale**2
-                center = np.linalg.solve(information_of, design.T @ np.linalg.inv(noise) @ means)
-                spread = np.linalg.inv(information_of)
-                apart = math.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])
-                first = stats.norm.cdf((center[0] - center[1]) / apart)
-                for place, part in ((a, first), (b, 1 - first)):
-                    inside = [i for i in range(1, n + 1) if place_of(i, places) == place]
-                    total = sum(weights[i - 1] for i in inside)
-                    for i in inside:
-                        culprits[i - 1] += mass * part * weights[i - 1] / total
+    for s, (q, of_q) in product(pooled * np.geomspace(1 / 4, 4, 24), ((0.0, 0.8), (0.02, 0.15), (0.1, 0.05))):
+        noise = np.diag([s**2 * (1 / each.rounds + q) for each in found])
+        within = of_q * s**-df * math.exp(-squares / (2 * s**2))
+        for k in range(1, n + 1):
+            density, step, spread = steps_at(has(k), noise, scale, means)
+            above = stats.norm.cdf(step[0] / math.sqrt(spread[0, 0]))
+            culprits[k - 1] += (1 - SEVERAL) * weights[k - 1] * within * density * above
+        for (a, b), of_pair in pairs.items():
+            density, step, spread = steps_at(has(a, b), noise, scale, means)
+            mass = SEVERAL * of_pair / sum(pairs.values()) * within * density
+            two_mass += mass
+            first = stats.norm.cdf((step[0] - step[1]) / math.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1]))
+            for place, part in ((a, first), (b, 1 - first)):
+                for i in inside[place]:
+                    culprits[i - 1] += mass * part * weights[i - 1] / share[place]
     return culprits / culprits.sum(), two_mass / culprits.sum()
-
-
-def place_of(commit: int, places: Sequence[int]) -> int:
-    return next(place for place in places if place >= commit)
 
 
 @pytest.mark.parametrize("seed", some(range(10), 2))
@@ -104,20 +87,16 @@ def test_the_posterior_is_that_of_its_literal_twin(seed: int) -> None:
     assert ours.several == pytest.approx(several, rel=1e-9)
 
 
-def test_nothing_but_the_ends_leaves_the_prior() -> None:
-    prior = [1.0, 2.0, 0.5, 0.5]
-    found = posterior(prior, [measured(4, [0.1, 0.12, 0.09])])
+def test_what_needs_no_measuring_in_between() -> None:
+    prior, ends = [1.0, 2.0, 0.5, 0.5], measured(4, [0.1, 0.12, 0.09])
+    found = posterior(prior, [ends])
     assert found.culprits == pytest.approx(np.array(prior) / 4)
     assert found.step == pytest.approx(0.103, abs=0.01)
-
-
-def test_a_commit_proved_the_same_excuses_all_before_it() -> None:
+    # a commit proved the same excuses all before it
     found = posterior([1.0] * 6, [measured(6, [0.1, 0.12, 0.09])], same=[3])
     assert found.culprits[:3].sum() < 1e-6
     assert found.culprits[3:] == pytest.approx([1 / 3] * 3, rel=1e-6)
-
-
-def test_exact_values_without_spread_find_the_culprit() -> None:
+    # exact values without spread find the culprit
     found = posterior([1.0] * 4, [measured(4, [0.05, 0.05]), measured(2, [0.05]), measured(1, [0.0])])
     assert found.culprits[1] > 0.999
 
@@ -130,22 +109,20 @@ def test_units_do_not_matter() -> None:
     assert large.step == pytest.approx(10 * small.step)
 
 
-def test_two_steps_are_seen_and_the_larger_one_is_named() -> None:
+@pytest.mark.parametrize(
+    ("level", "other"),
+    [
+        ({2: 0.0, 3: 0.03, 4: 0.03, 6: 0.03, 7: 0.12, 10: 0.12}, 0.03),
+        # a speed-up inside is a change of the other sign
+        ({2: 0.0, 3: -0.06, 6: -0.06, 7: 0.05, 10: 0.05}, -0.06),
+    ],
+)
+def test_two_steps_are_seen_and_the_larger_one_is_named(level: dict[int, float], other: float) -> None:
     rng = np.random.default_rng(1)
-    level = {2: 0.0, 3: 0.03, 4: 0.03, 6: 0.03, 7: 0.12, 10: 0.12}
     found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
     assert found.several > 0.99
-    assert int(found.culprits.argmax()) + 1 == 7
-    assert found.other == 3
-    assert found.other_step == pytest.approx(0.03, abs=0.01)
-
-
-def test_a_speed_up_inside_is_a_second_change_of_the_other_sign() -> None:
-    rng = np.random.default_rng(1)
-    level = {2: 0.0, 3: -0.06, 6: -0.06, 7: 0.05, 10: 0.05}
-    found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
-    assert int(found.culprits.argmax()) + 1 == 7
-    assert (found.other, found.other_step < -0.04, found.several > 0.99) == (3, True, True)
+    assert (int(found.culprits.argmax()) + 1, found.other) == (7, 3)
+    assert found.other_step == pytest.approx(other, abs=0.01)
 
 
 @pytest.mark.parametrize("before", [0.5, 0.1, 0.95])
@@ -165,32 +142,18 @@ def flat(n: int) -> Posterior:
     return Posterior(np.full(n, 1 / n), step=1.0, step_sd=0.1, noise=1.0, own=0.0, several=0.0, other=0, other_step=0.0)
 
 
-def test_the_middle_is_measured_next() -> None:
-    visit = next_visit(flat(64), PER_ROUND, range(1, 64), {})
-    assert visit is not None
-    assert (visit.commit, visit.rounds) == (32, 1)
-
-
-def test_an_expensive_build_is_worth_more_rounds_and_one_that_is_kept_is_preferred() -> None:
+def test_what_is_measured_next() -> None:
+    middle = there(next_visit(flat(64), PER_ROUND, range(1, 64), {}))
+    assert (middle.commit, middle.rounds) == (32, 1)
+    # an expensive build is worth more rounds, and one that is kept is preferred
     costs = Costs(visit=1.0, build=20.0, round=1.0)
-    visit = next_visit(flat(64), costs, range(1, 64), {})
-    assert visit is not None
-    assert visit.rounds > 1
-    assert visit.seconds == 21 + visit.rounds
-    kept = next_visit(flat(64), costs, range(1, 64), {29: 1})
-    assert kept is not None
-    assert kept.commit == 29
-
-
-def test_a_commit_that_is_apart_by_itself_is_not_measured_for_ever() -> None:
-    found = replace(flat(64), own=0.1)
-    visit = next_visit(found, PER_ROUND, range(1, 64), {32: 30})
-    assert visit is not None
-    assert visit.commit != 32
-
-
-def test_nothing_is_measured_where_nothing_can_be() -> None:
+    visit = there(next_visit(flat(64), costs, range(1, 64), {}))
+    assert visit.seconds == 21 + visit.rounds > 22
+    assert there(next_visit(flat(64), costs, range(1, 64), {29: 1})).commit == 29
+    # a commit that is apart by itself is not measured for ever
+    assert there(next_visit(replace(flat(64), own=0.1), PER_ROUND, range(1, 64), {32: 30})).commit != 32
     assert next_visit(flat(3), PER_ROUND, [], {}) is None
+    assert [entropy(np.array(of)) for of in ([1 / 8] * 8, [1.0, 0.0])] == pytest.approx([3, 0])
 
 
 def test_sets_end_where_a_commit_can_be_measured() -> None:
@@ -200,27 +163,9 @@ def test_sets_end_where_a_commit_can_be_measured() -> None:
     assert sets_of(2, []) == [(1, 1), (2, 2)]
 
 
-def test_entropy_counts_bits() -> None:
-    assert entropy(np.full(8, 1 / 8)) == pytest.approx(3)
-    assert entropy(np.array([1.0, 0.0])) == 0
-
-
 @pytest.mark.parametrize(("build", "execution"), [(1.0, 4.0), (16.0, 4.9), (0.5, 40.0)])
 def test_executions_give_most_for_their_time(build: float, execution: float) -> None:
-    def worth(count: int) -> float:
-        return (build + execution / count) * (3.0 + count)
-
-    best = min(range(1, 21), key=worth)
+    best = min(range(1, 21), key=lambda count: (build + execution / count) * (3.0 + count))
     assert abs(executions_for(build, execution, 3.0, 1.0, 20) - best) <= 1
-
-
-def test_executions_are_those_of_the_plan_where_builds_do_not_differ() -> None:
-    assert executions_for(-0.1, 4.0, 3.0, 1.0, 5) == 5
-    assert executions_for(1.0, 400.0, 3.0, 1.0, 5) == 5
-
-
-def test_the_promise_in_small() -> None:
-    found = [search(seed, builds=0.04) for seed in range(12)]
-    assert all(each.probability >= ENOUGH for each in found)
-    assert sum(each.right for each in found) >= 10
-    assert np.median([each.gates for each in found]) < 3
+    # those of the plan where builds do not differ
+    assert executions_for(-0.1, 4.0, 3.0, 1.0, 5) == executions_for(1.0, 400.0, 3.0, 1.0, 5) == 5

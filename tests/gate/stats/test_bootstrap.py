@@ -1,4 +1,4 @@
-"""Replicates against full enumeration, closed forms and the literal loop; limits and p against each other."""
+"""Replicates against full enumeration, closed forms; limits and p against each other."""
 
 import math
 from collections import defaultdict
@@ -21,17 +21,18 @@ from gate.model.warnings.estimates import (
     OneUnit,
     UndefinedResamples,
 )
-from gate.stats import bootstrap, resample
-from gate.stats.bootstrap import Distribution, bootstrap_ratio
+from gate.stats import bootstrap
+from gate.stats.bootstrap import CHUNK, Distribution, Hierarchy, Scheme, bootstrap_ratio, hierarchy, replicate_means
 from gate.stats.levels import tops_of
 from gate.stats.ratio import Ratio, Tail
-from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
 from gate.stats.rounding import Array
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
+from tests.support.samples import ends, nested, there
 from tests.support.seeds import some
 
 SCHEMES: tuple[Scheme, ...] = ("RRR", "RRN", "RNN", "FLAT")
 ALPHAS = (0.05, 0.0025)
+TAILS: tuple[Tail, Tail] = ("above", "below")
 Tree = Any
 """A value, or a list of trees: session, build, execution, value."""
 
@@ -45,11 +46,7 @@ def flat(tree: Tree) -> list[float]:
 
 
 def sample(sessions: list[Tree]) -> Sample:
-    builds = [build for session in sessions for build in session]
-    executions = [execution for build in builds for execution in build]
-    counts = ([len(e) for e in executions], [len(b) for b in builds], [len(s) for s in sessions])
-    units = tuple((s, b) for s, session in enumerate(sessions) for b in range(len(session)))
-    return Sample(np.array(flat(sessions), dtype=np.float64), tuple(np.array(c) for c in counts), units)
+    return nested([build for session in sessions for build in session], [len(session) for session in sessions])
 
 
 def reduced(sessions: list[Tree], scheme: Scheme, with_sessions: bool) -> list[Tree]:
@@ -123,7 +120,7 @@ def test_replicates_have_the_distribution_of_all_resamples(tree: list[Tree], ses
     assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4
 
 
-def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tree]:
+def grown(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tree]:
     """Values with effects at all levels, every count from 1 to its most."""
 
     def draw(level: int, center: float) -> Tree:
@@ -145,7 +142,7 @@ def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tr
     ],
 )
 def test_mean_and_variance_of_unbalanced_data(most: tuple[int, int, int, int], sessions: bool, scheme: Scheme) -> None:
-    tree = nested(np.random.default_rng(3), most)
+    tree = grown(np.random.default_rng(3), most)
     tree = [[build for session in tree for build in session]] if not sessions else tree
     found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 3)
     resampled = reduced(tree, scheme, sessions)
@@ -156,31 +153,13 @@ def test_mean_and_variance_of_unbalanced_data(most: tuple[int, int, int, int], s
     assert abs(found.var() / expected - 1) < 4 * math.sqrt((kurtosis - 1) / n)
 
 
-def simulate_mean(rng: np.random.Generator, side: list[Tree]) -> float:
-    """K&J Fig. 2, as printed."""
-    measurements = []
-    for j3 in rng.choice(len(side), len(side)):
-        for j2 in rng.choice(len(side[j3]), len(side[j3])):
-            for j1 in rng.choice(len(side[j3][j2]), len(side[j3][j2])):
-                measurements.append(side[j3][j2][j1])  # noqa: PERF401 - as in the paper
-    return float(np.mean(measurements))
-
-
-def test_replicates_are_those_of_the_papers_pseudo_code() -> None:
-    rng = np.random.default_rng(8)
-    sides = [(10 + rng.normal(0, 1, (3, 1, 1)) + rng.gamma(1, 1, (3, 4, 5))).tolist() for _ in range(2)]
-    literal = [simulate_mean(rng, sides[1]) / simulate_mean(rng, sides[0]) for _ in range(800)]
-    base, head = replicate_means([hierarchy(sample([side]), "RRR", sessions=False) for side in sides], 4, range(4))
-    assert scipy.stats.ks_2samp(head / base, literal).pvalue > 1e-3
-
-
 def test_a_chunk_is_the_same_whatever_the_cores_and_the_other_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
-    sides = [hierarchy(sample(nested(rng, (1, 12, 6, 20))), "RRR", sessions=False) for _ in range(2)]
+    sides = [hierarchy(sample(grown(rng, (1, 12, 6, 20))), "RRR", sessions=False) for _ in range(2)]
     one_by_one = [replicate_means(sides, 7, range(c, c + 1)) for c in range(3)]
     expected = [np.concatenate([chunk[side] for chunk in one_by_one]) for side in range(2)]
     for cores in (1, 2, 5):
-        monkeypatch.setattr(resample, "usable_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(bootstrap, "usable_cores", lambda cores=cores: cores)
         for found, wanted in zip(replicate_means(sides, 7, range(3)), expected, strict=True):
             assert np.array_equal(found, wanted)
     assert not np.array_equal(replicate_means(sides, 8, range(1))[0], expected[0][:CHUNK])
@@ -193,7 +172,7 @@ def made(base: list[Tree], head: list[Tree], **options: Any) -> bootstrap.Bootst
 
 
 def test_the_estimate_is_that_of_the_summary() -> None:
-    base, head = nested(np.random.default_rng(1), (3, 4, 4, 5)), nested(np.random.default_rng(2), (3, 4, 4, 5))
+    base, head = grown(np.random.default_rng(1), (3, 4, 4, 5)), grown(np.random.default_rng(2), (3, 4, 4, 5))
     for sessions, scheme in product((False, True), SCHEMES):
         ratio: Ratio = made(base, head, sessions=sessions, scheme=scheme)
         assert ratio.x == pytest.approx(tops_of(sample(base), sessions=sessions).mean, rel=1e-12)
@@ -215,41 +194,33 @@ def test_one_level_agrees_with_scipy(bca: bool) -> None:
         method="BCa" if bca else "percentile",
         rng=np.random.default_rng(1),
     ).confidence_interval
-    assert ratio.ratio is not None
-    errors = [error for _, error in ratio.ratio.errors(0.05)]
-    found = ratio.limits(0.05)
-    assert found.low is not None and found.high is not None
-    assert abs(found.low - reference.low) < 4 * math.sqrt(2) * errors[0]
-    assert abs(found.high - reference.high) < 4 * math.sqrt(2) * errors[1]
+    errors = [4 * math.sqrt(2) * error for _, error in there(ratio.ratio).errors(0.05)]
+    low, high = ends(ratio.limits(0.05))
+    assert abs(low - reference.low) < errors[0] and abs(high - reference.high) < errors[1]
     # and BCa moves the upper limit by more than that
     plain = made(base, head, alphas=(0.05,), cap=20_000).limits(0.05)
-    assert plain.high is not None and (reference.high - plain.high > 4 * math.sqrt(2) * errors[1]) == bca
+    assert (reference.high - there(plain.high) > errors[1]) == bca
 
 
 def test_acceleration_is_that_of_the_literal_jackknife() -> None:
     rng = np.random.default_rng(3)
-    base, head = nested(rng, (1, 8, 4, 5)), nested(rng, (1, 12, 4, 5))
-    tops = [[float(mean(build)) for build in side[0]] for side in (base, head)]
+    base, head = grown(rng, (1, 8, 4, 5)), grown(rng, (1, 12, 4, 5))
+    x, y = (np.array([float(mean(build)) for build in side[0]]) for side in (base, head))
     cubes = squares = 0.0
-    for side in (0, 1):
-        ratios: list[float] = []
-        for i in range(len(tops[side])):
-            left = [list(side) for side in tops]
-            del left[side][i]
-            ratios.append(float(np.mean(left[1]) / np.mean(left[0])))
+    for ratios in (
+        np.array([y.mean() / np.delete(x, i).mean() for i in range(len(x))]),
+        np.array([np.delete(y, i).mean() / x.mean() for i in range(len(y))]),
+    ):
         n = len(ratios)
-        center = math.fsum(ratios) / n
-        cubes += sum(((n - 1) * (center - ratio)) ** 3 for ratio in ratios) / n**3
-        squares += sum(((n - 1) * (center - ratio)) ** 2 for ratio in ratios) / n**2
-    found = made(base, head, bca=True).ratio
-    assert found is not None
+        away = (n - 1) * (ratios.mean() - ratios)
+        cubes, squares = cubes + (away**3).sum() / n**3, squares + (away**2).sum() / n**2
+    found = there(made(base, head, bca=True).ratio)
     assert found.acceleration == pytest.approx(cubes / (6 * squares**1.5), rel=1e-6)
 
 
 def test_ties_with_the_estimate_count_half_for_the_bias() -> None:
     # four equally likely ratios: 1, 1, 3 and 1/3; the estimate is 1
-    ratio = made([[[[1]], [[3]]]], [[[[1]], [[3]]]], bca=True).ratio
-    assert ratio is not None
+    ratio = there(made([[[[1]], [[3]]]], [[[[1]], [[3]]]], bca=True).ratio)
     below, equal = (ratio.values < 1).mean(), (ratio.values == 1).mean()
     assert equal > 0.3
     assert ratio.bias == pytest.approx(float(ndtri(below + equal / 2)))
@@ -284,32 +255,22 @@ def test_p_agrees_with_the_limits(name: str) -> None:
     values = np.sort(np.round(np.random.default_rng(4).gamma(9, 1 / 9, 2000 - undefined), 2))
     found = Distribution(values, undefined, bias, acceleration)
     thetas = [*np.unique(values), *(np.unique(values) + 0.005), 0.0, 10.0]
-    tails: tuple[Tail, Tail] = ("above", "below")
     beyond = 0
     for alpha in (0.0005, 2 / 2001, 0.003, 0.05, 0.1, 0.5, 0.9):
         limits = found.limits(alpha)
         for theta in thetas:
             above = limits.low is not None and limits.low > theta
             below = limits.high is not None and limits.high < theta
-            assert [found.p(theta, tail) < alpha for tail in tails] == [above, below]
+            assert [found.p(theta, tail) < alpha for tail in TAILS] == [above, below]
             beyond += above + below
     assert beyond > 100
-    assert all(2 / 2001 <= found.p(theta, tail) <= 1 for theta in thetas for tail in tails)
-
-
-def test_bca_limits_are_at_the_textbook_levels() -> None:
-    z0, a, alpha = 0.2, 0.1, 0.05
-    values = np.linspace(0, 1, 100_001)
-    limits = Distribution(values, 0, z0, a).limits(alpha)
-    for limit, z in ((limits.low, ndtri(alpha / 2)), (limits.high, -ndtri(alpha / 2))):
-        level = scipy.stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))
-        assert limit == pytest.approx(level, abs=2e-5)
+    assert all(2 / 2001 <= found.p(theta, tail) <= 1 for theta in thetas for tail in TAILS)
 
 
 @pytest.mark.parametrize("bca", [False, True])
 def test_the_monte_carlo_error_is_that_over_seeds(bca: bool) -> None:
     rng = np.random.default_rng(9)
-    base, head = nested(rng, (1, 12, 2, 6)), nested(rng, (1, 12, 2, 6))
+    base, head = grown(rng, (1, 12, 2, 6)), grown(rng, (1, 12, 2, 6))
     runs = [made(base, head, bca=bca, seed=seed) for seed in range(60)]
     limits = [run.limits(0.05) for run in runs]
     for k, end in enumerate(("low", "high")):
@@ -324,27 +285,31 @@ def noisy(sd: float, seed: int) -> list[Tree]:
 
 
 def replicates(found: bootstrap.BootstrapRatio) -> int:
-    assert found.ratio is not None
-    return found.ratio.replicates
+    return there(found.ratio).replicates
 
 
-def test_replicates_are_added_until_the_limits_are_known() -> None:
+def test_replicates_are_added_until_the_limits_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = made(noisy(0.05, 1), noisy(0.05, 2), alphas=(0.05,), cap=50_000)
     louder = made(noisy(0.5, 1), noisy(0.5, 2), alphas=(0.05,), cap=50_000)
     stricter = made(noisy(0.5, 1), noisy(0.5, 2), alphas=(0.05, 0.02), cap=50_000)
     assert replicates(quiet) == CHUNK < replicates(louder) < replicates(stricter) < 50_000
     for found in (quiet, louder, stricter):
-        assert found.ratio and max(error for _, error in found.ratio.errors(0.05)) <= bootstrap.PRECISION
+        assert max(error for _, error in there(found.ratio).errors(0.05)) <= bootstrap.PRECISION
         assert found.warnings == ()
     # the strictest level has its limits beyond enough replicates
     assert replicates(made(noisy(0.001, 1), noisy(0.001, 2), alphas=(0.05, 0.001), cap=50_000)) == 20_000
+    # large samples get fewer
+    monkeypatch.setattr(bootstrap, "WORK", 4000 * 2 * 72)
+    assert replicates(made(noisy(3, 1), noisy(3, 2), cap=50_000)) == 4000
+    monkeypatch.setattr(bootstrap, "WORK", 1)
+    assert replicates(made(noisy(3, 1), noisy(3, 2), cap=50_000)) == CHUNK
 
 
 def test_a_cap_that_was_hit_is_told() -> None:
     # a family of one has one level
     found = made(noisy(3, 1), noisy(3, 2), alphas=(0.05, 0.05), cap=4000)
-    assert found.ratio is not None and found.ratio.replicates == 4000
-    error = 2 * max(error for _, error in found.ratio.errors(0.05))
+    assert replicates(found) == 4000
+    error = 2 * max(error for _, error in there(found.ratio).errors(0.05))
     assert found.warnings == (ImpreciseLimits(0.95, error, 4000),)
     assert error > 0.001
     strict = made(noisy(0.1, 1), noisy(0.1, 2), alphas=(0.05, 0.0005), cap=2000)
@@ -352,14 +317,7 @@ def test_a_cap_that_was_hit_is_told() -> None:
     assert strict.limits(0.0005).kind == "line"
 
 
-def test_large_samples_get_fewer_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "WORK", 4000 * 2 * 72)
-    assert replicates(made(noisy(3, 1), noisy(3, 2), cap=50_000)) == 4000
-    monkeypatch.setattr(bootstrap, "WORK", 1)
-    assert replicates(made(noisy(3, 1), noisy(3, 2), cap=50_000)) == CHUNK
-
-
-def test_one_unit_at_the_top_withholds_the_interval() -> None:
+def test_what_withholds_the_interval() -> None:
     one, two = [[[[1, 2, 3], [2, 3]]]], [[[[1, 2], [3]], [[3, 4]]]]
     for base, head in ((one, two), (two, one)):
         found = made(base, head)
@@ -370,9 +328,7 @@ def test_one_unit_at_the_top_withholds_the_interval() -> None:
     assert made(two, two, sessions=True).warnings == (OneUnit("session"),)
     # which FLAT does not know
     assert made(one, two, scheme="FLAT").limits(0.05).kind == "bounded"
-
-
-def test_equal_resamples_withhold_the_interval() -> None:
+    # equal resamples
     same = [[[[0.1, 0.1, 0.1], [0.1]], [[0.1] * 7]]]
     for scheme in SCHEMES:
         found = made(same, same, scheme=scheme, bca=True)
@@ -386,44 +342,38 @@ def test_equal_resamples_withhold_the_interval() -> None:
 def test_one_side_without_spread_leaves_the_other(bca: bool) -> None:
     constant, spread = [[[[2.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]]
     found = made(constant, spread, bca=bca)
-    limits, difference = found.limits(0.05), found.difference_limits(0.05)
-    assert limits.low is not None and limits.high is not None and limits.low < 1.75 < limits.high
-    assert difference.low == pytest.approx(2 * limits.low - 2)
-    assert difference.high == pytest.approx(2 * limits.high - 2)
+    low, high = ends(found.limits(0.05))
+    assert low < 1.75 < high
+    assert ends(found.difference_limits(0.05)) == pytest.approx((2 * low - 2, 2 * high - 2))
     assert made(spread, constant, bca=bca).limits(0.05).kind == "bounded"
 
 
-def test_resamples_of_base_without_a_positive_mean_count_against_both_limits() -> None:
+def test_a_base_without_a_positive_mean_counts_against_both_limits() -> None:
+    # in some resamples
     base, head = [[[[0.0]], [[0.0]], [[0.0]], [[1.0]]]], [[[[5.0]], [[6.0]], [[7.0]], [[6.0]]]]
     found = made(base, head)
-    assert found.ratio is not None
-    share = found.ratio.undefined / found.ratio.replicates
+    share = there(found.ratio).undefined / replicates(found)
     assert share == pytest.approx((3 / 4) ** 4, abs=0.04)
     assert found.limits(0.05).kind == "line"
     assert found.limits(0.9).kind == "bounded"
-    for tail in ("above", "below"):
-        p = found.p(6.0, tail)
-        assert p is not None and p > 2 * share
+    assert all(there(found.p(6.0, tail)) > 2 * share for tail in TAILS)
     assert found.difference_limits(0.05).kind == "bounded"
     assert isinstance(found.warnings[1], UndefinedResamples)
-
-
-def test_a_base_of_zero_has_no_limits_but_a_difference() -> None:
-    found = made([[[[0.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]], bca=True)
-    assert found.limits(0.05).kind == "line"
-    assert found.p(1.0, "above") == 1.0
-    low = found.difference_limits(0.05).low
-    assert low is not None and low > 1
-    assert (found.p_difference(low - 1e-6, "above") or 1) < 0.05 <= (found.p_difference(low, "above") or 0)
+    # in all
+    zero = made([[[[0.0]]] * 6], [[[[v]] for v in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]], bca=True)
+    assert zero.limits(0.05).kind == "line"
+    assert zero.p(1.0, "above") == 1.0
+    low = there(zero.difference_limits(0.05).low)
+    assert low > 1
+    assert there(zero.p_difference(low - 1e-6, "above")) < 0.05 <= there(zero.p_difference(low, "above"))
 
 
 def test_the_difference_is_of_the_same_replicates() -> None:
     base, head = [TABLE_V_OLD], [TABLE_V_NEW]
     found = made(base, head, scheme="RRN", cap=4000)
     x, y = replicate_means([hierarchy(sample(side), "RRN", sessions=False) for side in (base, head)], 1, range(2))
-    assert found.ratio is not None and found.difference is not None
-    assert found.ratio.values == pytest.approx(np.sort(y / x), rel=1e-11)
-    assert found.difference.values == pytest.approx(np.sort(y - x), abs=1e-10)
+    assert there(found.ratio).values == pytest.approx(np.sort(y / x), rel=1e-11)
+    assert there(found.difference).values == pytest.approx(np.sort(y - x), abs=1e-10)
     assert (found.x, found.y) == (10.5, 6.5)
 
 

@@ -1,7 +1,6 @@
 """The search for a plan, against brute force over all counts."""
 
 import itertools
-import math
 
 import msgspec
 import pytest
@@ -14,16 +13,19 @@ from gate.stats.planning import (
     Counts,
     Interval,
     Limits,
+    Plan,
     PlannedCase,
     Terms,
     half_width,
     seconds,
 )
 from gate.stats.power import power
+from gate.stats.round_ratio import expected_degrees
 from gate.stats.sequential import look_rounds, spending
-from gate.stats.shared_variance import expected_degrees
+from tests.support.samples import there
 
 ALPHA = 0.05
+FIXED = Limits(early=False)
 ONE = Terms(ALPHA, family=1, min_builds=5, interval="fieller")
 PARSE = PlannedCase("parse", Components(0.02, 0.0004, 0.0002), Costs(10, 0.1, 0.5, 0.05), 0.03, (Aim(0.03),))
 ENCODE = PlannedCase("encode", Components(0.004, 0.0, 0.0009), Costs(10, 0.0, 0.2, 0.2), 0.03, (Aim(0.04),))
@@ -40,14 +42,19 @@ def brute(cases: list[PlannedCase], terms: Terms, most: tuple[int, int, int]) ->
     return min(found, key=lambda pair: pair[0])
 
 
+def planned(cases: list[PlannedCase], terms: Terms, limits: Limits, *, reached: bool = True) -> Plan:
+    plan = there(cheapest(cases, terms, limits))
+    assert plan.reached == reached
+    return plan
+
+
 @pytest.mark.parametrize("cases", [[PARSE], [ENCODE], [PARSE, ENCODE]], ids=lambda cases: str(len(cases)))
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
 def test_no_fixed_design_is_cheaper(cases: list[PlannedCase], interval: str) -> None:
     terms = Terms(ALPHA, len(cases), 5, interval)  # type: ignore[arg-type]  # parametrized
     limits = Limits(builds=10, executions=12, iterations=30, early=False)
-    plan = cheapest(cases, terms, limits)
+    plan = planned(cases, terms, limits)
     time, counts = brute(cases, terms, (10, 12, 30))
-    assert plan is not None and plan.reached
     assert plan.most == pytest.approx(time)
     assert seconds(cases, plan.counts) == pytest.approx(time)
     assert (plan.looks, plan.expected) == ((counts.builds,), plan.most)
@@ -62,98 +69,55 @@ def test_benchmarks_share_builds_and_cases_share_executions() -> None:
     assert alone[0] == pytest.approx(6 * (10 + 2 * (0.6 + 0.2)))
 
 
-def test_expensive_builds_are_used_longer() -> None:
-    def plan_for(build: float) -> Counts:
-        case = PlannedCase("x", Components(0.002, 0.002, 0.0004), Costs(build, 0, 1, 0.1), 0.03, (Aim(0.03),))
-        plan = cheapest([case], ONE, Limits(early=False))
-        assert plan is not None and plan.reached
-        return plan.counts
-
-    cheap, dear = plan_for(1), plan_for(1000)
-    assert cheap.builds > dear.builds
-    assert cheap.executions * cheap.iterations < dear.executions * dear.iterations
-
-
-def test_a_plan_finds_the_change_it_is_for() -> None:
-    case = PlannedCase("x", PARSE.components, PARSE.costs, 0.02, (Aim(None, 0.08, 0.9), Aim(None, 0.05, 0.3)))
-    plan = cheapest([case], ONE, Limits(early=False))
-    assert plan is not None and plan.reached
-    for aim in case.aims:
-        found = power(
-            case.components,
-            plan.counts,
-            aim.change,
-            threshold=0.02,
-            alpha=ALPHA,
-            interval=Interval("fieller"),
-            min_builds=5,
-        )
-        assert found >= aim.power - 1e-6
-
-
-def test_the_family_asks_for_more() -> None:
-    case = PlannedCase("x", PARSE.components, PARSE.costs, 0.02, (Aim(None, 0.06, 0.8),))
-    alone = cheapest([case], ONE, Limits(early=False))
-    shared = cheapest([case], Terms(ALPHA, 20, 5, "fieller"), Limits(early=False))
-    assert alone is not None and shared is not None
-    assert shared.most > 1.3 * alone.most
-
-
 def test_memory_needs_fewer_builds() -> None:
-    def plan_with(degrees: float) -> Counts:
+    def builds_with(degrees: float) -> int:
         components, costs = Components(0.005, 0.0, 0.00004), Costs(1200, 0, 1, 0.1)
         case = PlannedCase("x", components, costs, 0.02, (Aim(None, 0.05, 0.6),), degrees=degrees)
-        plan = cheapest([case], Terms(ALPHA, 1, 5), Limits(early=False))
-        assert plan is not None and plan.reached
-        return plan.counts
+        return planned([case], Terms(ALPHA, 1, 5), FIXED).counts.builds
 
-    assert plan_with(0).builds == 5
-    assert plan_with(20).builds < 5
+    assert builds_with(0) == 5 > builds_with(20)
 
 
-def test_a_quantile_has_enough_values() -> None:
+def test_a_plan_finds_the_change_it_is_for_and_a_family_asks_for_more() -> None:
+    case = msgspec.structs.replace(PARSE, threshold=0.02, aims=(Aim(None, 0.08, 0.9), Aim(None, 0.05, 0.3)))
+    plan = planned([case], ONE, FIXED)
+    for aim in case.aims:
+        found = power(
+            case.components, plan.counts, aim.change, threshold=0.02, alpha=ALPHA, interval=Interval("fieller"),
+            min_builds=5,
+        )  # fmt: skip
+        assert found >= aim.power - 1e-6
+    assert planned([case], Terms(ALPHA, 20, 5, "fieller"), FIXED).most > 1.3 * plan.most
+
+
+def test_a_quantile_has_enough_values_and_a_budget_below_min_builds_reaches_nothing() -> None:
     case = PlannedCase("x", Components(0, 0, 0.0002), PARSE.costs, 0.03, (Aim(0.03),), values=1000)
-    plan = cheapest([case], ONE, Limits(early=False))
-    assert plan is not None and plan.reached
+    plan = planned([case], ONE, FIXED)
     assert plan.executions * plan.iterations >= 1000
-
-
-def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
-    free = cheapest([PARSE], ONE, Limits(early=False))
-    assert free is not None
-    short = cheapest([PARSE], ONE, Limits(early=False, budget=0.8 * free.most))
-    assert short is not None
-    assert not short.reached
-    assert short.most <= 0.8 * free.most
-    best = math.inf
-    for b, e, i in itertools.product(range(5, 12), range(1, 20), range(1, 60)):
-        if seconds([PARSE], Counts(b, e, i)) <= 0.8 * free.most:
-            best = min(best, half_width(PARSE.components, Counts(b, e, i), ALPHA, Interval("fieller")))
-    # a tenth of the variance is none
-    assert half_width(PARSE.components, short.counts, ALPHA, Interval("fieller")) <= 1.06 * best
-
-
-def test_a_budget_below_min_builds_reaches_nothing_whatever_the_width() -> None:
+    # a budget below min_builds reaches nothing, whatever the width
     still = PlannedCase("x", Components(1e-9, 0, 1e-9), Costs(10, 0, 0, 1), 0.03, (Aim(0.03),))
-    plan = cheapest([still], ONE, Limits(budget=70.0))
-    assert plan is not None
-    assert plan.counts.builds < 5
-    assert not plan.reached
+    assert planned([still], ONE, Limits(budget=70.0), reached=False).counts.builds < 5
     assert cheapest([still], ONE, Limits(budget=43.0)) is None
 
 
-def test_a_budget_is_kept() -> None:
-    for budget in (60.0, 333.0):
-        plan = cheapest([PARSE, ENCODE], ONE, Limits(budget=budget))
-        assert plan is None or plan.most <= budget * (1 + 1e-9)
+def test_what_does_not_fit_the_budget_comes_as_near_as_it_can() -> None:
+    budget = 0.8 * planned([PARSE], ONE, FIXED).most
+    short = planned([PARSE], ONE, Limits(early=False, budget=budget), reached=False)
+    assert short.most <= budget
+    every = itertools.product(range(5, 12), range(1, 20), range(1, 60))
+    within = [Counts(*each) for each in every if seconds([PARSE], Counts(*each)) <= budget]
+    best = min(half_width(PARSE.components, counts, ALPHA, Interval("fieller")) for counts in within)
+    # a tenth of the variance is none
+    assert half_width(PARSE.components, short.counts, ALPHA, Interval("fieller")) <= 1.06 * best
+    for seconds_ in (60.0, 333.0):
+        plan = cheapest([PARSE, ENCODE], ONE, Limits(budget=seconds_))
+        assert plan is None or plan.most <= seconds_ * (1 + 1e-9)
 
 
 def test_looks_are_those_of_the_range_in_the_config() -> None:
     steady = Components(0.01, 0, 0.00001)
     case = PlannedCase("x", steady, Costs(60, 0, 0.5, 0.05), 0.02, (Aim(None, 0.1, 0.97),), degrees=20)
-    plan = cheapest([case], Terms(ALPHA, 1, 5), Limits())
-    fixed = cheapest([case], Terms(ALPHA, 1, 5), Limits(early=False))
-    assert plan is not None and plan.reached and fixed is not None
+    plan, fixed = (planned([case], Terms(ALPHA, 1, 5), limits) for limits in (Limits(), FIXED))
     # a memory that is given up in a seventh of the runs needs the 5 builds that all may need, but seldom do
     assert fixed.counts.builds == 5
     assert plan.expected < 0.9 * fixed.most
@@ -186,17 +150,12 @@ def test_intervals_are_chosen_as_the_gate_does() -> None:
         assert Terms(ALPHA, 1, 5, name).interval_of(calibrated, 4).method == name
 
 
-def test_nothing_to_plan() -> None:
-    with pytest.raises(ValueError, match="nothing"):
-        cheapest([], ONE, Limits())
-
-
 def test_a_case_without_an_aim_is_paid_for_and_asks_for_nothing() -> None:
     fixed = Limits(builds=10, executions=12, iterations=30, early=False)
     noisy = msgspec.structs.replace(ENCODE, components=Components(9.0, 9.0, 9.0), aims=())
-    alone, plan = cheapest([PARSE], ONE, fixed), cheapest([PARSE, noisy], ONE, fixed)
-    assert alone is not None and plan is not None and plan.reached
+    alone, plan = planned([PARSE], ONE, fixed), planned([PARSE, noisy], ONE, fixed)
     assert plan.most == pytest.approx(seconds([PARSE, noisy], plan.counts))
     assert plan.most > alone.most
-    with pytest.raises(ValueError, match="nothing to plan"):
-        cheapest([PARSE, noisy], ONE, Limits(early=True))
+    for nothing in ([PARSE, noisy], []):
+        with pytest.raises(ValueError, match="nothing to plan"):
+            cheapest(nothing, ONE, Limits(early=True))

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gate.model import Sample
 from gate.stats import levels
 from gate.stats.levels import gap_of, tops_of, variances
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
+from tests.support.samples import nested
 from tests.support.seeds import seeds
 
 
@@ -16,30 +16,19 @@ def by_level(nested: Nested) -> dict[str, tuple[float, float]]:
     return {v.level: (v.s2, v.t2) for v in variances(sample(nested))}
 
 
-def test_a_variance_is_that_of_numpy_to_the_last_bit() -> None:
-    rng = np.random.default_rng(1)
-    for n in (2, 3, 7, 40):
-        values = rng.normal(1e3, 0.1, n)
-        assert levels.variance(values) == float(values.var(ddof=1))
-
-
-def test_table_iii() -> None:
-    found = by_level(TABLE_III)
-    assert found["iteration"] == pytest.approx((16.5, 16.5))
-    assert found["execution"] == pytest.approx((2.58333333, -5.66666667), rel=1e-8)
-    assert found["build"] == pytest.approx((3.5625, 2.27083333), rel=1e-8)
-
-
-def test_table_iv_drops_the_level_that_was_not_repeated() -> None:
-    found = by_level(TABLE_IV)
-    assert list(found) == ["iteration", "build"]
-    assert found["iteration"] == pytest.approx((12.7222222, 12.7222222), rel=1e-8)
-    assert found["build"] == pytest.approx((3.5625, 0.381944444), rel=1e-8)
-
-
-def test_table_v_base() -> None:
+def test_tables_iii_to_v() -> None:
+    assert by_level(TABLE_III) == {
+        "iteration": pytest.approx((16.5, 16.5)),
+        "execution": pytest.approx((2.58333333, -5.66666667), rel=1e-8),
+        "build": pytest.approx((3.5625, 2.27083333), rel=1e-8),
+    }
+    # the level that was not repeated is dropped
+    assert by_level(TABLE_IV) == {
+        "iteration": pytest.approx((12.7222222, 12.7222222), rel=1e-8),
+        "build": pytest.approx((3.5625, 0.381944444), rel=1e-8),
+    }
     assert tops_of(sample(TABLE_V_OLD)).mean == 10.5
-    assert variances(sample(TABLE_V_OLD))[-1].s2 == pytest.approx(5.8125)
+    assert by_level(TABLE_V_OLD)["build"][0] == pytest.approx(5.8125)
 
 
 def literal(nested: Nested) -> list[tuple[float, float]]:
@@ -73,55 +62,34 @@ def test_unbalanced_data_against_its_literal_twin(seed: int) -> None:
         assert (variance.s2, variance.t2) == pytest.approx(expected)
 
 
-def test_t2_is_unbiased_on_unbalanced_data() -> None:
-    rng = np.random.default_rng(7)
-    # every build repeated: a unit with one child takes its level's mean, which is exact only among like units
-    executions, iterations = [2, 2, 4, 3], [[3, 1], [2, 5], [1, 3, 2, 6], [4, 1, 2]]
-    truth = {"iteration": 1.0, "execution": 2.0, "build": 0.5}
-    found: dict[str, list[float]] = {level: [] for level in truth}
-    for _ in range(1500):
-        nested: Nested = []
-        for n2, n1s in zip(executions, iterations, strict=True):
-            build = rng.normal(0, truth["build"] ** 0.5)
-            effects = rng.normal(0, truth["execution"] ** 0.5, n2)
-            nested.append([list(build + effects[k] + rng.normal(0, 1, n1s[k])) for k in range(n2)])
-        for variance in variances(sample(nested)):
-            found[variance.level].append(variance.t2)
-    for level, expected in truth.items():
-        error = np.std(found[level]) / len(found[level]) ** 0.5
-        assert abs(np.mean(found[level]) - expected) < 4 * error, level
-
-
 def test_sessions_are_a_level_only_where_there_are_several() -> None:
-    values = np.arange(8.0)
-    ones, twos = np.ones(4, dtype=int), np.array([2, 2, 2, 2])
-    four_levels = Sample(values, (twos, ones, np.array([2, 2])), ((0, 0), (0, 1), (1, 0), (1, 1)))
+    four_levels = nested(np.arange(8.0).reshape(4, 1, 2), [2, 2])
     found = variances(four_levels, sessions=True)
-    assert (found[-1].level, tops_of(four_levels, sessions=True).n) == ("session", 2)
+    assert tops_of(four_levels, sessions=True).n == 2
     # iteration means 0.5, 2.5, 4.5, 6.5 are build means; sessions 1.5 and 5.5
     assert [(v.level, v.s2) for v in found] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]
 
 
-def test_one_unit_at_the_top_has_no_variance_there() -> None:
-    one = sample([[[1, 2], [3, 4]]])
-    assert (tops_of(one).n, [v.level for v in variances(one)]) == (1, ["iteration", "execution"])
-
-
-def test_a_single_value() -> None:
+def test_single_values_and_one_unit_at_the_top_have_no_variance() -> None:
     found = tops_of(sample([[[3.0]]]))
     assert (found.mean, found.n, variances(sample([[[3.0]]])), found.gap) == (3.0, 1, (), 0.0)
+    one = sample([[[1, 2], [3, 4]]])
+    assert (tops_of(one).n, [v.level for v in variances(one)]) == (1, ["iteration", "execution"])
+    # a variance is that of numpy to the last bit
+    rng = np.random.default_rng(1)
+    for n in (2, 3, 7, 40):
+        values = rng.normal(1e3, 0.1, n)
+        assert levels.variance(values) == float(values.var(ddof=1))
 
 
-def test_the_gap_is_the_smallest_step_between_values() -> None:
+def test_the_gap_is_the_smallest_step_between_values_of_a_session() -> None:
     assert tops_of(sample([[[1, 1, 3]], [[3.5, 8, 8]]])).gap == 0.5
-
-
-def test_what_sessions_differ_by_is_no_gap() -> None:
-    # the second and the third are 0.1 apart, within one it is 0.5 at least
+    # the second and the third session are 0.1 apart, within one it is 0.5 at least
     values = np.array([1.0, 2.0, 5.0, 5.5, 5.6, 6.6, 9.0, 9.0])
-    ones = np.ones(8, dtype=np.int64)
-    units = tuple((session, build) for session in range(4) for build in range(2))
-    assert gap_of(Sample(values, (ones, ones, np.full(4, 2)), units)) == pytest.approx(0.5)
+    assert gap_of(nested(values.reshape(8, 1, 1), [2] * 4)) == pytest.approx(0.5)
+    # an outlier does not dither
+    flat = [[[1.0, 1.0, 1.1, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 1.0, 1.0]]] * 3
+    assert tops_of(sample(flat)).gap == pytest.approx(0.1)
 
 
 def literal_gap(nested: list[list[list[float]]]) -> float:
@@ -140,8 +108,3 @@ def test_values_that_dither_round_each_execution_in_its_own_way(noise: float) ->
     expected = literal_gap(nested)
     assert tops_of(sample(nested)).gap == pytest.approx(expected)
     assert expected == pytest.approx(0.1 if noise < 0.05 else 0.1 / math.sqrt(3), rel=1e-9)
-
-
-def test_an_outlier_does_not_dither() -> None:
-    nested = [[[1.0, 1.0, 1.1, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 9.0], [1.0, 1.0, 1.0, 1.0, 1.0]]] * 3
-    assert tops_of(sample(nested)).gap == pytest.approx(0.1)

@@ -1,26 +1,25 @@
 """Sessions as the fourth level: ratios formed within a host cover, whatever the hosts' speeds, and what hosts change."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
 from gate.stats.estimate import Reduced, ratio_of, reduce
+from gate.stats.levels import of_builds, of_rounds, of_shared_sessions
 from gate.stats.ratio import Limits
-from gate.stats.subsample import of_shared_sessions
+from gate.stats.rounding import Array
+from tests.support.samples import nested
 from tests.support.seeds import some
+from tests.support.simulate import normal, sample
 
-Array = npt.NDArray[np.float64]
 TRUTH = 1.05
 BUILDS = 4
 
 
 def side(values: Array) -> Sample:
-    """Make a side of values of shape (sessions, builds): one execution with one iteration each."""
-    sessions, builds = values.shape
-    ones = np.ones(values.size, dtype=np.int64)
-    names = tuple((s, b) for s in range(sessions) for b in range(builds))
-    return Sample(values.ravel(), (ones, ones, np.full(sessions, builds)), names)
+    """A side of values of shape (sessions, builds), or with a third axis of an execution's values."""
+    sessions, builds = values.shape[:2]
+    return nested(values.reshape(sessions * builds, 1, -1), [builds] * sessions)
 
 
 def measured(rng: np.random.Generator, sessions: int, speeds: float, change: float) -> tuple[Sample, Sample]:
@@ -72,11 +71,7 @@ def quantile(rng: np.random.Generator, sessions: int, change: float = 0.0, ratio
         [rng.normal(0, sd, (sessions, BUILDS, count)) for _ in range(2)] for sd, count in ((0.01, 1), (0.02, 20))
     )
     drawn = [np.exp(of_build + of_value) for of_build, of_value in zip(builds, within, strict=True)]
-    names = tuple((s, b) for s in range(sessions) for b in range(BUILDS))
-    many = sessions * BUILDS
-    counts = (np.full(many, 20), np.ones(many, dtype=np.int64), np.full(sessions, BUILDS))
-    base, head = (Sample(values.ravel(), counts, names) for values in (host * drawn[0], host * of_host * drawn[1]))
-    return reduce(base, head, 0.5, exact=False)
+    return reduce(side(host * drawn[0]), side(host * of_host * drawn[1]), 0.5, exact=False)
 
 
 @pytest.mark.parametrize(("sessions", "change"), some([(2, 0.03), (4, 0.03), (2, 0.0), (4, 0.0)], 1))
@@ -91,12 +86,6 @@ def test_a_quantile_over_sessions_covers_and_its_difference_leaves_the_hosts_out
     assert inside / trials >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / trials)
     # the same change, in the unit of a machine in the middle
     assert np.median(wide) == pytest.approx(1, rel=0.1)
-
-
-def test_a_quantile_that_doubled_is_shown_to_be_above_any_small_floor() -> None:
-    rng = np.random.default_rng(1)
-    p = [ratio_of(quantile(rng, 3, ratio=2.0), "fieller-paired").p_difference(1e-6, "above") for _ in range(50)]
-    assert max(each or 0.0 for each in p) < 0.01
 
 
 def test_the_step_of_a_timer_is_looked_for_within_a_session() -> None:
@@ -118,3 +107,23 @@ def test_sessions_of_two_runs_are_not_one_session() -> None:
     assert (of_shared_sessions(base, third)[2], len(of_shared_sessions(base, third)[1].values)) == ((2,), 4)
     others = Sample(third.values, third.counts, tuple((session, build + 7) for session, build in third.builds))
     assert of_shared_sessions(base, others)[2] == ()
+
+
+# --- parts of a sample ------------------------------------------------------------------------------------------------
+
+
+def test_some_builds_of_a_sample() -> None:
+    whole = sample(np.random.default_rng(1), normal, (0.1, 0.1, 0.1), (4, 3, 2))
+    part = of_builds(whole, {(0, 1), (0, 3), (0, 9)}.__contains__)
+    assert part.builds == ((0, 1), (0, 3))
+    assert part.values.tolist() == [*whole.values[6:12], *whole.values[18:24]]
+    assert [counts.tolist() for counts in part.counts] == [[2] * 6, [3, 3], [2]]
+    none = of_builds(whole, set().__contains__)
+    assert [len(counts) for counts in none.counts] == [0, 0, 0]
+    assert of_builds(whole, lambda build: True) is whole
+
+
+def test_the_first_rounds_of_a_sample() -> None:
+    whole = sample(np.random.default_rng(1), normal, (0.1, 0.1, 0.1), (4, 3, 2))
+    assert of_rounds(whole, None) is of_rounds(whole, 4) is whole
+    assert of_rounds(whole, 3).values.tolist() == whole.values[:18].tolist()

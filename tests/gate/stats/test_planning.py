@@ -18,6 +18,8 @@ from gate.stats.planning import (
     optimum,
     without_shared,
 )
+from gate.stats.ratio import MeanPair, unpaired
+from tests.support.samples import ends, tops
 
 # Table VII in percent, lowest level first: T where it differs from S; builds of TCP as 8.2 gives them after dropping
 TABLE_VII = {
@@ -82,7 +84,7 @@ def after(hours: int, name: str, found: Optimum) -> float:
 # --- eq. 14 -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_fft_of_section_8_5() -> None:
+def test_the_fft_of_section_8_5_and_table_iv() -> None:
     # c1 = 19, c2 = 5343; from the printed Table VII n1 is 2.99, where the paper has 4
     found = optimum(components("FFT"), Costs(5343, 0, 19, 1))
     assert found == Optimum(executions=28, iterations=3)
@@ -90,9 +92,6 @@ def test_the_fft_of_section_8_5() -> None:
     assert 6 * 3600 // 1350 == 16
     assert mean_half_width(components("FFT"), Counts(16, 28, 4), 0.05) == pytest.approx(0.023, abs=0.0005)
     assert mean_half_width(components("FFT"), Counts(17, 1, 1), 0.05) == pytest.approx(0.047, abs=0.0005)
-
-
-def test_table_iv() -> None:
     # sqrt(10 x 12.7222222/0.381944444) = 18.2508; the printed 18 comes from the rounded 12.7/0.4
     found = optimum(Components(12.7222222, 0, 0.381944444), Costs(0, 0, 10, 1))
     assert found == Optimum(executions=1, iterations=19)
@@ -113,7 +112,7 @@ def test_table_viii_our_method(name: str) -> None:
     assert found == pytest.approx(OURS[name], abs=0.17)
 
 
-def test_table_viii_rijndael_needs_more_digits_than_are_printed() -> None:
+def test_table_viii_of_rijndael_needs_more_digits_than_are_printed() -> None:
     # 1.3, 0.2, 0.1 and 0.6, 0.2, 0.2 in the paper: the same printed build variance, so not from it
     for name in ("Rijndael OPT", "Rijndael"):
         found = [after(hours, name, optimum(components(name), costs(name))) for hours in HOURS]
@@ -127,7 +126,7 @@ def test_the_cost_of_a_dropped_level_counts(name: str) -> None:
     assert after(6, name, full) < 0.5 * OURS[name][1]
 
 
-def test_levels_that_add_nothing() -> None:
+def test_levels_that_add_nothing_and_correlated_iterations() -> None:
     spent = Costs(100, 1, 4, 1)
     assert optimum(Components(1, 1, 0), spent) == Optimum(executions=None, iterations=3)
     assert optimum(Components(1, 0, 0), spent) == Optimum(executions=1, iterations=None)
@@ -135,9 +134,7 @@ def test_levels_that_add_nothing() -> None:
     assert optimum(Components(1, -1, 1), spent) == optimum(Components(1, 0, 1), spent)
     # starting an execution is free: one iteration each, of the variance of both
     assert optimum(Components(3, 1, 1), Costs(100, 0, 0, 1)) == Optimum(executions=20, iterations=1)
-
-
-def test_correlated_iterations_are_worth_fewer() -> None:
+    # correlated iterations are worth fewer
     spent = Costs(100, 0, 10, 1)
     plain, correlated = Components(4, 1, 1), Components(4, 1, 1, 0.6)
     # (1 + r)/(1 - r) = 4 times the variance, so twice the square root
@@ -163,49 +160,21 @@ def test_optimum_is_the_narrowest_for_its_time() -> None:
 # --- half-widths ------------------------------------------------------------------------------------------------------
 
 
-def means(rng: np.random.Generator, variance: float, builds: int, shared: float = 0.0, n: int = 20_000) -> np.ndarray:
-    """Means of builds of both sides, shape (2, n, builds), mean 1."""
-    common = rng.normal(0, math.sqrt(shared), (n, builds))
-    return 1 + common + rng.normal(0, math.sqrt(variance - shared), (2, n, builds))
-
-
 def test_half_width_of_fieller_is_what_runs_have_on_the_average() -> None:
     # Satterthwaite's degrees are fewer than 2 (B - 1), the standard deviation is below its root: together right
-    from gate.stats.levels import Tops
-    from gate.stats.ratio import unpaired
-
-    rng = np.random.default_rng(1)
-    units = tuple((0, b) for b in range(6))
-    widths = []
-    for base, head in zip(*means(rng, 0.03**2, 6, n=2000), strict=True):
-        limits = unpaired(Tops(base, units, 0.0, False), Tops(head, units, 0.0, False)).limits(0.05)
-        assert limits.low is not None and limits.high is not None
-        widths.append((limits.high - limits.low) / 2)
+    sides = np.random.default_rng(1).normal(1, 0.03, (2000, 2, 6))
+    widths = [np.ptp(ends(unpaired(tops(base), tops(head)).limits(0.05))) / 2 for base, head in sides]
     expected = half_width(Components(0, 0, 0.03**2), Counts(6, 1, 1), 0.05, Interval("fieller"))
     assert np.mean(widths) == pytest.approx(expected, rel=0.02)
 
 
-def test_half_width_of_paired_takes_out_what_is_shared() -> None:
-    rng = np.random.default_rng(2)
-    base, head = means(rng, 0.03**2, 12, shared=0.02**2)
-    contrast = (head - base).std(axis=1, ddof=1) / math.sqrt(12)
-    expected = half_width(Components(0, 0, 0.03**2), Counts(12, 1, 1), 0.05, Interval("fieller-paired", 0.02**2))
-    # 2.200985 is t at 11 degrees; the mean of a standard deviation on 11 degrees is 0.9776 of its root
-    assert expected == pytest.approx(2.200985 * contrast.mean() / 0.9776, rel=0.01)
-
-
 def test_half_width_is_half_the_fieller_set() -> None:
-    from gate.stats.ratio import MeanPair
-
     v, shared, builds = 0.04, 0.01, 8
-    interval = Interval("fieller-paired", shared)
-    limits = MeanPair(1, 1, v / builds, v / builds, shared / builds, builds - 1).limits(0.05)
-    assert limits.low is not None and limits.high is not None
-    found = half_width(Components(0, 0, v), Counts(builds, 1, 1), 0.05, interval)
-    assert found == pytest.approx((limits.high - limits.low) / 2)
-
-
-def test_half_width_is_infinite_where_the_set_has_no_bounds() -> None:
+    low, high = ends(MeanPair(1, 1, v / builds, v / builds, shared / builds, builds - 1).limits(0.05))
+    counts = Counts(builds, 1, 1)
+    found = half_width(Components(0, 0, v), counts, 0.05, Interval("fieller-paired", shared))
+    assert found == pytest.approx((high - low) / 2)
+    # infinite where the set has no bounds
     assert half_width(Components(0, 0, 0.5), Counts(2, 1, 1), 0.05, Interval("fieller-kj")) == math.inf
 
 
@@ -224,14 +193,6 @@ def test_largest_variance_inverts_half_width(interval: Interval) -> None:
     half = half_width(part, counts, 0.01, interval)
     variance = largest_variance(half, 5, 0.01, interval, interval.covariance(part))
     assert variance == pytest.approx(build_variance(part, 3, 7), rel=1e-9)
-
-
-def test_degrees() -> None:
-    assert Interval("fieller-kj").df(5) == 4
-    assert Interval("fieller").df(5) == 8
-    assert Interval("fieller-paired").df(5) == 4
-    assert Interval("fieller-moderated", 0, 20).df(5) == 28
-    assert Interval("fieller-moderated", 0, 20, paired=True).df(5) == 24
 
 
 def test_the_shared_part_is_no_more_than_builds_add() -> None:

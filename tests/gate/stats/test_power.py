@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy.special import fdtrc, stdtrit
 
@@ -25,9 +24,10 @@ from gate.stats.power import (
     power,
 )
 from gate.stats.prior import FALL_BACK_BY_ROUND, FALL_BACK_UNLIKE
+from gate.stats.rounding import Array, Flags
 from gate.stats.sequential import spending
+from tests.support.seeds import some
 
-Array = npt.NDArray[np.float64]
 TRIALS = 40_000
 THRESHOLD = 0.02
 
@@ -35,126 +35,85 @@ THRESHOLD = 0.02
 class Trials:
     """Means of builds of both sides with a true change, and the literal tests on them."""
 
-    def __init__(self, variance: float, builds: int, change: float, shared: float = 0.0, seed: int = 1) -> None:
-        rng = np.random.default_rng([seed, builds])
-        size = (TRIALS, builds)
-        common = rng.normal(0, math.sqrt(shared), size)
-        own = math.sqrt(variance - shared)
-        self.builds = builds
-        self.x = 1 + common + rng.normal(0, own, size)
-        self.y = (1 + change) * (1 + common + rng.normal(0, own, size))
-        self.variance = variance
-        self.rng = rng
+    def __init__(self, variance: float, builds: int, change: float, shared: float = 0.0) -> None:
+        self.rng = np.random.default_rng([1, builds])
+        common, *own = self.rng.normal(0, 1, (3, TRIALS, builds))
+        x, y = (1 + math.sqrt(shared) * common + math.sqrt(variance - shared) * each for each in own)
+        sides = np.stack((x, (1 + change) * y))
+        self.x, self.y = sides.mean(axis=2)
+        self.v_xx, self.v_yy = sides.var(axis=2, ddof=1) / builds
+        away = sides - sides.mean(axis=2, keepdims=True)
+        self.v_xy = away.prod(axis=0).sum(axis=1) / (builds - 1) / builds
+        self.builds, self.variance = builds, variance
 
-    def t(self, v_xx: Array, v_yy: Array, v_xy: Array | float = 0.0) -> Array:
+    def called(self, df: Array | float, alpha: float, v_xx: Array, v_yy: Array, v_xy: Array | float = 0.0) -> Flags:
         theta = 1 + THRESHOLD
-        spread = v_yy + theta**2 * v_xx - 2 * theta * v_xy
-        found: Array = (self.y.mean(axis=1) - theta * self.x.mean(axis=1)) / np.sqrt(spread)
-        return found
+        t = (self.y - theta * self.x) / np.sqrt(v_yy + theta**2 * v_xx - 2 * theta * v_xy)
+        return np.asarray(t > -stdtrit(df, alpha / 2))
 
-    def own(self) -> tuple[Array, Array]:
-        return self.x.var(axis=1, ddof=1) / self.builds, self.y.var(axis=1, ddof=1) / self.builds
+    def fieller(self, alpha: float) -> Flags:
+        w = (self.y / self.x) ** 2 * self.v_xx
+        df = (w + self.v_yy) ** 2 / (w**2 + self.v_yy**2) * (self.builds - 1)
+        return self.called(df, alpha, self.v_xx, self.v_yy)
 
-    def fieller(self, alpha: float) -> float:
-        v_xx, v_yy = self.own()
-        w = (self.y.mean(axis=1) / self.x.mean(axis=1)) ** 2 * v_xx
-        df = (w + v_yy) ** 2 / (w**2 + v_yy**2) * (self.builds - 1)
-        return float((self.t(v_xx, v_yy) > -stdtrit(df, alpha / 2)).mean())
+    def kalibera_jones(self, alpha: float) -> Flags:
+        return self.called(self.builds - 1, alpha, self.v_xx, self.v_yy)
 
-    def kalibera_jones(self, alpha: float) -> float:
-        return float((self.t(*self.own()) > -stdtrit(self.builds - 1, alpha / 2)).mean())
+    def paired(self, alpha: float) -> Flags:
+        return self.called(self.builds - 1, alpha, self.v_xx, self.v_yy, self.v_xy)
 
-    def paired(self, alpha: float) -> float:
-        dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (self.x, self.y))
-        v_xy = (dx * dy).sum(axis=1) / (self.builds - 1) / self.builds
-        return float((self.t(*self.own(), v_xy) > -stdtrit(self.builds - 1, alpha / 2)).mean())
-
-    def moderated(self, alpha: float, degrees: float, min_builds: int) -> float:
+    def moderated(self, alpha: float, degrees: float = 20, min_builds: int = 5) -> Flags:
         """Each side by itself, with the fall-back of docs/method.md."""
         builds, d = self.builds, 2 * (self.builds - 1)
-        x, y = self.x.mean(axis=1), self.y.mean(axis=1)
-        v_xx, v_yy = self.own()
-        s = (v_xx / x**2 + v_yy / y**2) * builds / 2
+        squares = np.stack((self.v_xx / self.x**2, self.v_yy / self.y**2)) * builds
+        s = squares.mean(axis=0)
         s0 = self.variance * self.rng.chisquare(degrees, TRIALS) / degrees
         used = fdtrc(d, degrees, s / s0) >= 0.10
-        squares = v_xx / x**2 * builds, v_yy / y**2 * builds
-        expected = (degrees * s0 + (builds - 1) * np.minimum(*squares)) / (degrees + builds - 1)
-        used &= fdtrc(builds - 1, degrees + builds - 1, np.maximum(*squares) / expected) >= FALL_BACK_UNLIKE
+        expected = (degrees * s0 + (builds - 1) * squares.min(axis=0)) / (degrees + builds - 1)
+        used &= fdtrc(builds - 1, degrees + builds - 1, squares.max(axis=0) / expected) >= FALL_BACK_UNLIKE
         s2 = (degrees * s0 + d * s) / (degrees + d)
-        may_call = used & (builds >= min(3, min_builds))
-        called = may_call & (self.t(s2 * x**2 / builds, s2 * y**2 / builds) > -stdtrit(degrees + d, alpha / 2))
-        if builds >= min_builds:
-            called |= ~used & (self.t(s * x**2 / builds, s * y**2 / builds) > -stdtrit(d, alpha / 2))
-        return float(called.mean())
+        by_memory = self.called(degrees + d, alpha, s2 * self.x**2 / builds, s2 * self.y**2 / builds)
+        alone = self.called(d, alpha, s * self.x**2 / builds, s * self.y**2 / builds)
+        called = used & by_memory & (builds >= min(3, min_builds)) | ~used & alone & (builds >= min_builds)
+        return np.asarray(called)
 
 
-def error(share: float) -> float:
-    """Four standard errors of the trials."""
-    return 4 * math.sqrt(share * (1 - share) / TRIALS) + 1e-4
+MODERATED = Interval("fieller-moderated", degrees=20)
+PAIRED = Interval("fieller-paired", 0.02**2)
+AT = [(2, 3.0), (3, 2.0), (5, 1.5), (5, 4.0), (12, 3.0)]
 
 
-CASES = [(2, 3.0), (3, 2.0), (5, 1.5), (5, 4.0), (12, 3.0)]
-
-
-@pytest.mark.parametrize(("builds", "strength"), CASES)
-@pytest.mark.parametrize("alpha", [0.05, 0.0025])
-def test_power_of_fieller(builds: int, strength: float, alpha: float) -> None:
-    change = 0.07
-    variance = builds * ((change - THRESHOLD) / strength) ** 2 / (1.07**2 + 1.02**2)
-    found = power(
-        Components(0, 0, variance),
-        Counts(builds, 1, 1),
-        change,
-        threshold=THRESHOLD,
-        alpha=alpha,
-        interval=Interval("fieller"),
-    )
-    measured = Trials(variance, builds, change).fieller(alpha)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.004)
-
-
-@pytest.mark.parametrize(("builds", "strength"), CASES)
-def test_power_of_fieller_kj(builds: int, strength: float) -> None:
+@pytest.mark.parametrize(
+    ("interval", "builds", "strength", "alpha", "beside"),
+    [
+        *((Interval("fieller"), *at, alpha, 0.004) for at in AT for alpha in (0.05, 0.0025)),
+        *((Interval("fieller-kj"), *at, 0.05, 0.004) for at in AT),
+        *((PAIRED, builds, 0.05 * (builds / (1.07**2 + 1.02**2)) ** 0.5 / 0.03, 0.05, 0.002) for builds in (3, 6)),
+        *((MODERATED, builds, strength, 0.05, 0.008) for builds in (2, 4, 5, 8) for strength in (2.0, 4.5)),
+    ],
+)
+def test_power_of_each_interval(interval: Interval, builds: int, strength: float, alpha: float, beside: float) -> None:
+    """strength: the change beyond the threshold in standard errors; beside: what the formula may be off by."""
     variance = builds * (0.05 / strength) ** 2 / (1.07**2 + 1.02**2)
-    t = noncentrality(variance, 0.0, 0.07, THRESHOLD, builds)
-    found = float(detection(t, builds, 0.05, Interval("fieller-kj")))
-    measured = Trials(variance, builds, 0.07).kalibera_jones(0.05)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.004)
-
-
-@pytest.mark.parametrize("builds", [3, 6])
-def test_power_of_paired(builds: int) -> None:
-    variance, shared = 0.03**2, 0.02**2
-    interval = Interval("fieller-paired", shared)
+    counts, min_builds = Counts(builds, 1, 1), 5 if interval is MODERATED else 0
     found = power(
-        Components(0, 0, variance),
-        Counts(builds, 1, 1),
-        0.07,
-        threshold=THRESHOLD,
-        alpha=0.05,
-        interval=interval,
-    )
-    measured = Trials(variance, builds, 0.07, shared).paired(0.05)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.002)
-
-
-@pytest.mark.parametrize("builds", [2, 4, 5, 8])
-@pytest.mark.parametrize("strength", [2.0, 4.5])
-def test_power_of_moderated_with_its_fall_back(builds: int, strength: float) -> None:
-    variance = builds * (0.05 / strength) ** 2 / (1.07**2 + 1.02**2)
-    t = noncentrality(variance, 0.0, 0.07, THRESHOLD, builds)
-    found = float(detection(t, builds, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5))
-    measured = Trials(variance, builds, 0.07).moderated(0.05, 20, 5)
-    assert found == pytest.approx(measured, abs=error(measured) + 0.008)
+        Components(0, 0, variance), counts, 0.07, threshold=THRESHOLD, alpha=alpha, interval=interval,
+        min_builds=min_builds,
+    )  # fmt: skip
+    trials = Trials(variance, builds, 0.07, interval.shared)
+    measured = {
+        "fieller": trials.fieller, "fieller-kj": trials.kalibera_jones, "fieller-paired": trials.paired,
+        "fieller-moderated": trials.moderated,
+    }[interval.method](alpha).mean()  # fmt: skip
+    assert found == pytest.approx(measured, abs=4 * math.sqrt(measured * (1 - measured) / TRIALS) + 1e-4 + beside)
 
 
 def test_below_min_builds_nothing_is_called() -> None:
     assert detection(50.0, 4, 0.05, Interval("fieller"), min_builds=5) == 0
     assert detection(50.0, 5, 0.05, Interval("fieller"), min_builds=5) == pytest.approx(1)
     # a moderated interval is called, but for the runs in which its memory is given up
-    found = float(detection(50.0, 4, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5))
-    assert found == pytest.approx(1 - GIVEN_UP)
-    assert detection(50.0, 2, 0.05, Interval("fieller-moderated", degrees=20), min_builds=5) == 0
+    assert float(detection(50.0, 4, 0.05, MODERATED, min_builds=5)) == pytest.approx(1 - GIVEN_UP)
+    assert detection(50.0, 2, 0.05, MODERATED, min_builds=5) == 0
 
 
 def test_looks_give_a_memory_more_than_one_chance() -> None:
@@ -189,7 +148,12 @@ def test_how_often_a_right_memory_is_given_up() -> None:
     assert shares == pytest.approx(GIVEN_UP_AT_EVERY_LOOK, abs=0.012)
 
 
-def check_power_of_the_gate(looks: tuple[int, ...], change: float, reports: int) -> None:
+QUICK = [((2, 3, 4), 0.10, 400)]
+WHOLE = [((3,), 0.10, 20_000), ((2, 3, 4), 0.10, 20_000), ((2, 3, 4, 5), 0.05, 20_000), ((4, 6, 8, 12), 0.05, 20_000)]
+
+
+@pytest.mark.parametrize(("looks", "change", "reports"), some([*QUICK, *WHOLE], 1))
+def test_power_of_the_gate_with_memory_and_looks(looks: tuple[int, ...], change: float, reports: int) -> None:
     simulated = replace(TABLE_VII[3], executions=6, iterations=4)
     rules = Rules(THRESHOLD, looks, "fieller-moderated")
     study = Reports(Source((simulated,), memory=20), rules, (1 + change,))
@@ -203,19 +167,7 @@ def check_power_of_the_gate(looks: tuple[int, ...], change: float, reports: int)
     assert measured - 0.02 - chance <= found <= measured + chance
 
 
-def test_power_of_the_gate_with_memory_and_looks_quick() -> None:
-    check_power_of_the_gate((2, 3, 4), 0.10, 400)
-
-
-@pytest.mark.promise
-@pytest.mark.parametrize(
-    ("looks", "change"), [((3,), 0.10), ((2, 3, 4), 0.10), ((2, 3, 4, 5), 0.05), ((4, 6, 8, 12), 0.05)]
-)
-def test_power_of_the_gate_with_memory_and_looks(looks: tuple[int, ...], change: float) -> None:
-    check_power_of_the_gate(looks, change, 20_000)
-
-
-def test_probabilities_are_probabilities_far_out() -> None:
+def test_probabilities_far_out() -> None:
     t = np.array([-1e5, -50.0, 0.0, 50.0, 1e5])
     for interval in (Interval("fieller"), Interval("fieller-paired"), Interval("fieller-moderated", degrees=20)):
         for builds in (2, 3, 40):
@@ -224,9 +176,7 @@ def test_probabilities_are_probabilities_far_out() -> None:
             assert (np.diff(found) >= -1e-12).all()
             assert found[0] == pytest.approx(0, abs=1e-9)
             assert 0.85 < found[-1] <= 1
-
-
-def test_far_out_only_the_spread_is_uncertain() -> None:
+    # only the spread is uncertain:
     # both sides of where the series ends, at a critical value of 63.66 on one degree
     t = np.array([29.9, 30.1, 300.0])
     trials = np.abs(np.random.default_rng(1).normal(0, 1, 400_000))
@@ -247,18 +197,6 @@ def test_minimum_detectable_change_is_found_with_that_power() -> None:
         assert found(smallest - 0.002) < 0.8
 
 
-def test_no_change_is_found_where_nothing_may_be_called() -> None:
-    smallest = minimum_detectable_change(
-        Components(0, 0, 0.0001),
-        Counts(4, 1, 1),
-        threshold=0.03,
-        alpha=0.05,
-        interval=Interval("fieller"),
-        min_builds=5,
-    )
-    assert smallest == math.inf
-
-
 def test_what_is_needed_inverts_what_is_found() -> None:
     interval = Interval("fieller-moderated", 0.0001, 20, paired=True)
     looks, alphas = (2, 3, 5), (0.002, 0.015, 0.045)
@@ -268,3 +206,7 @@ def test_what_is_needed_inverts_what_is_found() -> None:
     assert float(noncentrality(variance, 0.0001, 0.08, 0.03, 5)) == pytest.approx(t)
     assert needed_noncentrality((4,), (0.05,), Interval("fieller"), 5, 0.5) == math.inf
     assert largest_variance_for(0.02, 0.03, 1.0, 5, 0.0) == 0
+    # no change is found where nothing may be called
+    part, counts = Components(0, 0, 0.0001), Counts(4, 1, 1)
+    of = {"threshold": 0.03, "alpha": 0.05, "interval": Interval("fieller"), "min_builds": 5}
+    assert minimum_detectable_change(part, counts, **of) == math.inf  # type: ignore[arg-type]  # a table of keywords

@@ -2,36 +2,17 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import stats
 
 from gate.model import QuantileEffect, Sample
 from gate.model.warnings.estimates import FewExecutions
-from gate.stats.design.quantile_fit import quantile_regression
+from gate.stats.centers import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.estimate import level_variances, reduce
-from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
+from gate.stats.rounding import Array
+from tests.support.samples import Nested, ends, nested, there
 from tests.support.seeds import seeds, some
-
-Array = npt.NDArray[np.float64]
-Nested = Sequence[Sequence[Sequence[float]]]
-
-
-def nested(builds: Nested, sessions: Sequence[int] | None = None) -> Sample:
-    """Build, execution, value -> Sample; sessions: how many builds each session has."""
-    sizes = sessions or [len(builds)]
-    units = [(s, k) for s, n in enumerate(sizes) for k in range(n)]
-    return Sample(
-        np.array([v for build in builds for execution in build for v in execution], dtype=np.float64),
-        (
-            np.array([len(execution) for build in builds for execution in build]),
-            np.array([len(build) for build in builds]),
-            np.array(sizes),
-        ),
-        tuple(units),
-        np.arange(sum(len(build) for build in builds)),
-    )
 
 
 def drawn(
@@ -40,7 +21,7 @@ def drawn(
     """Skewed values: a build effect, executions that differ by 5%, and a tail of slow iterations."""
     effects = build * rng.normal(size=(builds, 1, 1)) + 0.05 * rng.normal(size=(builds, executions, 1))
     values = np.exp(effects) * (0.8 + 0.1 * rng.gamma(2, 1, (builds, executions, iterations)))
-    return nested(values.tolist())
+    return nested(values)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 201])
@@ -55,48 +36,24 @@ def test_type8_by_hand() -> None:
     # (5 + 1/3) 0.5 + 1/3 = 3: the third; (4 + 1/3) 0.5 + 1/3 = 2.5: halfway from the second to the third
     assert type8(np.array([5.0, 1.0, 4.0, 2.0, 3.0]), 0.5) == 3.0
     assert type8(np.array([8.0, 1.0, 2.0, 4.0]), 0.5) == 3.0
-
-
-def test_type8_of_equal_values_is_exactly_that_value() -> None:
+    # of equal values it is exactly that value
     assert type8(np.array([0.1, 0.1, 0.1, 0.3]), 0.4) == 0.1
+    for values, tau in (([], 0.5), ([1.0], 0.0), ([1.0], 1.0), ([1.0], math.nan)):
+        with pytest.raises(ValueError, match="a quantile needs values and 0 < tau < 1"):
+            type8(np.array(values), tau)
 
 
-@pytest.mark.parametrize(("values", "tau"), [([], 0.5), ([1.0], 0.0), ([1.0], 1.0), ([1.0], math.nan)])
-def test_type8_needs_values_and_a_tau_between_0_and_1(values: list[float], tau: float) -> None:
-    with pytest.raises(ValueError, match="a quantile needs values and 0 < tau < 1"):
-        type8(np.array(values), tau)
-
-
-@pytest.mark.parametrize(
-    ("tau", "needed"),
-    [
-        (0.5, 20),
-        (0.25, 40),
-        (0.1, 100),
-        (0.05, 200),
-        (0.001, 10_000),
-        (1 / 3, 30),
-        (0.75, 40),
-        (0.9, 100),
-        (0.95, 200),
-        (0.99, 1000),
-        (0.999, 10_000),
-        (99.9 / 100, 10_000),  # 0.9990000000000001
-        (1 - 0.01, 1000),
-        (0.9999, 100_000),
-        (0.97, 334),  # 333.3 values are not 333
-    ],
-)
-def test_needed_values(tau: float, needed: int) -> None:
-    assert needed_values(tau) == needed
+def test_needed_values() -> None:
+    # 99.9 / 100 is 0.9990000000000001, and of 0.97 333.3 values are not 333
+    taus = {0.5: 20, 0.25: 40, 0.001: 10_000, 1 / 3: 30, 99.9 / 100: 10_000, 1 - 0.01: 1000, 0.9999: 100_000, 0.97: 334}
+    assert {tau: needed_values(tau) for tau in taus} == taus
 
 
 @pytest.mark.parametrize("tau", [0.2, 0.5, 0.95])
 def test_each_build_gives_the_logarithm_of_its_quantile(tau: float) -> None:
     rng = np.random.default_rng(1)
     base, head = ([[list(rng.lognormal(size=5)) for _ in range(4)] for _ in range(3)] for _ in range(2))
-    pair = quantile_pair(nested(base), nested(head), tau, sessions=False)
-    assert pair is not None
+    pair = there(quantile_pair(nested(base), nested(head), tau, sessions=False))
     assert (pair.cut, pair.fewest, pair.fewest_executions) == (False, 20, 4)
     for side, builds in ((pair.base, base), (pair.head, head)):
         expected = [math.log(np.quantile(np.ravel(build), tau, method="median_unbiased")) for build in builds]
@@ -116,30 +73,29 @@ def test_fewer_than_three_executions_a_build_are_warned_of(executions: int, warn
 
 def test_the_variance_of_a_quantile_is_that_of_builds_in_the_unit() -> None:
     base, head = (drawn(np.random.default_rng(seed), 4) for seed in (3, 4))
-    pair = quantile_pair(base, head, 0.9, sessions=False)
-    assert pair is not None
+    pair = there(quantile_pair(base, head, 0.9, sessions=False))
     ((level, s2, t2),) = ((v.level, v.s2, v.t2) for v in level_variances(base, pair.base))
     logs = pair.base.values
     assert (level, math.isnan(t2)) == ("build", True)
     assert s2 == pytest.approx(logs.var(ddof=1) * math.exp(logs.mean()) ** 2)
 
 
-def test_the_gap_is_the_smallest_step_as_a_share_of_the_quantile() -> None:
+def test_the_gap_and_the_mean_of_a_session_are_on_the_scale_of_logarithms() -> None:
     # builds with medians 4 and 16, together exp(mean ln) = 8; the smallest step between values is 0.5
     side = nested([[[3.5, 4.0, 4.0, 4.0, 6.0]], [[15.0, 16.0, 16.0, 16.0, 20.0]]])
-    pair = quantile_pair(side, nested([[[2.0] * 5], [[2.0] * 5]]), 0.5, sessions=False)
-    assert pair is not None
+    pair = there(quantile_pair(side, nested([[[2.0] * 5], [[2.0] * 5]]), 0.5, sessions=False))
     assert pair.base.gap == pytest.approx(0.5 / 8)
     assert pair.head.gap == 0
-
-
-def test_a_session_is_the_mean_of_its_builds() -> None:
+    # a session is the mean of its builds
     builds = [[[math.e] * 3], [[math.e**2] * 3], [[math.e**5] * 3]]
-    pair = quantile_pair(nested(builds, [2, 1]), nested(builds, [1, 2]), 0.5, sessions=True)
-    assert pair is not None
+    pair = there(quantile_pair(nested(builds, [2, 1]), nested(builds, [1, 2]), 0.5, sessions=True))
     assert pair.base.values == pytest.approx([1.5, 5])
     assert pair.head.values == pytest.approx([1, 3.5])
     assert pair.base.units == (0, 1)
+    # counts within half as many again are left alone
+    few, more, many = (nested([[[1.0, 2.0]] * n] * 2) for n in (4, 6, 7))
+    found = [there(quantile_pair(few, side, 0.5, sessions=False)) for side in (more, many)]
+    assert [(pair.cut, pair.fewest_executions) for pair in found] == [(False, 4), (True, 4)]
 
 
 @pytest.mark.parametrize("tau", [0.1, 0.5])
@@ -168,8 +124,7 @@ def test_unequal_counts_are_cut_by_whole_executions(seed: int) -> None:
 
     base, head = draw(6), draw(15)
     counts = [sum(map(len, build)) for build in (*base, *head)]
-    pair = quantile_pair(nested(base), nested(head), 0.5, sessions=False)
-    assert pair is not None
+    pair = there(quantile_pair(nested(base), nested(head), 0.5, sessions=False))
     expected = [base, head]
     if max(counts) > 1.5 * min(counts):
         expected = [literally_cut(side, min(counts)) for side in (base, head)]
@@ -180,19 +135,11 @@ def test_unequal_counts_are_cut_by_whole_executions(seed: int) -> None:
     assert pair.fewest_executions == min(len(build) for side in expected for build in side)
 
 
-def test_counts_within_half_as_many_again_are_left_alone() -> None:
-    few, more, many = (nested([[[1.0, 2.0]] * n] * 2) for n in (4, 6, 7))
-    within, beyond = (quantile_pair(few, side, 0.5, sessions=False) for side in (more, many))
-    assert within is not None and beyond is not None
-    assert (within.cut, within.fewest_executions) == (False, 4)
-    assert (beyond.cut, beyond.fewest_executions) == (True, 4)
-
-
 # --- the curve
 
 
-def by_tau(effects: Sequence[QuantileEffect]) -> dict[float, QuantileEffect]:
-    return {effect.tau: effect for effect in effects}
+def at_median(base: Sample, head: Sample) -> QuantileEffect:
+    return next(effect for effect in quantile_curve(base, head) if effect.tau == 0.5)
 
 
 def pooled(values: Array, tau: float) -> float:
@@ -213,28 +160,27 @@ def jackknife(clusters: Sequence[Array], tau: float) -> tuple[float, float]:
     return whole, sum((p - estimate) ** 2 / (hj - 1) for p, hj in zip(pseudo, h, strict=True)) / g
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_band_leaves_out_one_build_at_a_time(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    base, head = ([np.exp(0.1 * rng.normal(size=rng.integers(40, 90))) for _ in range(n)] for n in (3, 5))
-    samples = [nested([[list(build)] for build in side]) for side in (base, head)]
-    effects = quantile_curve(samples[0], samples[1], confidence=0.9)
-    assert len(effects) >= 9
-    for effect in effects:
-        (x, v_x), (y, v_y) = jackknife(base, effect.tau), jackknife(head, effect.tau)
-        df = (v_x + v_y) ** 2 / (v_x**2 / 2 + v_y**2 / 4)
-        half = stats.t.ppf(0.95, df) * math.sqrt(v_x + v_y)
-        assert effect.ratio == pytest.approx(math.exp(y - x))
-        assert effect.low == pytest.approx(math.exp(y - x - half))
-        assert effect.high == pytest.approx(math.exp(y - x + half))
+def test_the_band_leaves_out_one_build_at_a_time() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        base, head = ([np.exp(0.1 * rng.normal(size=rng.integers(40, 90))) for _ in range(n)] for n in (3, 5))
+        samples = [nested([[build] for build in side]) for side in (base, head)]
+        effects = quantile_curve(samples[0], samples[1], confidence=0.9)
+        assert len(effects) >= 9
+        for effect in effects:
+            (x, v_x), (y, v_y) = jackknife(base, effect.tau), jackknife(head, effect.tau)
+            df = (v_x + v_y) ** 2 / (v_x**2 / 2 + v_y**2 / 4)
+            half = stats.t.ppf(0.95, df) * math.sqrt(v_x + v_y)
+            wanted = np.exp([y - x, y - x - half, y - x + half])
+            assert (effect.ratio, effect.low, effect.high) == pytest.approx(wanted)
 
 
 def test_sessions_pair_both_sides() -> None:
     rng = np.random.default_rng(4)
     shifts = 0.3 * rng.normal(size=(3, 1, 1, 1))
     base, head = (np.exp(shifts + 0.1 * rng.normal(size=(3, 2, 2, 30))) for _ in range(2))
-    samples = [nested(side.reshape(6, 2, 30).tolist(), [2, 2, 2]) for side in (base, head)]
-    effect = by_tau(quantile_curve(samples[0], samples[1]))[0.5]
+    flat = [side.reshape(6, 2, 30) for side in (base, head)]
+    effect = at_median(*(nested(side, [2, 2, 2]) for side in flat))
     pseudo = []
     for side in (base, head):
         logs = np.log(side.reshape(3, -1))
@@ -242,42 +188,25 @@ def test_sessions_pair_both_sides() -> None:
         without = [np.quantile(np.delete(logs, k, 0), 0.5, method="median_unbiased") for k in range(3)]
         pseudo.append(3 * whole - 2 * np.array(without))
     error = np.std(pseudo[1] - pseudo[0], ddof=1) / math.sqrt(3)
-    assert effect.low is not None and effect.high is not None
-    assert math.log(effect.high / effect.low) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * error)
+    high = there(effect.high)
+    assert math.log(high / there(effect.low)) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * error)
     # what the sessions share is most of what a side varies by
-    apart = by_tau(quantile_curve(nested(base.reshape(6, 2, 30).tolist()), nested(head.reshape(6, 2, 30).tolist())))
-    assert (apart[0.5].high or 0) - 1 > 2 * (effect.high - 1)
+    assert there(at_median(*map(nested, flat)).high) - 1 > 2 * (high - 1)
 
 
-def test_the_curve_is_the_quantile_regression_on_the_side() -> None:
-    rng = np.random.default_rng(2)
-    base, head = drawn(rng, 3, 4, 25), drawn(rng, 3, 4, 25)
-    values = np.log(np.concatenate((base.values, head.values)))
-    side = np.repeat([0.0, 1.0], [len(base.values), len(head.values)])
-    for tau, effect in by_tau(quantile_curve(base, head)).items():
-        _, slope = quantile_regression(values, np.column_stack((np.ones(len(side)), side)), tau)
-        steps = []
-        for part in (base, head):
-            ordered = np.sort(np.log(part.values))
-            at = int(np.searchsorted(ordered, pooled(part.values, tau)))
-            steps.append(float(ordered[at + 1] - ordered[at - 2]))
-        assert abs(math.log(effect.ratio) - slope) <= sum(steps)
-
-
-def test_taus_with_too_few_values_are_left_out() -> None:
+def test_what_a_curve_leaves_out() -> None:
+    # quantiles with too few values
     few, many = nested([[[1.0, 2.0, 4.0] * 17]] * 4), nested([[[1.0, 2.0, 4.0] * 200]] * 4)
     assert [e.tau for e in quantile_curve(few, many)] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
     assert [e.tau for e in quantile_curve(many, many)] == list(DEFAULT_TAUS)
     tiny = nested([[[1.0, 2.0]]] * 2)
     assert quantile_curve(tiny, many) == ()
-
-
-def test_values_not_above_0_leave_out_the_quantiles_that_are_not() -> None:
+    # and those that are not above 0
     rng = np.random.default_rng(1)
     values = np.where(rng.random((4, 1, 500)) < 0.25, -1.0, np.exp(rng.normal(size=(4, 1, 500))))
-    some, none = nested(values.tolist()), drawn(rng, 4)
+    some, none = nested(values), drawn(rng, 4)
     assert [e.tau for e in quantile_curve(some, none)] == [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
-    assert quantile_curve(none, nested((-values).tolist()), (0.1,)) == ()
+    assert quantile_curve(none, nested(-values), (0.1,)) == ()
 
 
 def test_a_single_build_and_no_spread_have_no_band() -> None:
@@ -296,7 +225,7 @@ def test_a_single_build_and_no_spread_have_no_band() -> None:
 def test_a_coarse_timer_leaves_its_step() -> None:
     # every build the same: what the steps of 0.5 hide is all that is known
     same = nested([[[1.5] * 10 + [2.0] * 30 + [2.5] * 10]] * 3)
-    effect = by_tau(quantile_curve(same, same))[0.5]
+    effect = at_median(same, same)
     half = stats.t.ppf(0.975, 4) * math.sqrt(2 * 0.25**2 / (12 * 3))
     assert effect.low == pytest.approx(math.exp(-half))
     assert effect.high == pytest.approx(math.exp(half))
@@ -308,11 +237,9 @@ def test_a_coarse_timer_leaves_its_step() -> None:
 def gate_covers(base: Sample, head: Sample) -> list[bool]:
     found = []
     for tau in (0.5, 0.95, 0.99):
-        pair = quantile_pair(base, head, tau, sessions=False)
-        assert pair is not None
-        limits = LogPair(unpaired(pair.base, pair.head)).limits(0.05)
-        assert limits.low is not None and limits.high is not None
-        found.append(limits.low <= 1 <= limits.high)
+        pair = there(quantile_pair(base, head, tau, sessions=False))
+        low, high = ends(LogPair(unpaired(pair.base, pair.head)).limits(0.05))
+        found.append(low <= 1 <= high)
     return found
 
 
@@ -329,14 +256,3 @@ def test_coverage_at_no_change(covers: Callable[[Sample, Sample], list[bool]], p
     covered = np.mean([covers(drawn(rng, builds), drawn(rng, builds)) for _ in range(trials)], axis=0)
     assert covered.min() >= promise - 3 * math.sqrt(promise * (1 - promise) / trials)
     assert covered.max() <= 0.985
-
-
-def test_the_band_follows_builds_that_differ_much() -> None:
-    # build effects four times what differs within: what a density at the quantile would make of it is far too narrow
-    rng = np.random.default_rng(9)
-    trials = 300
-    covered = np.mean(
-        [band_covers(drawn(rng, 5, 4, 50, build=0.6), drawn(rng, 5, 4, 50, build=0.6)) for _ in range(trials)], axis=0
-    )
-    assert covered.min() >= 0.86 - 3 * math.sqrt(0.86 * 0.14 / trials)
-    assert covered[4] >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / trials)

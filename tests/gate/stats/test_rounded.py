@@ -2,38 +2,33 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
 from gate.stats.bootstrap import bootstrap_ratio
-from gate.stats.estimate import Method, Reduced, ratio_of, reduce
+from gate.stats.estimate import Method, ratio_of, reduce
 from gate.stats.fixed_sessions import machine, stacked
+from gate.stats.levels import of_rounds
 from gate.stats.power import needed, worse_ratio
-from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, rounded
-from gate.stats.rounding import unknown_rounding
-from gate.stats.subsample import of_rounds
+from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, Tail, rounded
+from gate.stats.rounding import Array, unknown_rounding
+from tests.support.samples import ends, nested, there
 
-Array = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Array]
 
 
 def side(values: Array | list[float], step: float = 1.0, each: int = 1, sessions: int = 1) -> Sample:
     """One execution a build of so many values."""
-    builds = len(values) // each
-    own = builds // sessions
-    names = tuple((b // own, b % own) for b in range(builds))
-    counts = (np.full(builds, each), np.ones(builds, dtype=np.int64), np.full(sessions, own))
-    return Sample(np.asarray(values, dtype=np.float64), counts, names, None, step)
+    builds = np.reshape(values, (-1, 1, each))
+    return nested(builds, [len(builds) // sessions] * sessions, step=step)
 
 
 def limits(base: Sample, head: Sample, method: Method = "fieller", alpha: float = 0.05) -> tuple[float, float]:
     found = ratio_of(reduce(base, head, None, exact=False), method).limits(alpha)
-    assert found.kind == "bounded" and found.low is not None and found.high is not None
-    return found.low, found.high
+    assert found.kind == "bounded"
+    return ends(found)
 
 
 @pytest.mark.parametrize(
@@ -73,23 +68,21 @@ def test_more_than_three_digits_do_not_stay_the_same(step: float, trouble: str) 
     )  # fmt: skip
 
 
-def test_one_side_alone_may_be_rounded() -> None:
+def test_what_is_alike_or_rounded_in_part() -> None:
+    # one side alone may be rounded, and a part of it keeps its step
     found = reduce(side([12.0] * 5), side([24.01, 24.52, 25.04, 24.33, 23.91], 0.01), None, exact=False)
-    assert found.rounding == (0.5, 0.0)
-    assert found.base.gap == 1
-
-
-def test_a_part_of_a_sample_keeps_its_step() -> None:
+    assert (found.rounding, found.base.gap) == ((0.5, 0.0), 1)
     assert of_rounds(side([12.0] * 5), 3).step == 1
-
-
-def test_quantiles_that_are_alike_are_bounded_though_values_differ() -> None:
+    # quantiles that are alike are bounded though values differ
     values = np.tile([11.0, 12.0, 12.0, 12.0, 13.0] * 8, 5)
     found = reduce(side(values, each=40), side(values * 2, each=40), 0.5, exact=False)
     assert not found.trouble
     assert found.rounding == pytest.approx((0.5, 0.5))
-    ratio = ratio_of(found, "paired").limits(0.05)
-    assert ratio.low is not None and ratio.low < 23.5 / 12.5
+    assert there(ratio_of(found, "paired").limits(0.05).low) < 23.5 / 12.5
+    # resamples of values that are alike are not asked
+    base, head = side([12.0] * 5), side([24.0] * 5)
+    asked = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
+    assert asked.limits(0.05).kind == "withheld"
 
 
 def test_machines_count_alike() -> None:
@@ -113,15 +106,11 @@ def test_the_p_agrees_with_the_limits(pair: MeanPair | LogPair) -> None:
     assert (found.x, found.y, found.df) == (pair.x, pair.y, pair.df)
     assert found.bounds == pytest.approx((12.6 / 12.5, 13.4 / 11.5))
     for alpha in (0.05, 0.01):
-        ends, plain = found.limits(alpha), pair.limits(alpha)
-        assert ends.low is not None and ends.high is not None and plain.low is not None and plain.high is not None
-        assert ends.low < plain.low < plain.high < ends.high
-        assert found.p(ends.low, "above") == pytest.approx(alpha)
-        assert found.p(ends.high, "below") == pytest.approx(alpha)
-        apart = found.difference_limits(alpha)
-        assert apart.low is not None and apart.high is not None
-        assert found.p_difference(apart.low, "above") == pytest.approx(alpha)
-        assert found.p_difference(apart.high, "below") == pytest.approx(alpha)
+        (low, high), (plain_low, plain_high) = ends(found.limits(alpha)), ends(pair.limits(alpha))
+        assert low < plain_low < plain_high < high
+        assert [found.p(low, "above"), found.p(high, "below")] == pytest.approx([alpha] * 2)
+        low, high = ends(found.difference_limits(alpha))
+        assert [found.p_difference(low, "above"), found.p_difference(high, "below")] == pytest.approx([alpha] * 2)
     assert found.leaves_open(1.1) and not found.leaves_open(1.0) and not found.leaves_open(1.2)
     assert found.logs.v_yy > pair.logs.v_yy
     assert rounded(pair, 0.0, 0.0) is pair
@@ -141,11 +130,8 @@ def test_what_is_withheld_or_unbounded_stays_so() -> None:
 @pytest.mark.parametrize("lower", [True, False])
 def test_what_would_have_shown_counts_the_bounds(lower: bool) -> None:
     def size(ratio: Ratio) -> float:
-        found = worse_ratio(
-            ratio, needed(4.0, 0.05, 0.8), threshold=0.03, floor=None, share=1.0, lower=lower
-        )  # fmt: skip
-        assert found is not None
-        return found
+        wanted = needed(4.0, 0.05, 0.8)
+        return there(worse_ratio(ratio, wanted, threshold=0.03, floor=None, share=1.0, lower=lower))
 
     plain, bound = size(PAIR), size(rounded(PAIR, 0.5, 0.4))
     tested = MeanPair(12.5, 12.6, 0.02, 0.03, 0.01, 4.0) if lower else MeanPair(11.5, 13.4, 0.02, 0.03, 0.01, 4.0)
@@ -153,54 +139,36 @@ def test_what_would_have_shown_counts_the_bounds(lower: bool) -> None:
     assert (bound > plain) == lower
 
 
-def test_resamples_of_values_that_are_alike_are_not_asked() -> None:
-    base, head = side([12.0] * 5), side([24.0] * 5)
-    found = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
-    assert found.limits(0.05).kind == "withheld"
-
-
 # --- promises ---------------------------------------------------------------------------------------------------------
 
 
-def skewed(rng: np.random.Generator, count: int) -> Array:
-    found: Array = rng.exponential(1.0, count) - 1
-    return found
+NOISES: dict[str, Noise] = {
+    "normal": lambda rng, count: rng.normal(0, 1, count),
+    "skewed": lambda rng, count: rng.exponential(1.0, count) - 1,
+}
 
 
-def normal(rng: np.random.Generator, count: int) -> Array:
-    return rng.normal(0, 1, count)
-
-
-NOISES: dict[str, Noise] = {"normal": normal, "skewed": skewed}
-
-
-def missed(
-    builds: int, sd: float, method: Method, noise: str, reports: int, *, ratio: float = 1.03, each: int = 1
-) -> dict[Literal["above", "below"], float]:
-    """The shares of intervals that lie beyond the true ratio, of values of 8 to 40 steps that are then rounded."""
-    rng = np.random.default_rng([builds, int(100 * sd), each, len(noise)])
-    count = {"above": 0, "below": 0}
+def missed(builds: int, sd: float, method: Method, noise: str, reports: int, *, each: int = 1) -> float:
+    """The larger share of intervals beyond the true ratio on a side, of values of 8 to 40 steps that are then rounded."""
+    rng, ratio = np.random.default_rng([builds, int(100 * sd), each, len(noise)]), 1.03
+    count: dict[Tail, int] = {"above": 0, "below": 0}
     for _ in range(reports):
         mean = math.exp(rng.uniform(math.log(8), math.log(40)))
         sides = [
             side(np.maximum(np.round(at + sd * NOISES[noise](rng, builds * each)), 0.0), each=each)
             for at in (mean, ratio * mean)
         ]
-        found: Reduced = reduce(sides[0], sides[1], None, exact=False)
+        found = reduce(sides[0], sides[1], None, exact=False)
         assert found.trouble == ""
-        of = ratio_of(found, method)
-        for tail in ("above", "below"):
-            p = of.p(ratio, tail)
-            assert p is not None
-            count[tail] += p < 0.05
-    return {"above": count["above"] / reports, "below": count["below"] / reports}
+        for tail in count:
+            count[tail] += there(ratio_of(found, method).p(ratio, tail)) < 0.05
+    return max(count.values()) / reports
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("sd", [0.0, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize(("sd", "noise"), [(0.0, "normal"), (0.05, "skewed"), (0.2, "normal"), (0.5, "skewed")])
 def test_few_intervals_of_rounded_values_miss_the_true_ratio(sd: float, noise: str) -> None:
     # three standard errors of 250 above 2.5%
-    assert max(missed(5, sd, "fieller", noise, 250).values()) <= 0.055
+    assert missed(5, sd, "fieller", noise, 250) <= 0.055
 
 
 @pytest.mark.promise
@@ -212,10 +180,9 @@ def test_intervals_of_rounded_values_hold_the_true_ratio(
     builds: int, each: int, sd: float, method: Method, noise: str
 ) -> None:
     reports = 4000
-    found = missed(builds, sd, method, noise, reports, each=each)
     # skewed noise moves one tail of any t interval over few builds, rounded or not
     bound = 0.025 if noise == "normal" else 0.06
-    assert max(found.values()) <= bound + 3 * math.sqrt(bound * (1 - bound) / reports)
+    assert missed(builds, sd, method, noise, reports, each=each) <= bound + 3 * math.sqrt(bound * (1 - bound) / reports)
 
 
 @pytest.mark.promise

@@ -1,4 +1,4 @@
-"""Rounding of floats is no difference: against exact fractions, and where rounding to a grid would tell values apart."""
+"""Rounding of floats is no difference: against exact fractions."""
 
 import math
 from fractions import Fraction
@@ -9,9 +9,10 @@ import pytest
 
 from gate.model import Sample
 from gate.stats.bootstrap import bootstrap_ratio
-from gate.stats.quantile import quantile_curve
-from gate.stats.remembered_variance import remember
+from gate.stats.centers import quantile_curve
+from gate.stats.components import remember
 from gate.stats.rounding import ROUNDING, same, smallest_step
+from tests.support.samples import nested
 from tests.support.seeds import some
 
 
@@ -32,12 +33,6 @@ def test_the_smallest_step_is_that_of_exact_fractions(seed: int) -> None:
     assert same(values) == (max(values) - min(values) <= ROUNDING * max(map(abs, values)))
 
 
-def grid(value: float) -> float:
-    """Round to 40 significant bits."""
-    mantissa, exponent = math.frexp(value)
-    return math.ldexp(round(math.ldexp(mantissa, 40)), exponent - 40)
-
-
 EDGE = 0.1 + 2.0**-44 - math.fmod(0.1 + 2.0**-44, 2.0**-43) + 2.0**-44
 """A value between two of 40 bits."""
 
@@ -51,17 +46,9 @@ def test_a_unit_of_last_place_is_no_step(value: float) -> None:
     assert smallest_step(np.array([0.0, 0.0])) == 0
 
 
-def test_a_grid_of_40_bits_tells_apart_what_the_step_does_not() -> None:
-    below, above = EDGE, float(np.nextafter(EDGE, 1))
-    assert len({grid(float(np.nextafter(below, 0))), grid(above)}) == 2
-    assert smallest_step(np.array([np.nextafter(below, 0), above])) == 0
-
-
 def noisy(value: float, seed: int) -> Sample:
     """5 builds of 2 starts of 5 values that differ by rounding alone."""
-    values = np.array(value * (1 + 2.0**-52 * np.random.default_rng(seed).integers(0, 2, 50)), dtype=np.float64)
-    counts = ([5] * 10, [2] * 5, [5])
-    return Sample(values, tuple(map(np.array, counts)), tuple((0, b) for b in range(5)), None)
+    return nested(value * (1 + 2.0**-52 * np.random.default_rng(seed).integers(0, 2, (5, 2, 5))))
 
 
 def test_rounding_has_no_bootstrap_no_band_and_no_memory() -> None:

@@ -1,12 +1,25 @@
 import itertools
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.sequential import log_spent_by, look_rounds, spending
-from tests.support.seeds import some
+from gate.stats.sequential import (
+    FOUND,
+    FUTILE,
+    bh,
+    holm,
+    largest_futile,
+    look_rounds,
+    share,
+    spending,
+    weighted_holm,
+    within,
+    z_of,
+)
+from tests.support.seeds import seeds, some
 
 
 @pytest.mark.parametrize(
@@ -83,27 +96,13 @@ def test_spent_is_the_inverse_of_nominal(paired: bool) -> None:
         assert design.spent(k, 0.0) == 0.0
 
 
-def test_paired_spends_nine_tenths_and_one_look_spends_all() -> None:
+def test_paired_spends_nine_tenths_and_scores_are_finite() -> None:
     design = spending((4, 12))
     assert design.nominal(1, 0.05, paired=True) == pytest.approx(design.nominal(1, 0.045))
     assert spending((7,)).nominal(0, 0.05, paired=True) == 0.05
     assert spending((7,)).spent(0, 0.03, paired=True) == 0.03
-
-
-@pytest.mark.parametrize("looks", [(4, 6, 8, 12), (4, 6, 8, 12, 18, 28, 56), (4, 6, 8, 12, 13)])
-def test_brownian_motion_crosses_as_often_as_was_spent(looks: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(1)
-    alpha, paths = 0.2, 200_000
-    times = np.array(looks) / looks[-1]
-    steps = rng.normal(size=(paths, len(looks))) * np.sqrt(np.diff(np.concatenate(([0], times))))
-    z = steps.cumsum(axis=1) / np.sqrt(times)
-    boundary = [stats.norm.isf(spending(looks).nominal(k, alpha) / 2) for k in range(len(looks))]
-    crossed = np.maximum.accumulate(z > boundary, axis=1).mean(axis=0)
-    for share, rounds in zip(crossed, looks, strict=True):
-        truth = math.exp(log_spent_by(np.array([alpha / 2]), rounds, looks[-1])[0])
-        assert abs(share - truth) < 4 * math.sqrt(truth * (1 - truth) / paths)
-    by_12 = alpha / 2 if looks[-1] == 12 else 0.8 * alpha / 2
-    assert math.exp(log_spent_by(np.array([alpha / 2]), 12, looks[-1])[0]) == pytest.approx(by_12)
+    # scores of extreme p are finite
+    assert [z_of(p) for p in (0.025, 0.975, 0.0, 1.0)] == pytest.approx([1.959964, -1.959964, 40, -40], abs=1e-6)
 
 
 def test_a_long_plan_asks_little_more_at_first_and_much_the_same_later() -> None:
@@ -127,7 +126,98 @@ def test_a_first_look_that_spends_less_than_a_float_can_hold(looks: tuple[int, .
     assert design.spent(0, 0.5) == 1.0
 
 
-def test_looks_must_ascend() -> None:
-    for looks in ((), (4, 4), (6, 4), (0, 4)):
-        with pytest.raises(ValueError, match="ascending"):
-            spending(looks)
+@pytest.mark.parametrize("looks", [(), (4, 4), (6, 4), (0, 4)])
+def test_looks_must_ascend(looks: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="ascending"):
+        spending(looks)
+
+
+@pytest.mark.parametrize("time", [1 / 3, 1 / 2, 2 / 3])
+@pytest.mark.parametrize("level", [0.0125, 0.001])
+def test_at_the_boundary_the_last_look_rejects_with_the_least_chance_that_is_worth_it(
+    time: float, level: float
+) -> None:
+    edge = largest_futile(time, level)
+    critical = stats.norm.isf(level)
+    drift = critical + stats.norm.ppf(FOUND)
+    # as a formula, and by Brownian motion from where the look is to the end
+    chance = stats.norm.sf((critical - edge * np.sqrt(time) - drift * (1 - time)) / np.sqrt(1 - time))
+    assert chance == pytest.approx(FUTILE)
+    steps = np.random.default_rng(3).normal(0, 1, 200_000)
+    end = edge * np.sqrt(time) + drift * (1 - time) + np.sqrt(1 - time) * steps
+    assert float((end > critical).mean()) == pytest.approx(FUTILE, abs=0.005)
+
+
+# --- hypotheses -------------------------------------------------------------------------------------------------------
+
+
+def test_holm_by_a_worked_example_and_without_a_family() -> None:
+    # p of four hypotheses; at 5% the levels are 1.25, 1.67, 2.5, 5%: the first two are rejected
+    found = holm([0.01, 0.04, 0.03, 0.005], 0.05)
+    assert [t.p_adjusted for t in found] == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert [t.rejected for t in found] == [True, False, False, True]
+    assert [t.alpha for t in found] == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
+    # an empty family, and none
+    assert holm([], 0.05) == []
+    assert [t.rejected for t in share("none", [0.04, 0.06], 0.05)] == [True, False]
+
+
+def test_benjamini_and_hochbergs_own_example() -> None:
+    # the fifteen p of their section 4.1 (1995): at 5% four are rejected, where Bonferroni takes three
+    p = [
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+        0.7590, 1.0,
+    ]  # fmt: skip
+    found = share("bh", p[::-1], 0.05)[::-1]
+    assert [t.rejected for t in found] == [True] * 4 + [False] * 11
+    assert {t.alpha for t in found} == {0.05 * 4 / 15}
+    assert [t.p_adjusted for t in found] == pytest.approx(list(stats.false_discovery_control(p)))
+    assert bh([], 0.05) == []
+
+
+@pytest.mark.parametrize("seed", seeds(30))
+def test_bh_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = list(rng.uniform(0, 1, 12) ** rng.integers(1, 6))
+    for tested, value in zip(bh(p, 0.05), p, strict=True):
+        assert tested.rejected == (tested.p_adjusted < 0.05) == (value < tested.alpha)
+
+
+@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
+def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = (rng.random(5) ** 4).tolist()
+    # with equal weights it is Holm's own
+    weights = [0.3] * 5 if seed % 2 else rng.uniform(0.01, 1, 5).tolist()
+    found = weighted_holm(p, weights, 0.05)
+    if seed % 2:
+        assert [own.p_adjusted for own in found] == pytest.approx([own.p_adjusted for own in holm(p, 0.05)])
+    for i, own in enumerate(found):
+        least = 0.0
+        for number in range(1, 2**5):
+            members = [k for k in range(5) if number >> k & 1]
+            if i in members:
+                total = sum(weights[k] for k in members)
+                least = max(least, min(p[k] * total / weights[k] for k in members))
+        assert own.p_adjusted == pytest.approx(min(1.0, least))
+        assert own.rejected == (own.p_adjusted < 0.05)
+        assert own.rejected == (p[i] < own.alpha)
+
+
+@pytest.mark.parametrize("method", ["holm", "bh", "none"])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_hypotheses_of_a_question_share_what_it_gets_by_weights(
+    method: Literal["holm", "bh", "none"], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    weights = [0.8, 0.2]
+    p = rng.random((6, 2)) ** 4
+    smallest = np.minimum((p / weights).min(axis=1), 1.0).tolist()
+    for question, both in zip(share(method, smallest, 0.05), p.tolist(), strict=True):
+        found = within(question, both, weights, 0.05)
+        for own, value in zip(found, both, strict=True):
+            assert own.rejected == (own.p_adjusted < 0.05) == (value < own.alpha)
+        assert any(own.rejected for own in found) == question.rejected
+        assert min(own.p_adjusted for own in found) == question.p_adjusted
+        assert sum(own.alpha for own in found) == pytest.approx(question.alpha)
+    assert within(question, [0.02], [1.0], 0.05) == [question]

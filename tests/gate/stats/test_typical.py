@@ -4,18 +4,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy import stats
 
 from gate.model import Sample
+from gate.stats.centers import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
+from gate.stats.components import remember
 from gate.stats.estimate import ratio_of, reduce
-from gate.stats.remembered_variance import remember
-from gate.stats.typical import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
-from tests.support import turns
+from gate.stats.rounding import Array
+from tests.support.samples import ends, nested, there
 from tests.support.turns import of_starts
-
-Array = npt.NDArray[np.float64]
 
 
 def literally(values: Sequence[float]) -> float:
@@ -28,36 +26,30 @@ def literally(values: Sequence[float]) -> float:
 
 def lists(builds: Sequence[Sequence[float]], orders: Sequence[int] | None = None, first: int = 0) -> Sample:
     """Executions of one value by build."""
-    counts = (
-        np.ones(sum(map(len, builds)), dtype=np.int64),
-        np.array([len(build) for build in builds]),
-        np.array([len(builds)]),
-    )
-    values = np.array([value for build in builds for value in build])
+    of = nested([[[value] for value in build] for build in builds])
     units = tuple((0, first + k) for k in range(len(builds)))
-    return Sample(values, counts, units, None if orders is None else np.array(orders))
+    return Sample(of.values, of.counts, units, None if orders is None else np.array(orders))
 
 
-@pytest.mark.parametrize("n", [1, 2, 4, 5, 9, 10, 24, 25, 50])
-def test_a_fifth_is_cut_at_each_end(n: int) -> None:
-    values = np.random.default_rng(n).lognormal(size=n)
-    assert trimmed_mean(values) == pytest.approx(literally(values.tolist()))
-    assert trimmed_mean(values) == pytest.approx(float(stats.trim_mean(values, 0.2)))
+def ratios_of(base: Sample, head: Sample, *, sessions: bool = False) -> Array:
+    one, other = there(typical_pair(base, head, sessions=sessions))
+    return other.values - one.values
 
 
-def test_its_error_is_yuens() -> None:
+def test_a_fifth_is_cut_at_each_end_and_the_error_is_yuens() -> None:
     rng = np.random.default_rng(1)
+    for n in (1, 2, 4, 5, 9, 10, 24, 25, 50):
+        values = rng.lognormal(size=n)
+        assert trimmed_mean(values) == pytest.approx(literally(values.tolist()))
     one, other = rng.lognormal(size=23), rng.lognormal(size=31)
-    error = math.sqrt(squared_error(one) + squared_error(other))
-    t = (trimmed_mean(one) - trimmed_mean(other)) / error
+    t = (trimmed_mean(one) - trimmed_mean(other)) / math.sqrt(squared_error(one) + squared_error(other))
     assert t == pytest.approx(stats.ttest_ind(one, other, equal_var=False, trim=0.2).statistic)
 
 
 def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     rng = np.random.default_rng(2)
     base, head = rng.lognormal(size=(4, 10)), rng.lognormal(0.1, 1, size=(4, 10))
-    pair = typical_pair(of_starts(base), of_starts(head), sessions=False)
-    assert pair is not None
+    pair = there(typical_pair(of_starts(base), of_starts(head), sessions=False))
     ratios = [literally([math.log(y / x) for x, y in zip(*both, strict=True)]) for both in zip(base, head, strict=True)]
     middles = [
         literally([(math.log(x) + math.log(y)) / 2 for x, y in zip(*both, strict=True)])
@@ -70,67 +62,52 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     steps = np.diff(np.sort(base.ravel())).min(), np.diff(np.sort(head.ravel())).min()
     centers = [math.exp(np.mean(middles) + by * np.mean(ratios) / 2) for by in (-1, 1)]
     assert [each.gap for each in pair] == pytest.approx([s / c for s, c in zip(steps, centers, strict=True)])
-    limits = ratio_of(reduce(of_starts(base), of_starts(head), "typical", exact=False), "paired").limits(0.05)
-    wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
-    assert (limits.low, limits.high) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
     found = reduce(of_starts(base), of_starts(head), "typical", exact=False)
+    wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
+    limits = ends(ratio_of(found, "paired").limits(0.05))
+    assert limits == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
     assert found.y / found.x == pytest.approx(math.exp(np.mean(ratios)))
     assert found.x == pytest.approx(math.exp(np.mean(middles) - np.mean(ratios) / 2))
 
 
-def test_an_execution_of_several_values_counts_by_its_mean() -> None:
+def test_what_a_pair_and_a_session_are() -> None:
+    # an execution of several values counts by its mean
     values = np.random.default_rng(3).lognormal(size=(2, 5, 4))
-    counts = (np.full(10, 4), np.full(2, 5), np.array([2]))
-    several = Sample(values.ravel(), counts, ((0, 0), (0, 1)))
-    head = of_starts(np.ones((2, 5)))
-    one, means = (typical_pair(each, head, sessions=False) for each in (several, of_starts(values.mean(axis=2))))
-    assert one is not None and means is not None
-    assert one[0].values == pytest.approx(means[0].values)
-
-
-def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
-    base, head = np.full((3, 10), 2.0), np.full((3, 10), 2.1)
+    several, means = (
+        ratios_of(each, of_starts(np.ones((2, 5)))) for each in (nested(values), of_starts(values.mean(axis=2)))
+    )
+    assert several == pytest.approx(means)
+    # what hits one of two neighbours does not count
+    x, y = np.full((3, 10), 2.0), np.full((3, 10), 2.1)
     # of each round two starts meet something, and drift moves both sides alike
-    head[:, 3], base[:, 8] = 9.0, 7.0
+    y[:, 3], x[:, 8] = 9.0, 7.0
     drift = np.linspace(1, 3, 10)
-    pair = typical_pair(of_starts(base * drift), of_starts(head * drift), sessions=False)
-    assert pair is not None
-    assert np.exp(pair[1].values - pair[0].values) == pytest.approx([1.05] * 3)
-
-
-def test_a_missing_execution_leaves_the_others_their_neighbours() -> None:
-    # ABBA BAAB, and base's first start is missing: its partner stays alone
-    base = lists([[11.0, 12.0, 13.0]], [3, 5, 6])
-    head = lists([[20.0, 22.0, 24.0, 26.0]], [1, 2, 4, 7])
-    pair = typical_pair(base, head, sessions=False)
-    assert pair is not None
-    wanted = np.mean(np.log([22.0 / 11.0, 24.0 / 12.0, 26.0 / 13.0]))
-    assert pair[1].values - pair[0].values == pytest.approx([wanted])
-    # by number where the positions are not known, or tell of no turns
-    by_number = np.mean(np.log([20.0 / 11.0, 22.0 / 12.0, 24.0 / 13.0]))
-    for orders in ([0, 1, 2], None):
-        of_base = lists([[11.0, 12.0, 13.0]], orders)
-        of_head = lists([[20.0, 22.0, 24.0, 26.0]], None if orders is None else [3, 4, 5, 6])
-        blocks = typical_pair(of_base, of_head, sessions=False)
-        assert blocks is not None
-        assert blocks[1].values - blocks[0].values == pytest.approx([by_number])
-
-
-def test_rounds_of_one_side_do_not_count() -> None:
+    assert np.exp(ratios_of(of_starts(x * drift), of_starts(y * drift))) == pytest.approx([1.05] * 3)
+    # rounds of one side do not count
     pair = typical_pair(lists([[1.0], [2.0], [3.0]]), lists([[4.0], [6.0], [9.0]], first=1), sessions=False)
     assert pair is not None and pair[0].units == ((0, 1), (0, 2))
     assert np.exp(pair[1].values - pair[0].values) == pytest.approx([2.0, 2.0])
+    # sessions are the means of their rounds
+    one, other = (nested(side, [1, 3]) for side in np.random.default_rng(4).lognormal(size=(2, 4, 6, 1)))
+    rounds = ratios_of(one, other)
+    assert ratios_of(one, other, sessions=True) == pytest.approx([rounds[0], rounds[1:].mean()])
 
 
-def test_sessions_are_the_means_of_their_rounds() -> None:
-    rng = np.random.default_rng(4)
-    counts = (np.ones(24, dtype=np.int64), np.full(4, 6), np.array([1, 3]))
-    units = ((0, 0), (1, 0), (1, 1), (1, 2))
-    base, head = (Sample(rng.lognormal(size=24), counts, units) for _ in range(2))
-    rounds, found = (typical_pair(base, head, sessions=sessions) for sessions in (False, True))
-    assert rounds is not None and found is not None
-    assert found[0].units == (0, 1)
-    assert found[1].values == pytest.approx([rounds[1].values[0], rounds[1].values[1:].mean()])
+@pytest.mark.parametrize(
+    ("base", "head", "partners"),
+    [
+        # ABBA BAAB, and base's first start is missing: its partner stays alone
+        ([3, 5, 6], [1, 2, 4, 7], [22.0, 24.0, 26.0]),
+        # by number where the positions are not known, or tell of no turns
+        ([0, 1, 2], [3, 4, 5, 6], [20.0, 22.0, 24.0]),
+        (None, None, [20.0, 22.0, 24.0]),
+    ],
+)
+def test_a_missing_execution_leaves_the_others_their_neighbours(
+    base: list[int] | None, head: list[int] | None, partners: list[float]
+) -> None:
+    found = ratios_of(lists([[11.0, 12.0, 13.0]], base), lists([[20.0, 22.0, 24.0, 26.0]], head))
+    assert found == pytest.approx([np.log(np.array(partners) / [11.0, 12.0, 13.0]).mean()])
 
 
 def test_what_has_no_logarithm_or_no_partner_has_no_ratio() -> None:
@@ -165,23 +142,9 @@ def test_the_noise_of_a_view_is_that_of_its_first_round() -> None:
 def test_what_is_remembered_is_the_contrast_of_both_sides() -> None:
     rng = np.random.default_rng(6)
     base, head = (of_starts(rng.lognormal(0, 0.1, (6, 10))) for _ in range(2))
-    found = remember(base, head, "typical", session="s", created="2026-11-20T09:00:00Z")
-    pair = typical_pair(base, head, sessions=False)
-    assert found is not None and found.contrast is not None and pair is not None
-    assert found.contrast.value == pytest.approx(float((pair[1].values - pair[0].values).var(ddof=1)))
+    found = there(remember(base, head, "typical", session="s", created="2026-11-20T09:00:00Z"))
+    assert there(found.contrast).value == pytest.approx(float(ratios_of(base, head).var(ddof=1)))
     # that of one start, beside which the typical value of many has 1.08 times the spread of their mean
-    assert found.iteration is None and found.execution is not None
-    assert found.execution.value == pytest.approx(0.1**2 * 1.08**2, rel=0.3)
+    assert found.iteration is None
+    assert there(found.execution).value == pytest.approx(0.1**2 * 1.08**2, rel=0.3)
     assert remember(base, None, "typical", session="s", created="2026-11-20T09:00:00Z") is None
-
-
-@pytest.mark.parametrize("host", turns.HOSTS)
-def test_neighbours_by_turns_are_never_much_worse_than_means_and_often_far_better(host: str) -> None:
-    rng = np.random.default_rng(7)
-    setting = turns.Turns(host=host, starts=20, active=0.05, layout=0.0, rounds=60)
-    active = turns.drawn(rng, setting)[1]
-    typical, mean = (reduce(active.base, active.head, center, exact=False) for center in ("typical", None))
-    sd = float((typical.head.values - typical.base.values).std(ddof=1))
-    of_means = float((np.log(mean.head.values) - np.log(mean.base.values)).std(ddof=1))
-    most = {"normal": 1.3, "AR(1)": 1.3, "lognormal": 1.0, "bursts": 0.5, "load steps": 0.7}[host]
-    assert sd < most * of_means

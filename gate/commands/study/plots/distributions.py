@@ -22,7 +22,7 @@ from gate.plots.axes import half_violin, tick_room
 from gate.plots.panels import Array, Panel
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Range, Tick, density, limits, ticks
-from gate.stats.quantile import needed_values, type8
+from gate.stats.centers import needed_values, type8
 from gate.units import agree, plural
 from gate.writing.plain import clip
 

@@ -15,7 +15,7 @@ from gate.commands.history.export import COLUMNS
 from gate.model import UserError
 from gate.model.controls import Controls
 from gate.run.memory import pushing
-from gate.stats.subsample import e_value
+from gate.stats.levels import e_value
 from gate.store.folder import FolderStore
 from gate.store.memory import Session, Sessions
 from harness.source.git import git_of

@@ -20,7 +20,7 @@ from gate.model import FindingMemory, Memory, Remembered, UserError
 from gate.planning.basis import from_memory
 from gate.planning.plan import Wanted, planned
 from gate.run.memory import project_name
-from gate.stats.remembered_variance import remember
+from gate.stats.components import remember
 from gate.stats.sequential import look_rounds
 from gate.store.memory import Costs, Learned, Session, Sessions, Setup
 from gate.units import Duration, Share

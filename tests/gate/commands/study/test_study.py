@@ -4,12 +4,12 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gate.cli.main import main
 from gate.commands.study.options import AnalyseOptions
+from tests.support.lines import execution
 from tests.support.project import Project, Step, committed
 
 BENCH = """\
@@ -120,18 +120,16 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     assert "execute" not in out
     assert out.count("seed ") == 0
     assert run("study", "plan", "--seed", "7") == (code, out, err)
+    assert "18 starts of 2 values" in run("study", "--dry-run", "--set", "plan.iterations=2")[1]
     assert not (project.top / ".perfgate").exists()
 
 
 def test_all_prints_the_order_by_iterations(project: Project) -> None:
-    order = run("study", "plan", "--seed", "7", "--all")[1].partition("\n  order\n")[2].splitlines()
-    order = [line[2:] for line in order]
-    assert [line for line in order if line.startswith("iteration")] == [
-        f"iteration {i} of 3, round {i} of 3" for i in (1, 2, 3)
-    ]
+    order = run("study", "plan", "--seed", "7", "--all")[1].partition("\n  order\n")[2]
+    assert re.findall("(?m)^  iteration.*", order) == [f"  iteration {i} of 3, round {i} of 3" for i in (1, 2, 3)]
     wanted = {f"clients={c}, load={b}, opt={o}" for c in (1, 8) for b in ("idle", "busy") for o in ("O0", "O2")}
     wanted -= {f"clients=8, load={b}, opt=O2" for b in ("idle", "busy")}
-    blocks = "\n".join(order).split("iteration ")[1:]
+    blocks = order.split("iteration ")[1:]
     for block in blocks:
         assert {*re.findall(r"  execute  latency \((.*)\)", block)} == wanted
         assert sorted(re.findall(r"  build    (\S+)  seed \d+", block)) == ["opt=O0", "opt=O2"]
@@ -142,20 +140,16 @@ def test_all_prints_the_order_by_iterations(project: Project) -> None:
 
 
 def test_the_time_is_that_of_the_last_run_by_treatment(project: Project) -> None:
-    lines: list[dict[str, Any]] = [
+    builds = [
         {"type": "build", "side": "head", "build": 0, "seconds": 1.0, "factors": {"opt": opt}} for opt in ("O0", "O2")
     ]
-    for number, (clients, load, opt) in enumerate(
-        [(1, "idle", "O0"), (1, "idle", "O2"), (1, "busy", "O0"), (1, "busy", "O2"), (8, "idle", "O0")]
-    ):
-        lines.append(
-            {
-                "type": "execution", "benchmark": "latency", "side": "head", "build": 0, "execution": number,
-                "seconds": 10.0 * clients, "factors": {"clients": clients, "load": load, "opt": opt},
-                "metrics": {"time": {"values": [1.0]}},
-            }
-        )  # fmt: skip
-    project.write(".perfgate/study/measurements.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    treatments = [(1, "idle", "O0"), (1, "idle", "O2"), (1, "busy", "O0"), (1, "busy", "O2"), (8, "idle", "O0")]
+    starts = [
+        execution("head", [1.0], benchmark="latency", execution=number, seconds=10.0 * clients,
+                  factors={"clients": clients, "load": load, "opt": opt})
+        for number, (clients, load, opt) in enumerate(treatments)
+    ]  # fmt: skip
+    project.write(".perfgate/study/measurements.jsonl", "".join(f"{json.dumps(line)}\n" for line in [*builds, *starts]))
     text = run("study", "plan")[1]
     # six builds of a second; each treatment three times, the one that was not measured by the mean of the others:
     # 6 + 3 (4 x 10 + 80 + (4 x 10 + 80) / 5) = 438 s
@@ -198,7 +192,7 @@ def test_the_plan_warns_of_what_it_cannot_tell(project: Project, changed: tuple[
     assert any(text.startswith(said) for text in about) if said else about == [], warnings
 
 
-def test_sessions_of_a_factor_are_told_from_the_session_where_there_are_two(project: Project) -> None:
+def test_the_plan_of_a_session_counts_the_values_of_all(project: Project) -> None:
     bound = "load = { idle = { session = [0, 2] }, busy = { session = [1, 3] } }"
     project.write("perfgate.toml", CONFIG + STUDY.replace(IDLE, bound))
     # each treatment is measured in two of the four sessions
@@ -221,21 +215,8 @@ def test_where_side_is_no_factor_base_is_not_looked_for(project: Project) -> Non
     assert re.search(r"execute  latency \(clients=\d, load=\w+, opt=O0\) on base\n", out)
 
 
-@pytest.mark.parametrize(
-    ("config", "said"),
-    [
-        (CONFIG, "perfgate.toml: has no [study]: write [study.factor] with a line"),
-        (STUDY.replace('benchmarks = ["latency"]\n', ""), "has no [[benchmark]]"),
-        (CONFIG + STUDY.replace("replicates = 3", "replicates = 0"), "perfgate: head: perfgate.toml:"),
-    ],
-)
-def test_a_file_without_a_study_is_one_line_and_exit_2(project: Project, config: str, said: str) -> None:
-    project.write("perfgate.toml", config)
-    code, out, err = run("study", "--dry-run")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert said in err and "--config" not in err
-
-
+OF_LATENCY = '[[benchmark]]\nname = "latency"\ncommand = "{command}"\ninstrument = {instrument}\n'
+DEEP = STUDY + "depth = [1, 2]\n"
 BOUND = """\
 [study]
 replicates = 1
@@ -243,6 +224,91 @@ replicates = 1
 boot = { first = { session = 0 }, second = { session = 1 } }
 machine = { one = { runner = "core1" }, two = { runner = ["self-hosted", "core2"] } }
 """
+
+
+def of_latency(command: str, study: str, instrument: str = '"values"') -> str:
+    return OF_LATENCY.format(command=command, instrument=instrument) + study
+
+
+@pytest.mark.parametrize(
+    ("config", "argv", "said"),
+    [
+        (CONFIG, "--dry-run", "perfgate.toml: has no [study]: write [study.factor] with a line"),
+        (STUDY.replace('benchmarks = ["latency"]\n', ""), "--dry-run", "has no [[benchmark]]"),
+        (CONFIG + STUDY.replace("replicates = 3", "replicates = 0"), "--dry-run", "perfgate: head: perfgate.toml:"),
+        # a job without treatments
+        (
+            CONFIG + BOUND,
+            "measure",
+            "has no treatments to measure; say which job this is: --session 0 to 1 and --runner core1",
+        ),
+        (
+            CONFIG + BOUND,
+            "measure --runner core3",
+            "core3: no factor names this runner; they name core1, self-hosted,core2",
+        ),
+        (
+            CONFIG + BOUND,
+            "measure --session 2 --sessions 3 --runner core1",
+            "--session 2 --runner core1 has no treatments",
+        ),
+        (CONFIG + BOUND, "measure --session 2", "--session 2: the last of 2 sessions"),
+        # what only a check goes by
+        *(
+            (
+                CONFIG + STUDY,
+                f"{part} --set {option}",
+                f"--set {option.partition('=')[0]}: a study has its own {said}`\n",
+            )
+            for part, option, said in (
+                ("--dry-run", "plan.budget=5s", "budget: use `--set study.budget=5s"),
+                ("plan", "plan.builds=8", "builds: use `--set study.builds=8"),
+                ("plan --matrix", "plan.builds={min=4,max=12}", "builds: use `--set study.builds=..."),
+                ("measure --dry-run", "plan.executions=3", "replicates: use `--set study.replicates=3"),
+            )
+        ),
+        # a misspelt factor
+        (of_latency("x {clients} {dept}", DEEP), "--dry-run", "{dept} is no factor: did you mean {depth}?"),
+    ],
+)
+def test_what_is_refused_is_one_line_and_exit_2(project: Project, config: str, argv: str, said: str) -> None:
+    project.write("perfgate.toml", config)
+    code, out, err = run("study", *argv.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err and "--config" not in err
+
+
+ASKED = STUDY.replace("[study]\n", '[study]\nresponses = ["user", "latency"]\n')
+NO_RESPONSE, NO_COMMAND = "study.responses: no benchmark declares latency, only ", "  - depth: no command has {depth}"
+BY_ENV, BY_VALUE = "{ low = {}, high = { env = { A = '1' } } }", "{ low = { value = 1 }, high = { value = 2 } }"
+
+
+@pytest.mark.parametrize(
+    ("config", "said", "unsaid"),
+    [
+        (of_latency("x {clients}", ASKED, '"hyperfine"'), f"{NO_RESPONSE}memory, system, time, user", "declares user"),
+        (
+            of_latency("x {clients}", ASKED, '"spawn"'),
+            f"{NO_RESPONSE}active, memory, system, time, user",
+            "declares user",
+        ),
+        (of_latency("x {clients}", ASKED, '"values"\nmetric = {user = {}}'), f"{NO_RESPONSE}user", "declares user"),
+        (of_latency("x {clients}", DEEP), NO_COMMAND, "did you mean"),
+        (of_latency("x {clients} {depth}", DEEP), "depth", NO_COMMAND),
+        (of_latency("x {clients} $PERFGATE_FACTOR_DEPTH", DEEP), "depth", NO_COMMAND),
+        (of_latency("x {clients}", f"{STUDY}depth = {BY_ENV}\n"), "depth", NO_COMMAND),
+        (of_latency("x {clients}", f"{STUDY}depth = {BY_VALUE}\n"), NO_COMMAND, "did you mean"),
+        # awk's, and what perfgate replaces itself; where the factor is there, what looks like it is something else
+        (of_latency("x {clients} {print}", DEEP), "depth", "did you mean"),
+        (of_latency("x {clients} {output} {seed}", DEEP), "depth", "did you mean"),
+        (of_latency("x {clients} {depth} {dept}", DEEP), "depth", "did you mean"),
+    ],
+)
+def test_the_plan_says_what_no_benchmark_or_command_has(project: Project, config: str, said: str, unsaid: str) -> None:
+    project.write("perfgate.toml", config)
+    code, out, err = run("study", "--dry-run")
+    assert (code, err) == (0, "")
+    assert said in out and unsaid not in out
 
 
 def test_the_matrix_has_a_job_for_each_session_on_each_runner(project: Project) -> None:
@@ -261,22 +327,6 @@ def test_the_matrix_has_a_job_for_each_session_on_each_runner(project: Project) 
         text = run("study", "plan", *job_options)[1]
         assert "\n1 treatment of the 4 of the study\n" in text
         assert f"job: session {job['session']} of 2, runner {job['label']}\n" in text
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ((), "this job has no treatments to measure; say which job this is: --session 0 to 1 and --runner core1"),
-        (("--runner", "core3"), "--runner core3: no factor names this runner; they name core1, self-hosted,core2"),
-        (("--session", "2", "--sessions", "3", "--runner", "core1"), "--session 2 --runner core1 has no treatments"),
-        (("--session", "2"), "--session 2: the last of 2 sessions"),
-    ],
-)
-def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tuple[str, ...], said: str) -> None:
-    project.write("perfgate.toml", CONFIG + BOUND)
-    code, out, err = run("study", "measure", *options)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert said in err
 
 
 @pytest.mark.parametrize(
@@ -304,21 +354,6 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
     assert said in err
 
 
-@pytest.mark.parametrize("part", [("--dry-run",), ("plan",), ("plan", "--matrix"), ("measure", "--dry-run")])
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("plan.budget=5s", "a study has its own budget: use `--set study.budget=5s`"),
-        ("plan.builds=8", "a study has its own builds: use `--set study.builds=8`"),
-        ("plan.builds={min=4, max=12}", "a study has its own builds: use `--set study.builds=...`"),
-        ("plan.executions=3", "a study has its own replicates: use `--set study.replicates=3`"),
-    ],
-)
-def test_what_only_a_check_goes_by_is_refused(project: Project, part: tuple[str, ...], option: str, said: str) -> None:
-    found = run("study", *part, "--set", option)
-    assert found == (2, "", f"perfgate: --set {option.partition('=')[0]}: {said}\n")
-
-
 def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     import gate.commands.study.analyse
 
@@ -340,66 +375,6 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
         assert run("study", *options_)[0] == 2
     assert len(calls) == 1
-
-
-@pytest.mark.parametrize(
-    ("instrument", "metrics"),
-    [
-        ('"hyperfine"', "memory, system, time, user"),
-        ('"spawn"', "active, memory, system, time, user"),
-        ('"values"\nmetric = {user = {}}', "user"),
-    ],
-)
-def test_a_response_that_no_benchmark_has_is_said_before_measuring(
-    project: Project, instrument: str, metrics: str
-) -> None:
-    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {{clients}}"\ninstrument = {instrument}\n'
-    responses = 'responses = ["user", "latency"]'
-    project.write("perfgate.toml", declared + STUDY.replace("[study]\n", f"[study]\n{responses}\n"))
-    code, out, _ = run("study", "--dry-run", "--set", "plan.iterations=2")
-    assert code == 0 and "18 starts of 2 values" in out
-    assert f"study.responses: no benchmark declares latency, only {metrics}" in out
-    assert "declares user" not in out
-
-
-@pytest.mark.parametrize(
-    ("command", "factor", "warned"),
-    [
-        ("x {clients}", "[1, 2]", True),
-        ("x {clients} {depth}", "[1, 2]", False),
-        ("x {clients} $PERFGATE_FACTOR_DEPTH", "[1, 2]", False),
-        ("x {clients}", "{ low = {}, high = { env = { A = '1' } } }", False),
-        ("x {clients}", "{ low = { value = 1 }, high = { value = 2 } }", True),
-    ],
-)
-def test_a_factor_that_no_command_has_is_said_before_measuring(
-    project: Project, command: str, factor: str, warned: bool
-) -> None:
-    declared = f'[[benchmark]]\nname = "latency"\ncommand = "{command}"\ninstrument = "values"\n'
-    project.write("perfgate.toml", f"{declared}{STUDY}depth = {factor}\n")
-    code, out, err = run("study", "--dry-run")
-    assert (code, err) == (0, "")
-    assert ("  - depth: no command has {depth}" in out) is warned
-
-
-@pytest.mark.parametrize(
-    ("braces", "code"),
-    [
-        ("{clients} {dept}", 2),
-        # awk's, and what perfgate replaces itself
-        ("{clients} {print}", 0),
-        ("{clients} {output} {seed}", 0),
-        # the factor is there: what looks like it is something else
-        ("{clients} {depth} {dept}", 0),
-    ],
-)
-def test_a_misspelt_factor_is_refused(project: Project, braces: str, code: int) -> None:
-    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {braces}"\ninstrument = "values"\n'
-    project.write("perfgate.toml", f"{declared}{STUDY}depth = [1, 2]\n")
-    found, _, err = run("study", "--dry-run")
-    assert found == code
-    assert err.count("\n") == (1 if code else 0)
-    assert ("{dept} is no factor: did you mean {depth}?" in err) is bool(code)
 
 
 @pytest.mark.parametrize(

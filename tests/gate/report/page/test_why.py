@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gate.explain.explain import explain
 from gate.model import Report
 from gate.model.profile import Frame
-from gate.plots.flame import flame_graph
+from gate.plots.changes import flame_graph
 from gate.report.markdown import comment, summary
 from gate.report.page import html
 from gate.report.text import terminal

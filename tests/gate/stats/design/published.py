@@ -1,7 +1,5 @@
 """Published two-level experiments, and the frames of their units."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod

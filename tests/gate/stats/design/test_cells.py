@@ -1,40 +1,23 @@
 """Means by treatment, block plots, and whether spread grows with the level."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 
 from gate.model.study import MainEffect
-from gate.stats.design.cells import (
-    balanced,
-    blocks,
-    cells,
-    lacking,
-    main_effects,
-    spread_grows,
-    squares,
-    treatments,
-)
+from gate.stats.design.cells import balanced, blocks, cells, lacking, main_effects, spread_grows, squares, treatments
+from gate.stats.rounding import Array
 from tests.support.seeds import some
 from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, crossed, factors, frame, warpbreaks
 
-
-def nist(low_fp_is_low: bool = True) -> dict[tuple[int, ...], list[float]]:
-    """NIST's 12 treatments: os, fp, prf; fp raises every mean but one."""
-    step = 0.03 if low_fp_is_low else -0.03
-    return {
-        (os, fp, prf): [7.2 + 0.05 * os + (0.03 if (os, prf) != (1, 2) else step) * fp + 0.1 * prf] * 2
-        for os, fp, prf in product(range(2), range(2), range(3))
-    }
-
-
-NIST = nist()
+# NIST's 12 treatments: os, fp, prf; fp raises every mean
+NIST = {
+    (os, fp, prf): [7.2 + 0.05 * os + 0.03 * fp + 0.1 * prf] * 2
+    for os, fp, prf in product(range(2), range(2), range(3))
+}
 # A.2: minus os=* fp=0 prf=2
 LEFT = {codes: y for codes, y in NIST.items() if codes[1:] != (0, 2)}
 
@@ -75,20 +58,21 @@ def test_without_treatments_points_stand_on_what_is_left() -> None:
     }
 
 
-def test_a_setting_that_was_not_measured_has_no_point() -> None:
-    (effect,) = main_effects(frame({(0,): [1.0], (2,): [3.0]}), factors(3))
-    assert points(effect) == {(0,): (1.0, 1), (2,): (3.0, 1)}
-    assert main_effects(frame({(0,): []}), factors(2))[0].points == []
-    assert main_effects(frame({(0,): [1.0]}), factors(2), 2) == []
-
-
-def test_lacking_and_balanced() -> None:
+def test_lacking_and_balanced_and_settings_that_were_not_measured() -> None:
     fs = factors(2, 2, 3)
     assert lacking(frame(NIST), fs) == [] and balanced(frame(NIST), fs)
     assert lacking(frame(LEFT), fs) == [{"a": 0, "b": 0, "c": 2}, {"a": 1, "b": 0, "c": 2}]
     assert not balanced(frame(LEFT), fs)
     assert not balanced(frame(NIST | {(0, 0, 0): [1.0]}), fs)
     assert not balanced(frame({(0,): []}), factors(2)) and len(lacking(frame({(0,): []}), factors(2))) == 2
+    # a setting that was not measured has no point
+    (effect,) = main_effects(frame({(0,): [1.0], (2,): [3.0]}), factors(3))
+    assert points(effect) == {(0,): (1.0, 1), (2,): (3.0, 1)}
+    assert main_effects(frame({(0,): []}), factors(2))[0].points == []
+    assert main_effects(frame({(0,): [1.0]}), factors(2), 2) == []
+    (b,) = blocks(frame({(0,): [1.0, 2.0]}), factors(2))
+    assert (b.complete, b.order, b.same, b.chance, len(b.boxes)) == (0, None, 0, None, 1)
+    assert blocks(frame({(0,): []}), factors(2))[0].boxes == []
 
 
 def test_treatments_count_units_and_values_apart() -> None:
@@ -111,7 +95,7 @@ def test_treatments_count_units_and_values_apart() -> None:
     assert treatments(frame({(0, 0): []}), frame({(0, 0): []}), fs) == []
 
 
-def test_cells_are_in_standard_order_and_their_means_do_not_depend_on_the_order_of_units() -> None:
+def test_cells_are_in_standard_order_and_rounding_is_no_spread() -> None:
     y = [0.1, 0.2, 0.3, 1e16, -1e16]
     units = frame({(1, 0): y[::-1], (0, 1): y, (0, 0): [1.0]})
     found = cells(units, factors(2, 2))
@@ -120,9 +104,7 @@ def test_cells_are_in_standard_order_and_their_means_do_not_depend_on_the_order_
     assert all((units["y"].to_numpy()[cell.rows] == cell.y).all() for cell in found)
     (whole,) = cells(units, [])
     assert whole.codes == () and len(whole.y) == 11
-
-
-def test_rounding_is_no_spread() -> None:
+    # rounding is no spread
     assert squares(np.array([0.1 + 0.2, 0.3, 0.3])) == 0.0
     assert squares(np.array([0.0, 0.0])) == 0.0
     assert squares(np.array([1.0, 2.0, 3.0])) == 2.0
@@ -139,13 +121,9 @@ def test_blocks_of_nists_design() -> None:
     assert (os.chance, prf.chance) == (1 / 32, about(1 / 6**3))
     assert [box.at for box in prf.boxes] == [{"a": 0, "b": 0}, {"a": 0, "b": 1}, {"a": 1, "b": 0}, {"a": 1, "b": 1}]
     assert prf.boxes[0].points == [(0, about(7.2)), (1, about(7.3)), (2, about(7.4))]
-    fp = blocks(frame(nist(low_fp_is_low=False)), factors(2, 2, 3))[1]
+    # with one mean that fp lowers
+    fp = blocks(frame(NIST | {(1, 1, 2): [7.42] * 2}), factors(2, 2, 3))[1]
     assert (fp.complete, fp.same, fp.order, fp.chance) == (6, 5, None, 1 / 32)
-
-
-def test_a_factor_that_lowers_means_has_the_other_order() -> None:
-    (b,) = blocks(frame({(0,): [3.0], (1,): [1.0], (2,): [2.0]}), factors(3))
-    assert (b.order, b.complete, b.same, b.chance) == ([1, 2, 0], 1, 1, 1.0)
 
 
 def test_boxes_without_a_setting_are_shown_and_not_counted() -> None:
@@ -158,22 +136,15 @@ def test_boxes_without_a_setting_are_shown_and_not_counted() -> None:
     assert (prf.complete, prf.order, prf.chance) == (4, [1, 2], 1 / 8)
 
 
-def test_equal_means_agree_with_no_order() -> None:
+def test_equal_means_agree_with_no_order_and_others_with_theirs() -> None:
     groups = {(0, 0): [1.0], (0, 1): [2.0], (1, 0): [0.1, 0.2], (1, 1): [0.15], (2, 0): [3.0], (2, 1): [4.0]}
     b = blocks(frame(groups), factors(3, 2))[1]
     assert (b.complete, b.same, b.order, b.chance) == (3, 2, None, 0.25)
     every = blocks(crossed((2, 2), lambda _: [5.0, 5.0]), factors(2, 2))
     assert [(b.complete, b.same, b.order) for b in every] == [(2, 0, None)] * 2
+    (b,) = blocks(frame({(0,): [3.0], (1,): [1.0], (2,): [2.0]}), factors(3))
+    assert (b.order, b.complete, b.same, b.chance) == ([1, 2, 0], 1, 1, 1.0)
 
-
-def test_one_setting_and_no_units() -> None:
-    (b,) = blocks(frame({(0,): [1.0, 2.0]}), factors(2))
-    assert (b.complete, b.order, b.same, b.chance) == (0, None, 0, None)
-    assert len(b.boxes) == 1
-    assert blocks(frame({(0,): []}), factors(2))[0].boxes == []
-
-
-Array = npt.NDArray[np.float64]
 
 SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "normal": lambda rng, shape: 10 + rng.normal(size=shape),
@@ -206,13 +177,10 @@ def test_a_spread_in_percent_takes_logarithms_and_one_of_all_levels_stays_plain(
     assert np.mean([spread_grows(units(level + own), factors(size[0])) for own in noise]) < 0.03
 
 
-def test_values_without_logarithm_or_spread_stay_plain() -> None:
-    assert not spread_grows(units(np.array([[0.0, 1.0], [10.0, 30.0]])), factors(2))
-    assert not spread_grows(units(np.array([[1.0, 1.0], [10.0, 10.0]])), factors(2))
-    assert not spread_grows(units(np.array([[1.0], [10.0]])), factors(2))
-
-
-def test_levels_within_a_factor_of_three_stay_plain() -> None:
-    rng = np.random.default_rng(4)
+def test_what_stays_plain_whatever_its_spread() -> None:
+    # values without logarithm, without spread, one a treatment
+    for y in ([[0.0, 1.0], [10.0, 30.0]], [[1.0, 1.0], [10.0, 10.0]], [[1.0], [10.0]]):
+        assert not spread_grows(units(np.array(y)), factors(2))
+    # levels within a factor of three
     level = np.linspace(1, 2.5, 4)[:, None]
-    assert not spread_grows(units(level * (1 + 0.02 * rng.normal(size=(4, 50)))), factors(4))
+    assert not spread_grows(units(level * (1 + 0.02 * np.random.default_rng(4).normal(size=(4, 50)))), factors(4))

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from gate.stats.design.coding import coded, contrasts
+from gate.stats.rounding import Array
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 
@@ -92,12 +92,11 @@ def test_columns_are_independent_whatever_is_lacking() -> None:
             assert np.linalg.matrix_rank(both) < both.shape[1]
 
 
-def test_a_factor_of_one_setting_is_left_out_with_its_interactions() -> None:
+def test_the_smallest_designs() -> None:
+    # a factor of one setting is left out with its interactions
     found = coded(full(1, 2), [1, 2], 2)
     assert found.left_out == ((0,), (0, 1))
     assert found.matrix.tolist() == [[1, -1], [1, 1]]
-
-
-def test_order_zero_and_no_factors_leave_the_intercept() -> None:
+    # order zero and no factors leave the intercept
     assert coded(full(2, 2), [2, 2], 0).matrix.tolist() == [[1.0]] * 4
     assert coded(np.zeros((3, 0), dtype=np.int64), [], 2).matrix.tolist() == [[1.0]] * 3

@@ -13,8 +13,7 @@ from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.study import Factor
 from gate.stats.design.cells import main_effects, treatments
 from gate.stats.design.checks import dependence
-from gate.stats.design.diagnostics import diagnostics
-from gate.stats.design.linear import linear_model
+from gate.stats.design.linear import diagnostics, linear_model
 from gate.stats.design.one_way import MOST_TABLES, one_ways, percents, spreads
 from gate.stats.design.quantiles import MOST_CELLS, quantile_effects
 from gate.stats.design.sample_size import sample_sizes
@@ -38,15 +37,14 @@ def test_seven_hundred_settings_have_effects() -> None:
     assert found.residual_df == 700 and len(found.terms[0].effects) == 700
 
 
-def test_beyond_so_many_combinations_there_is_one_table_a_factor() -> None:
+def test_beyond_so_many_combinations_there_is_less() -> None:
+    # one table a factor
     rng = np.random.default_rng(3)
     units = measured((2, MOST_TABLES + 1), 2, lambda n: rng.normal(size=n))
     tables = one_ways(units, factors(2, MOST_TABLES + 1), 0.95)
     assert [t.at for t in tables if t.factor == "x0"] == [{}]
     assert [t.at for t in tables if t.factor == "x1"] == [{"x0": 0}, {"x0": 1}, {}]
-
-
-def test_more_treatments_than_quantiles_are_fitted_for_are_said() -> None:
+    # no quantiles, which is said
     found = quantile_effects(measured((MOST_CELLS + 1,), 1, np.ones), factors(MOST_CELLS + 1))
     assert found.models == [] and found.warnings == [
         "no quantile effects: 2,001 treatments are more than the 2,000 possible; analyse a part with --only or --without"

@@ -1,6 +1,4 @@
-"""The linear model: literal least squares, R's published examples, data with known effects."""
-
-from __future__ import annotations
+"""The linear model: R's published examples, SAS's type III hypotheses, data with known effects."""
 
 import math
 from itertools import product
@@ -9,19 +7,23 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from scipy import linalg
 
 from gate.model.study import Effect, Factor, LinearModel, Setting, Term
-from gate.stats.design.coding import coded, contrasts
+from gate.stats.design.coding import coded
 from gate.stats.design.linear import linear_model
+from gate.stats.rounding import Array
+from tests.support.samples import there
 from tests.support.seeds import some
 from tests.support.units_frame import WARPBREAKS
-
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
 
 
 def factor(name: str, *settings: Setting) -> Factor:
     return Factor(name=name, settings=list(settings))
+
+
+def two(names: str) -> list[Factor]:
+    return [factor(name, 0, 1) for name in names]
 
 
 def units_of(y: npt.ArrayLike, *codes: npt.ArrayLike) -> pd.DataFrame:
@@ -48,36 +50,33 @@ WARP = units_of(WARPBREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 
 #   m <- lm(breaks ~ wool * tension, wb); drop1(m, . ~ ., test = "F"); summary(m); confint(m)
 
 
+def interval(of: Effect) -> list[float | None]:
+    return [of.estimate, of.low, of.high, of.p]
+
+
 def test_warpbreaks_as_r_has_it() -> None:
     model = linear_model(WARP, [WOOL, TENSION], 2, 0.95, "breaks")
     assert model.formula == "breaks ~ wool * tension"
     assert (model.observations, model.residual_df) == (54, 48)
     assert model.residual_ss == pytest.approx(5745.111111, abs=1e-6)
-    assert model.r2 == pytest.approx(0.377750856446, abs=1e-12)
-    assert model.unexplained == pytest.approx(1 - 0.377750856446, abs=1e-12)
-    rows = [(t.term, t.df, t.sum_of_squares, t.f, t.p) for t in model.terms]
-    assert rows[0] == ("wool", 1, *map(about, (450.6666667, 3.76529, 0.05821298)))
-    assert rows[1] == ("tension", 2, *map(about, (2034.2592593, 8.49805, 0.00069262)))
-    assert rows[2] == ("wool:tension", 2, *map(about, (1002.7777778, 4.18907, 0.02104419)))
+    assert (model.r2, model.unexplained) == pytest.approx((0.377750856446, 1 - 0.377750856446), abs=1e-12)
+    assert [(t.term, t.df) for t in model.terms] == [("wool", 1), ("tension", 2), ("wool:tension", 2)]
+    assert [v for t in model.terms for v in (t.sum_of_squares, t.f, t.p)] == pytest.approx(
+        [450.6666667, 3.76529, 0.05821298, 2034.2592593, 8.49805, 0.00069262, 1002.7777778, 4.18907, 0.02104419],
+        rel=1e-5,
+    )  # fmt: skip
     assert sum(t.share or 0 for t in model.terms) == pytest.approx(model.r2)
-    b = effect(model, "tension", tension="H")
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    assert interval(effect(model, "tension", tension="H")) == pytest.approx(
         [-6.48148148148, -10.71478981312, -2.248173149846, 3.43577501664e-03]
     )
-    b = effect(model, "tension", tension="L")  # minus the sum of the others
-    assert b.estimate == pytest.approx(6.48148148148 + 1.75925925926)
-    b = effect(model, "wool:tension", wool="B", tension="M")
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    # minus the sum of the others
+    assert effect(model, "tension", tension="L").estimate == pytest.approx(6.48148148148 + 1.75925925926)
+    assert interval(effect(model, "wool:tension", wool="B", tension="M")) == pytest.approx(
         [5.27777777778, 1.04446944614, 9.511086109414, 1.56261566442e-02]
     )
-    b = model.intercept
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    assert interval(model.intercept) == pytest.approx(
         [28.1481481481, 25.15474711999, 31.141549176301, 6.98409638132e-24]
     )
-
-
-def about(value: float) -> object:
-    return pytest.approx(value, rel=1e-5)
 
 
 def test_unbalanced_warpbreaks_as_r_has_it() -> None:
@@ -87,68 +86,19 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
     assert [t.sum_of_squares for t in model.terms] == pytest.approx([746.7132433, 2260.4682851, 1063.1638431])
     assert [t.f for t in model.terms] == pytest.approx([6.32557, 9.57447, 4.50315], rel=1e-5)
     assert [t.p_adjusted for t in model.terms] == pytest.approx([0.03183091704620, 0.00116149640633, 0.03183091704620])
-    b = effect(model, "wool:tension", wool="B", tension="M")
-    assert [b.estimate, b.low, b.high, b.p] == pytest.approx(
+    assert interval(effect(model, "wool:tension", wool="B", tension="M")) == pytest.approx(
         [5.772817460317, 1.22918835700, 10.316446563634, 1.40437363052e-02]
     )
     assert model.intercept.estimate == pytest.approx(28.901785714286)
     assert model.residual_ss == pytest.approx(4839.91468254)
 
 
-def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str, tuple[float, float]]:
-    """Each term's sum of squares by dropping its columns, and each estimate: least squares on all rows."""
-    codes = units[[f"f{i}" for i in range(len(factors))]].to_numpy()
-    sizes = [len(f.settings) for f in factors]
-    x = coded(codes, sizes, order)
-    y = units["y"].to_numpy()
-
-    def rss(matrix: Array) -> float:
-        return float(((y - matrix @ np.linalg.lstsq(matrix, y)[0]) ** 2).sum())
-
-    b = np.linalg.lstsq(x.matrix, y)[0]
-    found = {"residual": (rss(x.matrix), float(b[0]))}
-    for own in x.terms[1:]:
-        columns = list(range(own.start, own.stop))
-        _, last = contrasts(own.factors, sizes)[-1]
-        ss = rss(np.delete(x.matrix, columns, axis=1)) - rss(x.matrix)
-        found[":".join(factors[f].name for f in own.factors)] = ss, float(np.dot(last, b[columns]))
-    return found
-
-
-@pytest.mark.parametrize("seed", some(range(12), 8, pytest.mark.nightly))
-def test_against_literal_least_squares(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    sizes = [[2, 2, 2, 2], [3, 2, 2], [3, 3], [2, 4]][seed % 4]
-    factors = [factor("abcd"[i], *range(size)) for i, size in enumerate(sizes)]
-    cells = np.array(list(product(*map(range, sizes))))
-    codes = np.vstack((cells, cells[rng.integers(0, len(cells), size=40)]))
-    y = codes @ np.arange(1, len(sizes) + 1) + 2.0 * codes[:, 0] * codes[:, 1] + rng.normal(size=len(codes))
-    units = units_of(y, *codes.T)
-    order = 1 + seed % 3
-    model = linear_model(units, factors, order, 0.9)
-    expected = literal(units, factors, order)
-    assert model.residual_ss == pytest.approx(expected["residual"][0])
-    assert model.intercept.estimate == pytest.approx(expected["residual"][1])
-    for each in model.terms:
-        ss, last = expected[each.term]
-        assert [each.sum_of_squares, each.effects[-1].estimate] == pytest.approx([ss, last])
-    assert len(model.terms) == len(expected) - 1
-
-
 def test_the_structure_of_table_3_comes_back() -> None:
     # Born de Oliveira et al. 2013, Table 3: these effects on 2^4 treatments of 5 replicates, residual sum of squares 545
     effects = {
-        "machine": 78.6,
-        "load": 12.0,
-        "sched": 3.1,
-        "vmstat": 3.0,
-        "machine:load": 19.7,
-        "machine:sched": 3.1,
-        "machine:vmstat": 3.0,
-        "load:sched": 2.0,
-        "load:vmstat": 1.7,
-        "sched:vmstat": 0.5,
-    }
+        "machine": 78.6, "load": 12.0, "sched": 3.1, "vmstat": 3.0, "machine:load": 19.7, "machine:sched": 3.1,
+        "machine:vmstat": 3.0, "load:sched": 2.0, "load:vmstat": 1.7, "sched:vmstat": 0.5,
+    }  # fmt: skip
     rng = np.random.default_rng(13)
     names = ["machine", "load", "sched", "vmstat"]
     codes = np.repeat(np.array(list(product((0, 1), repeat=4))), 5, axis=0)
@@ -160,11 +110,11 @@ def test_the_structure_of_table_3_comes_back() -> None:
     assert [t.term for t in model.terms] == list(effects)
     for each in model.terms:
         b = each.effects[0]
-        assert b.low is not None and b.high is not None and b.low < b.estimate < b.high
-        assert b.high - b.estimate == pytest.approx(0.63, abs=0.1)  # the paper's half-widths are 0.6
+        assert there(b.low) < b.estimate < there(b.high)
+        assert there(b.high) - b.estimate == pytest.approx(0.63, abs=0.1)  # the paper's half-widths are 0.6
         assert b.estimate == pytest.approx(effects[each.term], abs=1.2)
         assert each.sum_of_squares == pytest.approx(80 * b.estimate**2)  # 5 x 16 times b^2: 493,851 for 78.6
-    assert model.residual_df == 69 and model.r2 is not None and model.r2 > 0.998
+    assert model.residual_df == 69 and there(model.r2) > 0.998
     assert model.total_ss == pytest.approx(sum(t.sum_of_squares for t in model.terms) + model.residual_ss)
 
 
@@ -181,46 +131,38 @@ def test_no_scale_loses_precision(unit: float, shift: float) -> None:
     for one, other in zip(model.terms, same.terms, strict=True):
         assert [one.f, one.p] == pytest.approx([other.f, other.p], rel=1e-8)
         for a, b in zip(one.effects, other.effects, strict=True):
-            assert b.low is not None and b.high is not None
-            assert [a.estimate, a.low, a.high] == pytest.approx(
-                [unit * b.estimate, unit * b.low, unit * b.high], rel=1e-8, abs=1e-12 * unit
-            )
+            scaled = [unit * there(each) for each in interval(b)[:3]]
+            assert interval(a)[:3] == pytest.approx(scaled, rel=1e-8, abs=1e-12 * unit)
     assert model.intercept.estimate == pytest.approx(shift + unit * same.intercept.estimate, rel=1e-13)
 
 
 def test_replicates_may_be_lacking_altogether() -> None:
-    model = linear_model(
-        units_of([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), [factor("a", 0, 1), factor("b", 0, 1)], 2, 0.95
-    )
+    model = linear_model(units_of([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), two("ab"), 2, 0.95)
     assert (model.residual_df, model.residual_ss, model.residual_sd, model.r2) == (0, 0, None, 1)
     assert [t.effects[0].estimate for t in model.terms] == pytest.approx([1.25, 0.75, 0.25])
     assert all(t.p is None and t.f is None and t.p_adjusted is None and t.effects[0].low is None for t in model.terms)
     assert model.intercept.estimate == pytest.approx(2.75) and model.intercept.low is None
     assert [t.share for t in model.terms] == pytest.approx([1.25**2 * 4 / 8.75, 0.75**2 * 4 / 8.75, 0.25**2 * 4 / 8.75])
-
-
-def test_one_unit_alone() -> None:
-    model = linear_model(units_of([7], [1]), [factor("a", 0, 1)], 1, 0.95)
-    assert (model.terms, model.intercept.estimate, model.r2, model.inestimable) == (
-        [],
-        7,
-        None,
-        ["a: measured at 1 only"],
-    )
+    # one unit alone
+    model = linear_model(units_of([7], [1]), two("a"), 1, 0.95)
+    assert (model.terms, model.intercept.estimate, model.r2) == ([], 7, None)
+    assert model.inestimable == ["a: measured at 1 only"]
+    # a setting that was not measured is no setting
+    model = linear_model(units_of([1, 2, 4, 5], [0, 0, 2, 2]), [factor("a", "x", "y", "z")], 1, 0.95)
+    (of_z,) = model.terms[0].effects
+    assert of_z.settings == {"a": "z"} and of_z.estimate == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e-9, -3e12])
 def test_a_constant_response_tells_nothing(value: float) -> None:
-    model = linear_model(units_of([value] * 8, [0, 1] * 4), [factor("a", 0, 1)], 1, 0.95)
+    model = linear_model(units_of([value] * 8, [0, 1] * 4), two("a"), 1, 0.95)
     assert (model.total_ss, model.residual_ss, model.r2, model.unexplained) == (0, 0, None, None)
     assert (model.intercept.estimate, model.terms[0].effects[0].estimate) == (value, 0)
     assert (model.terms[0].p, model.terms[0].share, model.terms[0].effects[0].low) == (None, None, None)
-
-
-def test_rounding_of_means_is_no_spread() -> None:
-    # the mean of 0.1, 0.1, 0.1 is not 0.1
-    model = linear_model(units_of([0.1, (0.1 + 0.1 + 0.1) / 3, 0.1, 0.1], [0, 0, 1, 1]), [factor("a", 0, 1)], 1, 0.95)
-    assert model.terms[0].p is None and model.total_ss == 0
+    # rounding of means is no spread: the mean of three is not quite the value
+    apart = [value, (value + value + value) / 3, value, value]
+    model = linear_model(units_of(apart, [0, 0, 1, 1]), two("a"), 1, 0.95)
+    assert (model.terms[0].p, model.total_ss) == (None, 0)
 
 
 def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
@@ -240,45 +182,141 @@ def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
         assert all(e.low == e.high == e.estimate and e.p == (not e.estimate) for e in of_terms)
 
 
-def test_empty_cells_are_named() -> None:
-    codes = [(0, 0), (0, 1), (1, 0)] * 3
-    model = linear_model(
-        units_of(np.arange(9.0), *np.array(codes).T),
-        [factor("load", "idle", "busy"), factor("clients", 1, 8)],
-        2,
-        0.95,
-        "latency",
-    )
+def test_what_cannot_be_estimated_is_named_and_what_holds_it_goes_too() -> None:
+    codes = np.array([(0, 0), (0, 1), (1, 0)] * 3)
+    of = [factor("load", "idle", "busy"), factor("clients", 1, 8)]
+    model = linear_model(units_of(np.arange(9.0), *codes.T), of, 2, 0.95, "latency")
     assert model.formula == "latency ~ load + clients"
     assert model.inestimable == ["load:clients: load=busy was not measured with clients=8"]
-
-
-def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
     cells = np.array([c for c in product((0, 1), repeat=3) if c[:2] != (1, 1)])
-    codes = np.vstack((cells, cells))
-    model = linear_model(units_of(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3, 0.95)
+    units = units_of(np.arange(12.0), *np.vstack((cells, cells)).T)
+    model = linear_model(units, two("abc"), 3, 0.95)
     assert model.inestimable == ["a:b: a=1 was not measured with b=1; without it there is no a:b:c"]
     assert model.formula == "y ~ a + b + c + a:c + b:c"
-    expected = literal(units_of(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3)
-    assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(
-        {name: ss for name, (ss, _) in expected.items() if name != "residual"}, abs=1e-9
-    )
-
-
-def test_a_factor_that_goes_with_another_is_named() -> None:
-    model = linear_model(
-        units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
-        [factor("os", "a", "b", "c"), factor("disk", "x", "y")],
-        2,
-        0.95,
-    )
+    # a factor that goes with another is its alias
+    units = units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1])
+    model = linear_model(units, [factor("os", "a", "b", "c"), factor("disk", "x", "y")], 2, 0.95)
     assert [(term.term, term.aliases) for term in model.terms] == [("os", ["disk", "os:disk"])]
-    assert model.inestimable == []
-    assert model.formula == "y ~ os"
+    assert (model.inestimable, model.formula) == ([], "y ~ os")
 
 
-def test_a_setting_that_was_not_measured_is_no_setting() -> None:
-    units = units_of([1, 2, 4, 5], [0, 0, 2, 2])
-    model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
-    assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
-    assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
+# --- what is estimable beside empty cells -----------------------------------------------------------------------------
+
+Codes = npt.NDArray[np.int64]
+
+
+LOAD = Factor(name="load", settings=["idle", "mid", "busy"])
+CLIENTS = Factor(name="clients", settings=[1, 8, 64])
+
+
+def frame(y: Array, codes: Codes) -> pd.DataFrame:
+    return units_of(y, *codes.T)
+
+
+def without_a_cell(each: int = 4) -> pd.DataFrame:
+    cells = np.array([cell for cell in product(range(3), range(3)) if cell != (2, 2)]).repeat(each, axis=0)
+    y = 10 + 2.0 * cells[:, 0] + 0.7 * cells.prod(axis=1) + np.random.default_rng(0).normal(size=len(cells))
+    return frame(y, cells)
+
+
+def means(units: pd.DataFrame) -> dict[tuple[int, int], float]:
+    cells = units.groupby(["f0", "f1"])["y"].mean().reset_index().itertuples(index=False)
+    return {(int(f0), int(f1)): float(y) for f0, f1, y in cells}
+
+
+def goodnight(rows: Codes, y: Array, terms: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[float, int]]:
+    """Sum of squares and degrees of freedom by the steps of SAS/STAT, The Four Types of Estimable Functions, type III.
+
+    Of the general form of estimable functions, equate the coefficients of effects that do not contain the effect to
+    zero, then those of its functions that are orthogonal to all of the effects that contain it.
+    """
+    columns, of = [], []
+    for own in terms:
+        for cell in sorted(set(map(tuple, rows[:, list(own)].tolist()))):
+            columns.append((rows[:, list(own)] == cell).all(axis=1).astype(float))
+            of.append(own)
+    x = np.column_stack(columns)
+    inverse = np.linalg.pinv(x.T @ x)
+    beta = inverse @ x.T @ y
+    functions = {}
+    for own in terms:
+        foreign = [k for k, other in enumerate(of) if not set(other) >= set(own)]
+        general = linalg.orth(x.T)
+        functions[own] = general @ linalg.null_space(general[foreign]) if foreign else general
+    found = {}
+    for own in terms:
+        above = [functions[other] for other in terms if set(other) > set(own)]
+        held = functions[own]
+        if above:
+            held = held @ linalg.null_space(np.hstack(above).T @ held)
+        estimate = held.T @ beta
+        ss = float(estimate @ np.linalg.solve(held.T @ inverse @ held, estimate)) if held.shape[1] else 0.0
+        found[own] = (ss, held.shape[1])
+    return found
+
+
+@pytest.mark.parametrize("seed", some(range(12), 8, pytest.mark.nightly))
+def test_sums_of_squares_are_type_three(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    checked = 0
+    while checked < 4:
+        sizes = rng.integers(2, 4, size=rng.integers(2, 4)).tolist()
+        cells = np.array(list(product(*map(range, sizes))))
+        cells = cells[rng.random(len(cells)) < rng.uniform(0.6, 1)]
+        if any(len(set(cells[:, k].tolist())) < size for k, size in enumerate(sizes)):
+            continue
+        order = int(rng.integers(2, 4))
+        model = coded(cells, sizes, order)
+        if model.coded:
+            continue
+        checked += 1
+        rows = cells.repeat(rng.integers(2, 5, size=len(cells)), axis=0)
+        y = rng.normal(size=len(rows))
+        factors = [Factor(name=name, settings=list(range(size))) for name, size in zip("abc", sizes, strict=False)]
+        found = linear_model(frame(y, rows), factors, order, 0.95)
+        wanted = goodnight(rows, y, [own.factors for own in model.terms])
+        for own, columns in zip(found.terms, model.terms[1:], strict=True):
+            ss, df = wanted[columns.factors]
+            assert own.df == df
+            assert own.sum_of_squares == pytest.approx(ss, rel=1e-7)
+
+
+def test_one_empty_cell_of_nine_leaves_three_of_four_degrees() -> None:
+    units = without_a_cell()
+    model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
+    of = [(t.term, t.df, t.whole_df) for t in model.terms]
+    assert of == [("load", 2, 2), ("clients", 2, 2), ("load:clients", 3, 4)]
+    why = "not measured together, so that it has no effects at single settings"
+    assert model.inestimable == [f"load:clients at load=busy, clients=64: {why}"]
+    assert (model.formula, model.residual_df) == ("y ~ load * clients", len(units) - 8)
+    assert term(model, "load:clients").effects == [], "no effect at single settings, but a test"
+    assert term(model, "load:clients").p is not None
+
+
+def test_main_effects_beside_an_empty_cell_hold_only_cells_that_are_there() -> None:
+    units = without_a_cell()
+    model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
+    m = means(units)
+    effects = {e.settings["load"]: e.estimate for e in term(model, "load").effects}
+    assert sum(effects.values()) == pytest.approx(0)
+    # two settings that were measured with the same ones are compared over all of them, weighted alike
+    assert effects["mid"] - effects["idle"] == pytest.approx(np.mean([m[1, b] - m[0, b] for b in range(3)]))
+    # the third against the mean of these, over what it was measured with
+    beside = np.mean([m[2, b] - (m[0, b] + m[1, b]) / 2 for b in range(2)])
+    assert effects["busy"] - (effects["idle"] + effects["mid"]) / 2 == pytest.approx(beside)
+
+
+def test_a_fraction_of_three_settings_leaves_out_what_is_mixed_with_factors() -> None:
+    # the third factor is the sum of the others, modulo 3: a part of a:b is c
+    codes = np.array([(a, b, (a + b) % 3) for a, b in product(range(3), range(3))])
+    found = coded(codes, [3, 3, 3], 2)
+    assert found.coded
+    assert found.left_out == ((0, 1), (0, 2), (1, 2))
+
+
+def test_exact_values_stay_exact_beside_an_empty_cell() -> None:
+    units = without_a_cell(2)
+    model = linear_model(units.assign(y=1_000_003 + 50.0 * units["f0"] - 10.0 * units["f1"]), [LOAD, CLIENTS], 2, 0.95)
+    assert [e.estimate for e in term(model, "load").effects] == pytest.approx([-50, 0, 50], abs=1e-6)
+    assert term(model, "load:clients").sum_of_squares == pytest.approx(0, abs=1e-6)
+    assert model.residual_ss == 0

@@ -1,26 +1,33 @@
-"""Intervals of means by resampling."""
+"""Intervals of means by resampling, and the power of a plan."""
 
-from __future__ import annotations
+from itertools import product
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 import pytest
 from scipy import stats
 
-from gate.model.study import MainEffect, MeanPoint, SampleSizes
+from gate.model.study import Factor, MainEffect, MeanPoint, SampleSizes
 from gate.stats.bootstrap import Distribution
+from gate.stats.design.coding import coded, lay_out
+from gate.stats.design.layers import layers
 from gate.stats.design.sample_size import (
     LARGE,
     REPLICATES,
     bca_limits,
     limits,
     mean_intervals,
+    power,
     sample_sizes,
     subsamples,
 )
+from gate.stats.design.strata import stratified
+from gate.stats.rounding import Array
+from tests.promise.test_study_claims import share
+from tests.support.samples import there
+from tests.support.seeds import some
+from tests.support.study_draws import Shape
 from tests.support.units_frame import factors, frame
-
-Array = npt.NDArray[np.float64]
 
 
 def effect(*means: float) -> MainEffect:
@@ -28,10 +35,8 @@ def effect(*means: float) -> MainEffect:
     return MainEffect(factors=["a"], points=points)
 
 
-def study(y: Array, mains: list[MainEffect] | None = None, confidence: float = 0.95, seed: int = 1) -> SampleSizes:
-    found = sample_sizes(frame({(0,): [1.0, 2.0], (1,): y.tolist()}), factors(2), confidence, seed, mains or [])
-    assert found is not None
-    return found
+def study(y: Array, mains: list[MainEffect] | None = None, seed: int = 1) -> SampleSizes:
+    return there(sample_sizes(frame({(0,): [1.0, 2.0], (1,): y.tolist()}), factors(2), 0.95, seed, mains or []))
 
 
 def coverage(found: SampleSizes, method: str) -> dict[int, float]:
@@ -65,7 +70,8 @@ def test_a_rare_second_mode_leaves_coverage_short_as_nist_found() -> None:
         share = coverage(found, method)
         assert share[10] < 0.5 and share[40] < 0.8
         assert share[640] > 0.9
-    assert found.enough is not None and found.enough >= 160
+    # it does not stop at sizes that miss the rare mode
+    assert there(found.enough) >= 160
 
 
 def test_enough_is_from_where_on_intervals_are_narrower_than_the_median_effect() -> None:
@@ -77,19 +83,7 @@ def test_enough_is_from_where_on_intervals_are_narrower_than_the_median_effect()
     assert study(y[:80], [effect(1.0, 1.01)]).enough is None
     without = study(y[:80])
     assert (without.median_effect, without.enough) == (None, None)
-
-
-def test_enough_does_not_stop_at_sizes_that_miss_a_rare_mode() -> None:
-    y = np.where(np.arange(800) % 20 == 0, 2.0, 1.0) + 0.001 * np.random.default_rng(4).normal(size=800)
-    found = study(y, [effect(1.0, 1.15)])
-    widths = {row.size: row.widths[1] for row in found.rows if row.method == "t"}
-    assert widths[5] < 0.1 and widths[20] > 0.15
-    assert found.enough is not None and found.enough > 20
-
-
-def test_the_same_seed_gives_the_same_study() -> None:
-    y = np.random.default_rng(5).exponential(size=60)
-    assert study(y, seed=3) == study(y, seed=3) != study(y, seed=4)
+    assert study(y[:60], seed=3) == study(y[:60], seed=3) != study(y[:60], seed=4)
 
 
 def test_degenerate_treatments() -> None:
@@ -97,13 +91,20 @@ def test_degenerate_treatments() -> None:
     assert sample_sizes(few, factors(2), 0.95, 1, []) is None
     assert sample_sizes(frame({(0,): []}), factors(2), 0.95, 1, []) is None
     constant = study(np.full(41, 0.1), [effect(1.0, 2.0)])
-    assert [(row.size, row.widths, row.coverage) for row in constant.rows] == [
-        (s, (0.0, 0.0, 0.0), 1.0) for s in (5, 5, 10, 10)
-    ]
-    assert constant.enough == 5
+    assert [row.size for row in constant.rows] == [5, 5, 10, 10] and constant.enough == 5
+    assert {(row.widths, row.coverage) for row in constant.rows} == {((0.0, 0.0, 0.0), 1.0)}
+
+
+def test_a_treatment_can_be_chosen_and_the_largest_is_otherwise() -> None:
+    rng = np.random.default_rng(8)
+    units = frame({(0,): rng.normal(5, 1, 60).tolist(), (1,): rng.normal(9, 1, 200).tolist(), (2,): [1.0] * 12})
+    assert there(sample_sizes(units, factors(3), 0.95, 1, [])).settings == {"a": 1}
+    chosen = there(sample_sizes(units, factors(3), 0.95, 1, [], (0,)))
+    assert (chosen.settings, chosen.units) == ({"a": 0}, 60)
+    assert sample_sizes(units, factors(3), 0.95, 1, [], (2,)) is None, "too few"
     # of several with as many units the first
-    both = sample_sizes(frame({(0,): list(range(40)), (1,): list(range(40))}), factors(2), 0.9, 1, [])
-    assert both is not None and both.settings == {"a": 0}
+    alike = frame({(0,): list(range(40)), (1,): list(range(40))})
+    assert there(sample_sizes(alike, factors(2), 0.9, 1, [])).settings == {"a": 0}
 
 
 def test_subsamples_are_drawn_without_replacement_and_alike_often() -> None:
@@ -139,39 +140,90 @@ def test_bca_limits_against_the_bootstrap_of_the_gate(size: int, confidence: flo
         assert (found[0][k], found[1][k]) == pytest.approx((low, high), abs=1e-11)
 
 
-def test_a_treatment_can_be_chosen() -> None:
-    rng = np.random.default_rng(8)
-    units = frame({(0,): rng.normal(5, 1, 60).tolist(), (1,): rng.normal(9, 1, 200).tolist(), (2,): [1.0] * 12})
-    largest = sample_sizes(units, factors(3), 0.95, 1, [])
-    chosen = sample_sizes(units, factors(3), 0.95, 1, [], (0,))
-    assert largest is not None and largest.settings == {"a": 1}
-    assert chosen is not None and (chosen.settings, chosen.units) == ({"a": 0}, 60)
-    assert sample_sizes(units, factors(3), 0.95, 1, [], (2,)) is None, "too few"
-
-
 def test_the_interval_is_that_of_scipys_bootstrap() -> None:
     y = np.random.default_rng(1).lognormal(0, 1, 80)
     low, high = limits(y, 0.95, np.random.default_rng(2))
-    theirs = stats.bootstrap((y,), np.mean, n_resamples=40_000, method="BCa", rng=np.random.default_rng(3))
-    width = theirs.confidence_interval.high - theirs.confidence_interval.low
-    assert low == pytest.approx(theirs.confidence_interval.low, abs=0.06 * width)
-    assert high == pytest.approx(theirs.confidence_interval.high, abs=0.06 * width)
+    theirs = stats.bootstrap((y,), np.mean, n_resamples=40_000, method="BCa", rng=3).confidence_interval
+    assert (low, high) == pytest.approx(tuple(theirs), abs=0.06 * (theirs.high - theirs.low))
     assert high - y.mean() > y.mean() - low, "skewed as the values are"
+    # of very many units Student's stands for it
+    y = np.random.default_rng(4).normal(10, 1, LARGE)
+    found = limits(y, 0.95, np.random.default_rng(5))
+    assert found == pytest.approx(stats.t.interval(0.95, LARGE - 1, y.mean(), stats.sem(y)))
 
 
 def test_each_treatment_has_its_mean_and_few_units_no_interval() -> None:
     found = mean_intervals(frame({(0,): [1.0, 2.0], (1,): [3.0, 3.0, 3.0], (2,): [1.0, 2.0, 6.0]}), factors(3), 0.9, 7)
-    assert [(m.settings, m.units, m.mean) for m in found] == [
-        ({"a": 0}, 2, 1.5),
-        ({"a": 1}, 3, 3.0),
-        ({"a": 2}, 3, 3.0),
-    ]
+    assert [(m.settings["a"], m.units, m.mean) for m in found] == [(0, 2, 1.5), (1, 3, 3.0), (2, 3, 3.0)]
     assert [m.low is None for m in found] == [True, True, False]
     again = mean_intervals(frame({(2,): [1.0, 2.0, 6.0]}), factors(3), 0.9, 7)
     assert again[0] == found[2], "whatever else was measured"
 
 
-def test_of_very_many_units_students_interval_stands_for_it() -> None:
-    y = np.random.default_rng(4).normal(10, 1, LARGE)
-    low, high = limits(y, 0.95, np.random.default_rng(5))
-    assert (low, high) == pytest.approx(stats.t.interval(0.95, LARGE - 1, y.mean(), stats.sem(y)))
+# --- the power that a plan prints is the share of studies that claim the change ---------------------------------------
+
+
+def plan(
+    sizes: tuple[int, ...], rounds: int, replicates: int = 1, varies: str = "execution"
+) -> tuple[pd.DataFrame, list[Factor]]:
+    rows = [
+        (*at, 0, r, r * 10 + (at[0] if varies == "build" else 0), k)
+        for r in range(rounds) for k in range(replicates) for at in product(*map(range, sizes))
+    ]  # fmt: skip
+    names = [f"f{k}" for k in range(len(sizes))]
+    factors = [
+        Factor(name="abcdefgh"[k], settings=list(range(size)), varies="build" if varies == "build" and not k else "execution")
+        for k, size in enumerate(sizes)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*names, "session", "round", "build", "replicate"]), factors
+
+
+@pytest.mark.parametrize(
+    ("rounds", "replicates", "df", "trials"),
+    some([(3, 1, 6, 25), (3, 1, 6, 100), (5, 1, 12, 60), (5, 4, 12, 60)], 1),
+)
+def test_the_power_is_the_share_of_studies_that_claim_the_change(
+    rounds: int, replicates: int, df: int, trials: int
+) -> None:
+    units, factors = plan((2, 2), rounds, replicates)
+    found = power(units, factors, 2, "replicate", (2.0,), quantiles=1 if rounds * replicates * 20 < 400 else 2)
+    assert [(p.factor, p.df) for p in found] == [("a", df), ("b", df)]
+    expected = found[0].chances[0]
+    shape = Shape(rounds=rounds, replicates=replicates, effect=lambda at: 2.0 * at[0])
+    assert abs(share(shape, 7, "a", trials=trials) - expected) <= 3.5 * (0.25 / trials) ** 0.5
+
+
+def test_a_factor_by_build_needs_builds() -> None:
+    few = power(*plan((2, 2), 1, 4, "build"), 2, "replicate", (2.0,), quantiles=1)
+    assert (few[0].stratum, few[0].df) == ("build", None)
+    more = power(*plan((2, 2), 6, 2, "build"), 2, "replicate", (2.0,), quantiles=1)
+    assert [(p.stratum, p.df) for p in more] == [("build", 5.0), ("build x treatment", 10.0)]
+
+
+def test_published_and_lenths_degrees() -> None:
+    # five replicates of two by two find two sd
+    (a, _) = power(*plan((2, 2), 5), 2, "replicate", (1.0, 2.0), quantiles=1)
+    one, two = a.chances
+    assert one == pytest.approx(0.36, abs=0.03) and two == pytest.approx(0.948, abs=0.01)
+    # one replicate has the degrees of Lenth's method
+    found = power(*plan((2, 2, 2, 2), 1), 4, "replicate", (2.0,), quantiles=0)
+    assert {(p.df, p.lenth) for p in found} == {(5.0, True)}
+    assert all(0.05 < p.chances[0] < 0.6 for p in found)
+
+
+def test_a_change_by_builds_is_in_units_of_their_means() -> None:
+    units, factors = plan((2, 2), 6, 2, "build")
+    expected = power(units, factors, 2, "replicate", (2.0,), quantiles=1)[0].chances[0]
+    assert 0.3 < expected < 0.9
+    design = lay_out(units, factors)
+    model, lie = coded(design.codes, design.sizes, 2), layers(units, factors, "replicate")
+    level = 0.05 / (2 * 1.04 + 0.21 + 0.04)  # of the family: two factors, their interaction, one quantile, one spread
+    rng, found = np.random.default_rng(3), 0
+    build = lie.errors["build"]
+    for _ in range(400):
+        # builds differ by 1 sd, whatever their executions do; so do rounds
+        y = 2.0 * units["f0"].to_numpy() + rng.normal(0, 1, build.count)[build.of] + 5.0 * units["round"].to_numpy()
+        test = stratified(y + rng.normal(0, 1e-3, len(y)), design, model, factors, lie).tests[0]
+        assert test is not None
+        found += test.p < level
+    assert found / 400 == pytest.approx(expected, abs=0.09)

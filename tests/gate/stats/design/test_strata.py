@@ -15,9 +15,9 @@ from gate.stats.design.coding import coded, lay_out
 from gate.stats.design.layers import complete_within, groups, layers, reml
 from gate.stats.design.linear import linear_model
 from gate.stats.design.strata import Strata, aligned, stratified
+from gate.stats.rounding import Array
 from tests.support.units_frame import NPK, NPK_YIELD
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 OATS = (
@@ -51,26 +51,30 @@ def near(value: object, rel: float = 1e-6) -> Any:
     return pytest.approx(value, rel=rel)
 
 
+def units(y: Any, **columns: Any) -> pd.DataFrame:
+    """One execution a value in the order of the run, of one session, round, replicate, unless told otherwise."""
+    n = np.arange(len(y))
+    plain = {"session": 0, "round": 0, "replicate": 0, "execution": n, "order": n, "count": 1}
+    return pd.DataFrame({"y": np.array(y, dtype=float)} | plain | columns)
+
+
 def split_plot(y: Sequence[float], whole: int, sub: int) -> tuple[pd.DataFrame, list[Factor]]:
     """Blocks, in each every whole plot, in each every half."""
-    rows = list(product(range(len(y) // (whole * sub)), range(whole), range(sub)))
-    block, plot, half = np.array(rows).T
-    frame = pd.DataFrame(
-        {"y": np.array(y, dtype=float), "f0": plot, "f1": half, "session": 0, "round": block,
-         "build": block * whole + plot, "replicate": 0, "execution": np.arange(len(y)), "order": np.arange(len(y)),
-         "count": 1}
-    )  # fmt: skip
+    block, plot, half = np.array(list(product(range(len(y) // (whole * sub)), range(whole), range(sub)))).T
     factors = [
         Factor(name="whole", settings=list(range(whole)), varies="build"),
         Factor(name="sub", settings=list(range(sub))),
     ]
-    return frame, factors
+    return units(y, f0=plot, f1=half, round=block, build=block * whole + plot), factors
 
 
-def told(frame: pd.DataFrame, factors: Sequence[Factor], block: Block | None = "replicate", order: int = 2) -> Strata:
+def told(
+    frame: pd.DataFrame, factors: Sequence[Factor], block: Block | None = "replicate", *, repeated: bool = True
+) -> Strata:
     design = lay_out(frame, factors)
-    model = coded(design.codes, design.sizes, order)
-    return stratified(frame["y"].to_numpy(dtype=float), design, model, factors, layers(frame, factors, block))
+    model = coded(design.codes, design.sizes, 2)
+    lie = layers(frame, factors, block, repeated=repeated)
+    return stratified(frame["y"].to_numpy(dtype=float), design, model, factors, lie)
 
 
 def shown(found: Strata) -> list[tuple[Error, float, float, float]]:
@@ -109,10 +113,7 @@ def test_units_that_are_lost_leave_the_error_of_least_squares(repeats: int) -> N
     a, b = np.repeat(np.array(cells), repeats, axis=0).T
     builds = np.repeat(np.arange(len(cells)), repeats)
     y = rng.normal(size=len(a)) + rng.normal(size=len(cells))[builds] + a + 2 * b
-    frame = pd.DataFrame(
-        {"y": y, "f0": a, "f1": b, "session": 0, "round": 0, "build": builds, "replicate": 0,
-         "execution": np.arange(len(a)), "order": np.arange(len(a)), "count": 1}
-    )  # fmt: skip
+    frame = units(y, f0=a, f1=b, build=builds)
     varies: Varies = "build" if repeats > 1 else "execution"
     factors = [Factor(name=name, settings=list(range(size)), varies=varies) for name, size in (("a", 2), ("b", 3))]
     found = told(frame, factors, block=None)
@@ -144,19 +145,13 @@ def test_whole_plots_without_error_tell_no_effect_from_0() -> None:
 
 def test_blocks_of_rs_npk() -> None:
     # R: summary(aov(yield ~ N*P*K + Error(block), npk)); N:P:K is confounded with blocks
-    frame = pd.DataFrame({f"f{k}": [int(c) for c in NPK[k]] for k in range(3)})
     block = np.repeat(np.arange(6), 4)
-    frame = frame.assign(y=NPK_YIELD, session=0, round=block, build=block, replicate=0, execution=range(24))
-    factors = [Factor(name=name, settings=[0, 1]) for name in "NPK"]
-    found = told(frame, factors, "build")
+    frame = units(NPK_YIELD, round=block, build=block, **{f"f{k}": [int(c) for c in NPK[k]] for k in range(3)})
+    found = told(frame, [Factor(name=name, settings=[0, 1]) for name in "NPK"], "build")
     assert found.method == "projections"
-    assert [(t[1], t[2]) for t in shown(found)] == near_pairs(
-        [(12.259, 12), (0.544, 12), (6.166, 12), (1.378, 12), (2.146, 12), (0.031, 12)]
-    )
-
-
-def near_pairs(pairs: Sequence[tuple[float, float]]) -> list[object]:
-    return [pytest.approx(pair, rel=5e-3, abs=5e-4) for pair in pairs]
+    wanted = [12.259, 0.544, 6.166, 1.378, 2.146, 0.031]
+    assert [t[1] for t in shown(found)] == pytest.approx(wanted, rel=5e-3, abs=5e-4)
+    assert {t[2] for t in shown(found)} == {12}
 
 
 def test_reml_of_lme4s_dyestuff_and_pastes() -> None:
@@ -241,8 +236,8 @@ def test_an_intercept_is_told_from_what_differs_most() -> None:
     rng = np.random.default_rng(6)
     block = np.repeat(np.arange(8), 4)
     codes = np.array(list(product(range(8), range(2), range(2))))
-    frame = pd.DataFrame({"f0": codes[:, 1], "f1": codes[:, 2], "session": 0, "round": block, "build": block})
-    frame = frame.assign(replicate=0, execution=range(32), y=50 + 3 * rng.normal(size=8)[block] + rng.normal(size=32))
+    y = 50 + 3 * rng.normal(size=8)[block] + rng.normal(size=32)
+    frame = units(y, f0=codes[:, 1], f1=codes[:, 2], round=block, build=block)
     factors = [Factor(name=name, settings=[0, 1]) for name in "ab"]
     model = linear_model(frame, factors, 2, 0.95, layers=layers(frame, factors, "build"))
     means = frame.groupby("round")["y"].mean()
@@ -251,7 +246,7 @@ def test_an_intercept_is_told_from_what_differs_most() -> None:
     assert (model.block, model.blocks, [t.error_df for t in model.terms]) == ("build", 8, [21.0, 21.0, 21.0])
 
 
-def test_aligned_units_have_the_means_of_treatments_and_the_variance_of_the_stratum() -> None:
+def test_aligned_units_and_blocks_of_every_treatment() -> None:
     frame, factors = split_plot(OATS, 3, 4)
     lie = layers(frame, factors, "replicate")
     found = aligned(frame, factors, lie, "execution")
@@ -259,9 +254,7 @@ def test_aligned_units_have_the_means_of_treatments_and_the_variance_of_the_stra
     assert found.groupby(keys)["y"].mean().tolist() == near(frame.groupby(keys)["y"].mean().tolist())
     within = found["y"] - found.groupby(keys)["y"].transform("mean")
     assert float((within**2).sum()) / (72 - 12) == near(177.0833, 1e-5)
-
-
-def test_without_a_design_a_build_is_a_block_where_it_has_every_treatment() -> None:
+    # without a design a build is a block where it has every treatment
     frame, factors = split_plot(STROUP, 3, 2)
     assert complete_within(frame, factors) == "build"
     assert complete_within(frame.drop(index=[3]), factors) is None
@@ -286,15 +279,11 @@ def test_sessions_builds_and_executions_each_test_their_own_factor() -> None:
         Factor(name="flags", settings=[0, 1], varies="build"),
         Factor(name="load", settings=[0, 1]),
     ]
-    lie = layers(frame, factors, "replicate", repeated=False)
-    design = lay_out(frame, factors)
+    found, design, y = told(frame, factors, repeated=False), lay_out(frame, factors), frame["y"].to_numpy()
     model = coded(design.codes, design.sizes, 2)
-    y = frame["y"].to_numpy()
-    found = stratified(y, design, model, factors, lie)
-    assert [(own[0], own[2]) for own in shown(found)] == [
-        ("session", 6.0), ("build", 22.0), ("execution", 117.0), ("build", 22.0), ("execution", 117.0),
-        ("execution", 117.0),
-    ]  # fmt: skip
+    build, execution = ("build", 22.0), ("execution", 117.0)
+    wanted = [("session", 6.0), build, execution, build, execution, execution]
+    assert [(own[0], own[2]) for own in shown(found)] == wanted
     means = frame.groupby(["session", "f0"])["y"].mean().reset_index()
     t = stats.ttest_ind(*(means[means["f0"] == k]["y"] for k in (0, 1)))
     assert shown(found)[0][3] == near(t.pvalue, 1e-9)

@@ -1,18 +1,20 @@
 """A response through every method: known effects come out, and the words say what the numbers say."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gate.commands.study.analysis.analysis import Method, analyse
-from gate.commands.study.analysis.observations import Wanted, observations
-from gate.commands.study.analysis.selection import Abridgement
-from gate.commands.study.report.tables import linear
-from gate.model.study import Response
+from gate.commands.study.analysis import Method, analyse
+from gate.commands.study.observations import Wanted, observations
+from gate.commands.study.selection import Abridgement
+from gate.commands.study.tables import linear
+from gate.model.study import LinearModel, Response
 from tests.gate.commands.study.analysis import designs
 from tests.support.lines import execution
+from tests.support.samples import there
 from tests.support.units_frame import WARPBREAKS
 
 TAUS = (0.1, 0.5, 0.9, 0.99)
@@ -25,19 +27,26 @@ def analysed(lines: list[dict[str, Any]], *abridgements: Abridgement, order: int
     return analyse(observed, method)
 
 
+def model(response: Response) -> LinearModel:
+    return there(response.linear)
+
+
 def effects(response: Response) -> dict[str, float]:
-    assert response.linear is not None
-    return {term.term: term.effects[0].estimate for term in response.linear.terms}
+    return {term.term: term.effects[0].estimate for term in model(response).terms}
 
 
 def test_known_effects_come_out_and_are_named() -> None:
-    found = analysed(designs.lines(designs.LOAD, designs.additive, 6))
+    lines = designs.lines(designs.LOAD, designs.additive, 6)
+    found = analysed(lines)
     assert effects(found)["load"] == pytest.approx(2, abs=0.15)
     assert effects(found)["sched"] == pytest.approx(1, abs=0.15)
     assert effects(found)["clients"] == pytest.approx(0, abs=0.15)
-    assert found.balanced
-    assert found.lacking == []
-    assert len(found.treatments) == 8
+    assert (found.balanced, found.lacking, len(found.treatments)) == (True, [], 8)
+    # the series is in the order of the run
+    assert [point.order for point in found.series] == list(range(48))
+    for point, line in zip(found.series, lines, strict=True):
+        assert found.treatments[point.treatment].settings == line["factors"]
+        assert point.value == pytest.approx(np.mean(line["metrics"]["time"]["values"]))
     assert found.words[0].startswith("load has the largest effect on the mean: +")
     assert "from idle to busy" in found.words[0]
     assert any(text.startswith("sched has an effect on the mean, too: +") for text in found.words)
@@ -48,12 +57,9 @@ def test_known_effects_come_out_and_are_named() -> None:
 def test_the_linear_model_misses_what_the_99th_percentile_shows() -> None:
     """QR sections 5.2 and 6: a factor that acts on the upper tail alone is small on the mean and large on p99."""
     found = analysed(designs.lines(designs.LOAD, designs.tail, 8))
-    assert found.linear is not None
-    assert found.quantiles is not None
-    by_tau = {m.tau: {e.term: e for e in m.effects} for m in found.quantiles.models}
+    by_tau = {m.tau: {e.term: e for e in m.effects} for m in there(found.quantiles).models}
     assert by_tau[0.99]["sched"].estimate > 10 * effects(found)["sched"]
-    assert by_tau[0.99]["sched"].low is not None
-    assert by_tau[0.99]["sched"].low > 0
+    assert there(by_tau[0.99]["sched"].low) > 0
     assert (by_tau[0.5]["sched"].p or 0) > 0.05
     assert abs(effects(found)["load"]) > abs(effects(found)["sched"])
     assert any(text.startswith("sched matters most in the tail: +") for text in found.words)
@@ -81,27 +87,14 @@ def test_abridged_data_sets_are_analysed_beside() -> None:
 
 def test_one_execution_a_treatment_has_estimates_and_says_what_is_lacking() -> None:
     found = analysed(designs.lines(designs.LOAD, designs.additive, 1), order=3)
-    assert found.linear is not None
-    assert found.linear.residual_df == 0
-    assert all(e.low is None for term in found.linear.terms for e in term.effects)
+    assert model(found).residual_df == 0
+    assert all(e.low is None for term in model(found).terms for e in term.effects)
     assert any("one execution a treatment: effects have no intervals" in text for text in found.warnings)
     assert found.words
-
-
-def test_without_a_factor_that_varies_there_is_nothing_to_compare() -> None:
+    # without a factor that varies there is nothing to compare
     found = analysed(designs.lines({"a": [1]}, lambda _, rng: list(rng.random(5)), 3))
-    assert found.linear is None
-    assert found.quantiles is None
+    assert (found.linear, found.quantiles) == (None, None)
     assert any("there is nothing to compare" in text for text in found.warnings)
-
-
-def test_the_series_is_in_the_order_of_the_run() -> None:
-    lines = designs.lines(designs.LOAD, designs.additive, 2)
-    found = analysed(lines)
-    assert [point.order for point in found.series] == list(range(16))
-    for point, line in zip(found.series, lines, strict=True):
-        assert found.treatments[point.treatment].settings == line["factors"]
-        assert point.value == pytest.approx(np.mean(line["metrics"]["time"]["values"]))
 
 
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 12), marks=pytest.mark.nightly)])
@@ -121,46 +114,28 @@ def of_builds(seed: int, effect: float) -> list[dict[str, Any]]:
     """Two sides of six builds each, whose luck is larger than what executions differ by; head is slower by `effect`."""
     rng = np.random.default_rng(seed)
     found: list[dict[str, Any]] = []
-    for build in range(6):
-        for side in ("base", "head"):
-            luck = rng.normal(0, 0.05) + (effect if side == "head" else 0)
-            for load in ("idle", "busy"):
-                for number in range(3):
-                    values = np.exp(luck + rng.normal(0, 0.01) + rng.normal(0, 0.1, 100)).tolist()
-                    found.append(
-                        execution(side, values, build=build, execution=number, factors={"load": load}, order=len(found))
-                    )
+    for build, side in product(range(6), ("base", "head")):
+        luck = rng.normal(0, 0.05) + (effect if side == "head" else 0)
+        for load, number in product(("idle", "busy"), range(3)):
+            values = np.exp(luck + rng.normal(0, 0.01) + rng.normal(0, 0.1, 100)).tolist()
+            at: dict[str, Any] = {"build": build, "execution": number, "factors": {"load": load}, "order": len(found)}
+            found.append(execution(side, values, **at))
     return found
 
 
-# 5% each of the mean and of three quantiles; by executions it would be half of them
-@pytest.mark.parametrize(("seeds", "most"), [(3, 0), pytest.param(10, 2, marks=pytest.mark.nightly)])
-def test_builds_by_chance_are_no_effect_of_a_side(seeds: int, most: int) -> None:
-    claims = 0
-    for seed in range(seeds):
-        found = analysed(of_builds(seed, 0.0))
-        claims += any("side has" in text or (text.startswith("At p") and "side (" in text) for text in found.words)
-    assert claims <= most
-
-
 def test_the_effect_of_a_side_is_told_by_its_builds() -> None:
-    found = analysed(of_builds(1, 0.3))
-    assert found.linear is not None
-    assert [(s.name, s.groups, s.df) for s in found.linear.strata] == [
-        ("build", 12, 5),
-        ("build x treatment", 24, 10),
-        ("execution", 72, 48),
-    ]
-    (of_side,) = (term for term in found.linear.terms if term.term == "side")
+    lines = of_builds(1, 0.3)
+    found = analysed(lines)
+    strata = [(s.name, s.groups, s.df) for s in model(found).strata]
+    assert strata == [("build", 12, 5), ("build x treatment", 24, 10), ("execution", 72, 48)]
+    (of_side,) = (term for term in model(found).terms if term.term == "side")
     assert (of_side.stratum, of_side.error_df) == ("build", 5)
-    means: dict[str, list[float]] = {"base": [], "head": []}
-    for build in range(6):
-        for side, own in means.items():
-            lines = [line for line in of_builds(1, 0.3) if (line["side"], line["build"]) == (side, build)]
-            own.append(float(np.mean([np.mean(line["metrics"]["time"]["values"]) for line in lines])))
-    told = stats.ttest_rel(means["head"], means["base"])  # builds of one round are a pair
-    assert of_side.p == pytest.approx(told.pvalue, rel=1e-9)
-    assert of_side.effects[0].estimate == pytest.approx((np.mean(means["head"]) - np.mean(means["base"])) / 2, rel=1e-9)
+    # six lines of a build, base before head
+    base, head = (
+        np.array([np.mean(line["metrics"]["time"]["values"]) for line in lines]).reshape(6, 2, 6).mean(axis=2).T
+    )
+    assert of_side.p == pytest.approx(stats.ttest_rel(head, base).pvalue, rel=1e-9)
+    assert of_side.effects[0].estimate == pytest.approx((head - base).mean() / 2, rel=1e-9)
     assert any(text.startswith("side has the largest effect on the mean") for text in found.words)
 
 
@@ -212,10 +187,9 @@ def test_a_split_plot_without_a_design_is_told_from_its_builds() -> None:
         execution("head", [value], build=heat, execution=k, factors={"heat": heated, "coating": coating})
         for heat, (heated, plot) in enumerate(STEEL) for k, (coating, value) in enumerate(plot.items())
     ])  # fmt: skip
-    assert found.linear is not None
-    assert [t.term for t in found.linear.terms] == ["heat", "coating", "heat:coating"]
-    assert [t.sum_of_squares for t in found.linear.terms] == pytest.approx([26519.25, 4289.125, 3269.75])
-    assert [t.f for t in found.linear.terms] == pytest.approx([2.7549, 11.4798, 4.3757], abs=1e-3)
+    assert [t.term for t in model(found).terms] == ["heat", "coating", "heat:coating"]
+    assert [t.sum_of_squares for t in model(found).terms] == pytest.approx([26519.25, 4289.125, 3269.75])
+    assert [t.f for t in model(found).terms] == pytest.approx([2.7549, 11.4798, 4.3757], abs=1e-3)
     assert not any(c.claimed for c in found.claims if c.term == "heat")
 
 
@@ -225,29 +199,26 @@ def test_the_other_scale_is_judged_as_the_sentences_are() -> None:
         execution("head", [value], execution=k % 9, factors={"wool": "AB"[k // 27], "tension": "LMH"[k // 9 % 3]})
         for k, value in enumerate(WARPBREAKS)
     ])  # fmt: skip
-    assert found.linear is not None
-    assert [t.p for t in found.linear.terms] == pytest.approx([0.05821, 0.0006926, 0.02104], abs=1e-5)
+    assert [t.p for t in model(found).terms] == pytest.approx([0.05821, 0.0006926, 0.02104], abs=1e-5)
     assert [c.term for c in found.claims if c.claimed and c.statistic == "mean"] == ["tension"]
-    assert found.other_scale is not None
-    assert (found.other_scale.more, found.other_scale.fewer) == ([], [])
+    assert there(found.other_scale).more == there(found.other_scale).fewer == []
     # an effect that cancels is 0, not what rounding leaves of it
-    assert found.linear.terms[2].effects[0].estimate == 0.0
+    assert model(found).terms[2].effects[0].estimate == 0.0
     # twice the half-width of the difference of two tensions: t of 48 degrees is 2.0106
-    reach = 2 * 2.0106 * (found.linear.residual_sd or 0) * (2 / 18) ** 0.5
+    reach = 2 * 2.0106 * there(model(found).residual_sd) * (2 / 18) ** 0.5
     assert any(f"A change of the mean by {reach:.1f} s" in words for words in found.words)
 
 
-def test_beside_an_empty_cell_and_blocks_an_interaction_has_a_test_and_no_effects() -> None:
+def test_an_interaction_beside_an_empty_cell_and_a_mean_near_zero() -> None:
+    # it has a test and no effects
     lines = designs.lines(
         {"a": ["p", "q", "r"], "c": [1, 2, 4]}, lambda _, rng: [rng.normal(10)], 5,
         leave_out=lambda at: (at["a"], at["c"]) == ("r", 4),
     )  # fmt: skip
-    found = analysed(lines).linear
-    assert found is not None and found.block is not None
+    found = model(analysed(lines))
+    assert found.block is not None
     assert found.terms[2].effects == [] and found.terms[2].p is not None
-
-
-def test_no_share_of_a_mean_near_zero_is_told() -> None:
+    # no share of a mean near zero is told
     lines = designs.lines({"a": ["p", "q"]}, lambda at, rng: [rng.normal(5 if at["a"] == "q" else -4.99)], 8)
     (reach,) = (words for words in analysed(lines).words if words.startswith("A change of the mean by"))
     assert "of it" not in reach
@@ -261,7 +232,7 @@ def test_blocks_are_named_with_what_the_factors_leave() -> None:
         execution("head", [value], build=patient, execution=k, factors={"drug": k + 1})
         for patient, both in enumerate(zip(first, second, strict=True)) for k, value in enumerate(both)
     ])  # fmt: skip
-    assert found.linear is not None and found.linear.block == "build"
-    assert found.linear.terms[0].p == pytest.approx(0.002833, abs=1e-6)
-    assert linear(found, found.linear, 0.95).rows[-1].cells[0].text == "residuals, builds among them"
+    assert model(found).block == "build"
+    assert model(found).terms[0].p == pytest.approx(0.002833, abs=1e-6)
+    assert linear(found, model(found), 0.95).rows[-1].cells[0].text == "residuals, builds among them"
     assert any("83.9% is noise, what differs between builds, or what was not varied." in words for words in found.words)

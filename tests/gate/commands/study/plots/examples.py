@@ -1,33 +1,22 @@
 """A made-up study to draw: results as an analysis would give them, computed here in the plainest way."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import norm
 
 from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.model.study import (
-    Blocks,
-    Box,
-    Check,
     Contrast,
-    Dependence,
     Diagnostics,
     Effect,
     Factor,
     Lenth,
     LinearModel,
-    MainEffect,
-    MeanPoint,
     OneWay,
-    OneWayRow,
-    PairwiseDifference,
     QuantileEffects,
     QuantileModel,
     Residual,
@@ -39,9 +28,10 @@ from gate.model.study import (
     Term,
     Treatment,
 )
+from gate.stats.design.cells import blocks, main_effects
+from gate.stats.design.one_way import one_ways
+from tests.support.units_frame import crossed, frame
 
-Drawn = TypeVar("Drawn")
-Array = npt.NDArray[np.float64]
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 LOAD = Factor(name="load", settings=["idle", "compile", "encode"])
@@ -49,12 +39,6 @@ SCHED = Factor(name="sched", settings=["cfs", "bfs"])
 MACHINE = Factor(name="machine", settings=["core2", "i7"], varies="session")
 CLIENTS = Factor(name="clients", settings=[1, 8])
 FACTORS = (LOAD, SCHED, MACHINE, CLIENTS)
-
-
-def there(found: Drawn | None) -> Drawn:
-    """The picture, which there must be."""
-    assert found is not None
-    return found
 
 
 def treatments(factors: Sequence[Factor]) -> list[dict[str, Setting]]:
@@ -129,35 +113,13 @@ def diagnostics(count: int) -> Diagnostics:
     )
 
 
-def mean_points(factors: Sequence[Factor], own: Sequence[Factor], found: Mapping[str, float]) -> MainEffect:
-    """Means of treatment means by the settings of some factors; found: by the repr of its settings."""
-    points = []
-    for pick in treatments(own):
-        inside = [found[repr(s)] for s in treatments(factors) if repr(s) in found and pick.items() <= s.items()]
-        if inside:
-            points.append(MeanPoint(settings=pick, mean=float(np.mean(inside)), treatments=len(inside)))
-    return MainEffect(factors=[f.name for f in own], points=points)
-
-
-def blocks(factors: Sequence[Factor], factor: Factor, found: Mapping[str, float]) -> Blocks:
-    others = [f for f in factors if f.name != factor.name]
-    boxes = []
-    for at in treatments(others):
-        inside = [s for s in treatments(factors) if at.items() <= s.items() and repr(s) in found]
-        points = [(s[factor.name], found[repr(s)]) for s in inside]
-        if points:
-            boxes.append(Box(at=at, points=points))
-    return Blocks(
-        factor=factor.name, boxes=boxes, complete=len(boxes), order=list(factor.settings), same=len(boxes),
-        chance=0.5 ** (len(boxes) - 1),
-    )  # fmt: skip
-
-
 def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
     """A response with means, interactions, blocks, series and sample sizes of the factors given."""
     rng = np.random.default_rng(3)
     every = treatments(factors)
     means = {repr(s): level(factors, s) * (1 + 0.02 * rng.standard_normal()) for s in every}
+    drawn = iter(means.values())
+    units = crossed([len(f.settings) for f in factors], lambda _: [next(drawn)])
     terms = [
         Term(term=f.name, factors=[f.name], df=1, sum_of_squares=1.0 / (k + 1), share=None, f=None, p=None,
              p_adjusted=None, effects=[])
@@ -178,9 +140,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
         ),
         diagnostics=None, claims=[], quantiles=None, ranks=[], means=[],
         questionable=[], histograms=[], spreads=[], one_ways=[], percents=[],
-        mains=[mean_points(factors, [f], means) for f in factors],
-        interactions=[mean_points(factors, pair, means) for pair in itertools.combinations(factors, 2)],
-        blocks=[blocks(factors, f, means) for f in factors],
+        mains=main_effects(units, factors), interactions=main_effects(units, factors, 2), blocks=blocks(units, factors),
         sample_sizes=None, dependences=[], series=series(means, 5), abridged=[], words=[], warnings=[],
     )  # fmt: skip
     return msgspec.structs.replace(made, **more)
@@ -198,11 +158,6 @@ def series(means: Mapping[str, float], each: int, sessions: int = 1) -> list[Ser
     return found
 
 
-def dependence(words: str = "nothing speaks for a dependence on the session (p = 0.41)") -> Dependence:
-    check = Check(name="session", statistic=1.0, df=[1.0, 10.0], p=0.41, holds=True, words=words)
-    return Dependence(level="session", units=3, check=check, share=0.01)
-
-
 def sample_sizes(settings: dict[str, Setting] | None = None) -> SampleSizes:
     rows = []
     for size in (5, 10, 20, 40, 80, 160, 320):
@@ -218,27 +173,13 @@ def sample_sizes(settings: dict[str, Setting] | None = None) -> SampleSizes:
     )  # fmt: skip
 
 
-def one_way(factor: Factor, at: dict[str, Setting] | None = None) -> OneWay:
+def one_way(factor: Factor) -> OneWay:
+    """The third setting is as fast as the first, the others are slower."""
     rng = np.random.default_rng(9)
-    rows, means = [], []
-    for k, setting in enumerate(factor.settings):
-        values = 0.02 * (1 + 0.1 * k * (k != 2)) + 0.001 * rng.gamma(2, 0.7, 20)
-        cut = np.quantile(values, [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
-        names = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
-        means.append(float(values.mean()))
-        rows.append(
-            OneWayRow(setting=setting, count=20, mean=means[-1], sd=float(values.std()),
-                      quantiles=dict(zip(names, cut.tolist(), strict=True)), letters="A" if k in (0, 2) else "B")
-        )  # fmt: skip
-    pairs = []
-    for a, b in itertools.combinations(range(len(rows)), 2):
-        d = means[b] - means[a]
-        pairs.append(
-            PairwiseDifference(
-                a=rows[a].setting, b=rows[b].setting, difference=d, low=d - 0.0008, high=d + 0.0008, p=0.01
-            )
-        )
-    return OneWay(factor=factor.name, at=at if at is not None else {"sched": "cfs"}, rows=rows, pairs=pairs)
+    values = {
+        (k,): 0.02 * (1 + 0.1 * k * (k != 2)) + 0.001 * rng.gamma(2, 0.7, 20) for k in range(len(factor.settings))
+    }
+    return one_ways(frame({codes: own.tolist() for codes, own in values.items()}), [factor], 0.95)[0]
 
 
 def lenth(names: Sequence[str], count: int, noise: float, size: float = 0.004) -> Lenth:
@@ -246,29 +187,23 @@ def lenth(names: Sequence[str], count: int, noise: float, size: float = 0.004) -
     found = []
     for k in range(count):
         own = [*(names[i % len(names)] for i in range(k % 3 + 1)), str(k)]
-        estimate = (-1) ** k * size * 0.8**k
         found.append(
-            Contrast(
-                term=":".join(own),
-                factors=own,
-                aliases=[f"{own[0]}:x{j}" for j in range(k % 7)],
-                estimate=estimate,
-                active=abs(estimate) > 2 * noise * size,
-                possible=abs(estimate) > noise * size,
-            )
+            contrast(":".join(own), (-1) ** k * size * 0.8**k, [f"{own[0]}:x{j}" for j in range(k % 7)], noise * size)
         )
     return Lenth(
         contrasts=found, pse=noise * size / 3, me=noise * size, sme=2 * noise * size, df=count / 3, confidence=0.95
     )
 
 
+def contrast(term: str, estimate: float, aliases: list[str], me: float) -> Contrast:
+    """A contrast that is possible beyond ME and active beyond twice as much."""
+    return Contrast(
+        term=term, factors=term.split(":"), aliases=aliases, estimate=estimate, active=abs(estimate) > 2 * me,
+        possible=abs(estimate) > me,
+    )  # fmt: skip
+
+
 def aliased(names: Sequence[str]) -> Lenth:
     """Contrasts of factors: the first has no alias, the second one, and so on."""
-    found = [
-        Contrast(
-            term=name, factors=[name], aliases=[f"{names[0]}:x{j}" for j in range(k)], estimate=0.001, active=False,
-            possible=False,
-        )
-        for k, name in enumerate(names)
-    ]  # fmt: skip
+    found = [contrast(name, 0.001, [f"{names[0]}:x{j}" for j in range(k)], 0.003) for k, name in enumerate(names)]
     return Lenth(contrasts=found, pse=0.001, me=0.003, sme=0.006, df=len(found) / 3, confidence=0.95)

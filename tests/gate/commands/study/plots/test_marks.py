@@ -1,14 +1,12 @@
 """What the pictures of a study share: looks, legends, names cut to their room, labels of treatments, ticks."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.styles import apart, legend, legend_height, shortened
+from gate.commands.study.plots.styles import apart, shortened
 from gate.commands.study.plots.treatment_columns import labels, ordered
 from gate.model.study import Factor, Setting
 from gate.plots.panels import Look, marks_between, places
@@ -44,14 +42,12 @@ def test_places_are_moved_apart_as_little_as_that_takes(seed: int) -> None:
                     assert sum((f - w) ** 2 for f, w in zip(other, wanted, strict=True)) >= total - 1e-9
 
 
-def test_places_stay_within_the_ends() -> None:
+def test_places_stay_within_the_ends_and_shortened_names_different() -> None:
     assert apart([1.0, 2.0, 199.0], 10, 0, 200) == pytest.approx([0, 10, 199], abs=4)
     assert apart([100.0, 100.0], 200, 0, 200) == [0, 200]
     with pytest.raises(ValueError, match="3 places 100 apart"):
         apart([1.0, 2.0, 3.0], 100, 0, 150)
-
-
-def test_shortened_names_stay_different() -> None:
+    # shortened names stay different
     assert shortened(["compile", "idle"], 4) == {"compile": "com…", "idle": "idle"}
     assert shortened(["option-1", "option-2"], 5) == {"option-1": "opt…1", "option-2": "opt…2"}
     assert shortened(["aaaa1zzz", "aaaa2zzz"], 3) == {"aaaa1zzz": "…1…", "aaaa2zzz": "…2…"}
@@ -67,16 +63,6 @@ def test_labels_join_equal_neighbours_within_slower_factors() -> None:
         sheet = Sheet(400, 100, phone=False)
         labels(sheet, factors, own, places(100, 60, 4), 10)
         assert texts(sheet.picture("p", "t", "d", "c")) == ["b", *fast, "a", "1", "2"]
-
-
-def test_a_legend_breaks_where_its_space_ends() -> None:
-    listed = [(Look(k), "a name of some length") for k in range(8)]
-    assert legend_height(listed, 2000) < legend_height(listed, 400)
-    sheet = Sheet(400, legend_height(listed, 380) + 10, phone=False)
-    legend(sheet, listed, 10, 5, 380)
-    picture = sheet.picture("p", "t", "d", "c")
-    assert texts(picture) == ["a name of some length"] * 8
-    assert "@media" not in picture.svg, "a phone scrolls it"
 
 
 def test_ticks_of_a_short_log_axis_are_even_numbers() -> None:

@@ -1,7 +1,5 @@
 """What must hold of every picture of a study: sound, within its sheet, no text on another, hostile names escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
@@ -11,26 +9,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
-from gate.commands.study.plots.effect_panels import quantile_effects
+from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, pareto, quantile_effects
 from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.model.study import (
-    Contrast,
-    Factor,
-    Lenth,
-    MeanInterval,
-    Response,
-    Setting,
-)
+from gate.model.study import Check, Dependence, Factor, MeanInterval, Response, Setting
 from gate.plots.panels import Array
 from gate.plots.picture import LETTERS, Picture, room
+from gate.stats.design.claims import lenth
 from tests.gate.commands.study.plots import examples as examples
-from tests.gate.commands.study.plots.examples import there
 from tests.gate.plots.drawn import SVG, assert_sound, marks, texts
+from tests.gate.stats.design import published
+from tests.support.samples import there
 
 replace = msgspec.structs.replace
 HOSTILE = "</svg><script>alert('1')</script>&\u202e\u0007\n日本語" * 3
@@ -52,11 +44,7 @@ STUDIES: dict[str, Callable[[], Response]] = {
 def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     """All pictures of a response, by their prefixes."""
     means = {repr(t.settings): t.mean for t in response.treatments}
-    timed = replace(
-        response,
-        series=examples.series(means, 12, sessions=3),
-        dependences=[examples.dependence(response.metric)],
-    )
+    timed = replace(response, series=examples.series(means, 12, sessions=3), dependences=[dependence(response.metric)])
     yield "q", quantile_effects("q", response, examples.quantile_effects(response.factors), 0.95)
     yield "r", residuals("r", response, examples.diagnostics(900))
     yield "m", mains("m", response)
@@ -87,7 +75,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     yield "d", blocks("d", doubted, response.blocks[0])
     yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
     for number, factor in enumerate(response.factors):
-        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}), units_of(factor))
+        yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor), units_of(factor))
     names = [f.name for f in response.factors]
     # few and many contrasts, limits far away, close together and within all, long alias sets
     for number, (count, noise) in enumerate(((3, 1.0), (7, 1e-3), (15, 0.4), (40, 1e-5), (40, 0.0))):
@@ -104,6 +92,11 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
 
 def units_of(factor: Factor) -> dict[Setting, Array]:
     return {setting: np.linspace(0.02, 0.03, 30) for setting in factor.settings}
+
+
+def dependence(words: str) -> Dependence:
+    check = Check(name="session", statistic=1.0, df=[1.0, 10.0], p=0.41, holds=True, words=words)
+    return Dependence(level="session", units=3, check=check, share=0.01)
 
 
 @cache
@@ -123,8 +116,12 @@ def test_every_picture_is_sound(name: str) -> None:
             assert picture.caption.endswith((".", ")"))
 
 
-def test_the_same_study_gives_the_same_bytes() -> None:
+def test_the_same_study_gives_the_same_bytes_in_the_colours_of_the_page() -> None:
     assert dict(pictures(STUDIES["two"]())) == all_pictures("two")
+    # all colours are variables of the page
+    drawn = "".join(p.svg for p in all_pictures("many").values() if p is not None)
+    assert {f"var(--s{k})" for k in range(8)} <= {f"var(--s{k})" for k in range(9) if f"var(--s{k})" in drawn}
+    assert "var(--s8)" not in drawn
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -159,12 +156,6 @@ def test_hostile_names_are_text_and_nothing_else() -> None:
         assert "\n" not in picture.caption
 
 
-def test_all_colours_are_variables_of_the_page() -> None:
-    drawn = "".join(p.svg for p in all_pictures("many").values() if p is not None)
-    assert {f"var(--s{k})" for k in range(8)} <= {f"var(--s{k})" for k in range(9) if f"var(--s{k})" in drawn}
-    assert "var(--s8)" not in drawn
-
-
 def test_nothing_to_draw_gives_no_picture() -> None:
     empty = examples.response((examples.SCHED,), mains=[], interactions=[], blocks=[], series=[], treatments=[])
     nothing = replace(examples.diagnostics(10), residuals=[])
@@ -173,7 +164,7 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     assert residuals("r", empty, nothing) is None
     assert mains("m", empty) is None
     assert interactions("i", empty, []) is None
-    assert blocks("b", empty, examples.blocks((examples.SCHED,), examples.SCHED, {})) is None
+    assert blocks("b", empty, replace(examples.response().blocks[0], boxes=[])) is None
     assert violins("v", empty, []) is None
     assert violins("v", empty, [TreatmentValues({"sched": "cfs"}, np.ones(50))]) is None, "no spread"
     assert series("s", empty) is None
@@ -202,37 +193,28 @@ def test_numbers_of_any_size_give_none_or_a_sound_picture() -> None:
 
 
 def test_the_pareto_picture_says_what_it_leaves_out() -> None:
-    own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST + 3, 0.4))
+    own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST_CONTRASTS + 3, 0.4))
     drawn = there(pareto("k", own))
     assert drawn.caption.endswith("3 smaller contrasts left out; the table has all.")
     shown = set(texts(drawn))
     assert own.lenth is not None
     names = [c.term for c in own.lenth.contrasts]
-    assert {name for name in names if any(text.split(",")[0] == name for text in shown)} == set(names[:MOST])
+    assert {name for name in names if any(text.split(",")[0] == name for text in shown)} == set(names[:MOST_CONTRASTS])
 
 
 def test_contrasts_beyond_the_limits_are_named_and_no_others() -> None:
     """Filtration rate, Montgomery, Design and Analysis of Experiments, example 6.2: A, AC, AD and D beyond SME, C ME."""
-    sizes = {"A": 10.8, "A:C": -9.06, "A:D": 8.31, "D": 7.31, "C": 4.94, "B": 1.56, "A:B": 0.06}
-    found = Lenth(
-        contrasts=[
-            Contrast(term=term, factors=term.split(":"), aliases=["B:C:D"] if term == "A" else [], estimate=1e-3 * size,
-                     active=abs(size) > 6.85, possible=abs(size) > 3.37)
-            for term, size in sizes.items()
-        ],
-        pse=1.3125e-3, me=3.374e-3, sme=6.849e-3, df=5, confidence=0.95,
-    )  # fmt: skip
-    own = replace(examples.response((examples.SCHED, examples.CLIENTS)), lenth=found)
-    drawn = half_normal("j", own)
-    bars = pareto("k", own)
-    assert drawn is not None
-    assert bars is not None
-    assert {"A, or B:C:D", "A:C", "A:D", "D", "C", "ME", "SME"} <= set(texts(drawn))
+    own = replace(
+        examples.response((examples.SCHED, examples.CLIENTS)),
+        lenth=lenth(*published.frame(published.standard_order("ABCD"), [1e-3 * y for y in published.FILTRATION]), 0.95),
+    )
+    drawn, bars = there(half_normal("j", own)), there(pareto("k", own))
+    assert {"A", "A:C", "A:D", "D", "C", "ME", "SME"} <= set(texts(drawn))
     assert not {"B", "A:B"} & set(texts(drawn))
-    assert {"A, or B:C:D", "B", "A:B", "ME 3.37 ms", "SME 6.85 ms"} <= set(texts(bars))
+    assert {"A", "B", "A:B", "ME 3.37 ms", "SME 6.85 ms"} <= set(texts(bars))
     assert "ME is 3.37 ms and SME is 6.85 ms." in drawn.caption
-    assert "4 are beyond the limit of all at once" in bars.svg
-    assert (marks(bars, "pip-s0"), marks(bars, "box-s0"), marks(bars, "shell")) == (4, 1, 2)
+    assert "the largest A 10.8 ms, A:C 9.06 ms" in bars.svg and "4 are beyond the limit of all at once" in bars.svg
+    assert (marks(bars, "pip-s0"), marks(bars, "box-s0"), marks(bars, "shell")) == (4, 1, 10)
 
 
 def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None:

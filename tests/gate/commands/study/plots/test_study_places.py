@@ -1,37 +1,28 @@
 """Where the pictures of a study put their points: each place computed again from the ticks that the picture shows."""
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Iterable
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
 import numpy as np
 import pytest
 
+from gate.commands.study import words as say
 from gate.commands.study.plots.distributions import bins, boxes, histogram, violins, whiskers
-from gate.commands.study.plots.effect_panels import MOST, quantile_effects
+from gate.commands.study.plots.effects import MOST, quantile_effects
 from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.report import words as say
-from gate.model.study import (
-    Box,
-    Effect,
-    Factor,
-    MainEffect,
-    MeanInterval,
-    MeanPoint,
-    Residual,
-    Response,
-    SeriesPoint,
-)
+from gate.model.study import Box, Factor, MainEffect, MeanInterval, MeanPoint, QuantileEffects, Residual, Response
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
-from tests.gate.commands.study.plots.examples import there
+from tests.gate.commands.study.plots.test_study_pictures import dependence
 from tests.gate.plots.drawn import SVG, corners, marks, paths, texts
+from tests.support.samples import there
 
 replace = msgspec.structs.replace
 SCHED, CLIENTS, LOAD = examples.SCHED, examples.CLIENTS, examples.LOAD
@@ -58,68 +49,72 @@ def xs_of(picture: Picture, name: str, index: int = 0) -> list[tuple[float, floa
     return corners(paths(picture, name)[index])
 
 
+def heights(picture: Picture, name: str, index: int = 0) -> list[float]:
+    return [y for _, y in xs_of(picture, name, index)]
+
+
+def at(picture: Picture, left: float, values: Iterable[float]) -> Any:
+    """Where values stand by the ticks at the left of a panel."""
+    ticks = ticks_of(picture, left)
+    return pytest.approx([pixel(ticks, value) for value in values], abs=0.3)
+
+
 # --- effects over the quantiles -------------------------------------------------------------------------------------
+
+
+def effects_of(effects: QuantileEffects, confidence: float = 0.95, **more: Any) -> Picture:
+    return there(quantile_effects("q", examples.response((SCHED,), **more), effects, confidence))
 
 
 def test_effects_stand_at_their_quantile_and_height() -> None:
     effects = examples.quantile_effects((SCHED,), order=1, half=0.001)
-    picture = there(quantile_effects("q", examples.response((SCHED,)), effects, 0.95))
+    picture = effects_of(effects)
     line = xs_of(picture, "line-s0", 1)
-    estimates = [m.effects[1].estimate * 1000 for m in effects.models]
-    ticks = {
-        number: at for number, at in ticks_of(picture, 270).items() if abs(number) < 30
-    }  # of the second panel, which begins a third to the right
-    assert [y for _, y in line] == pytest.approx([pixel(ticks, e) for e in estimates], abs=0.3)
-    taus = np.array([m.tau for m in effects.models])
-    places = np.array([x for x, _ in line])
+    # of the second panel, which begins a third to the right
+    ticks = {number: at for number, at in ticks_of(picture, 270).items() if abs(number) < 30}
+    wanted = [pixel(ticks, m.effects[1].estimate * 1000) for m in effects.models]
+    assert [y for _, y in line] == pytest.approx(wanted, abs=0.3)
+    taus, places = np.array([m.tau for m in effects.models]), np.array([x for x, _ in line])
     slope = (places[-1] - places[0]) / (taus[-1] - taus[0])
     assert places == pytest.approx(places[0] + slope * (taus - taus[0]), abs=0.2)
 
 
 def test_quantiles_without_enough_values_are_hollow_and_said() -> None:
-    effects = examples.quantile_effects((SCHED,), order=1, enough_below=0.85)
-    picture = there(quantile_effects("q", examples.response((SCHED,)), effects, 0.95))
-    assert marks(picture, "spot-s0") == 8 * 2
-    assert marks(picture, "wheel-s0") == 3 * 2, "90%, 95% and 99% of the intercept and of the effect"
+    picture = effects_of(examples.quantile_effects((SCHED,), order=1, enough_below=0.85))
+    # 90%, 95% and 99% of the intercept and of the effect
+    assert (marks(picture, "spot-s0"), marks(picture, "wheel-s0")) == (8 * 2, 3 * 2)
     assert "fewer than 10 values beyond" in picture.caption
-    whole = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,), enough_below=2), 0.9)
-    assert whole is not None
-    assert marks(whole, "wheel-s0") == 0
-    assert "Hollow" not in whole.caption
+    whole = effects_of(examples.quantile_effects((SCHED,), enough_below=2), 0.9)
+    assert marks(whole, "wheel-s0") == 0 and "Hollow" not in whole.caption
     assert "pointwise, 90%, with values dependent within a start (480 of them)" in whole.caption
 
 
 def test_the_interval_of_the_paper_is_thin_and_only_where_asked_for() -> None:
-    asked = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,)), 0.95)
-    plain = quantile_effects("q", examples.response((SCHED,)), examples.quantile_effects((SCHED,), iid=False), 0.95)
-    assert asked is not None
-    assert plain is not None
+    asked, plain = (effects_of(examples.quantile_effects((SCHED,), iid=iid)) for iid in (True, False))
     assert marks(asked, "hair-s1") == 4, "two lines for the intercept and for the effect"
     assert marks(plain, "hair-s1") == 0
-    assert "too narrow" in asked.caption
-    assert "Dashed" not in plain.caption
+    assert "too narrow" in asked.caption and "Dashed" not in plain.caption
 
 
 def test_of_many_effects_each_factor_keeps_its_largest() -> None:
     many = Factor(name="clients", settings=list(range(20)))
-    picture = quantile_effects("q", examples.response((many, SCHED)), examples.quantile_effects((many, SCHED)), 0.95)
-    assert picture is not None
+    found = examples.quantile_effects((many, SCHED))
+    picture = there(quantile_effects("q", examples.response((many, SCHED)), found, 0.95))
     titles = {text for text in texts(picture) if text.startswith(("clients", "sched"))}
     assert marks(picture, "line-s0") == MOST
-    assert "sched" in titles
-    assert any("×" in title for title in titles)
+    assert "sched" in titles and any("×" in title for title in titles)
     assert "28 smaller effects are left out" in picture.caption, "19 + 1 + 19 effects, 11 panels beside the intercept"
 
 
 def test_on_a_log_scale_effects_are_percent() -> None:
     effects = examples.quantile_effects((SCHED,), order=1)
     logs = [
-        replace(m, effects=[Effect(term=e.term, settings=e.settings, estimate=math.log(1.1), low=None, high=None, p=None)
-                            for e in m.effects if e.settings], iid=None)
+        replace(
+            m, effects=[examples.effect(e.term, e.settings, math.log(1.1)) for e in m.effects if e.settings], iid=None
+        )
         for m in effects.models
-    ]  # fmt: skip
-    picture = quantile_effects("q", examples.response((SCHED,), scale="log"), replace(effects, models=logs), 0.95)
-    assert picture is not None
+    ]
+    picture = effects_of(replace(effects, models=logs), scale="log")
     assert "effect on latency, %" in texts(picture)
     assert "sched: 10% at 0.1, 10% at 0.99" in picture.svg
 
@@ -131,15 +126,10 @@ def test_normal_residuals_lie_on_the_line() -> None:
     quantiles = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
     found = [Residual(fitted=0.02 + k * 0.001, residual=q * 0.003, quantile=q, cook=None, order=k)
              for k, q in enumerate(quantiles)]  # fmt: skip
-    diagnostics = replace(examples.diagnostics(3), residuals=found)
-    picture = there(residuals("r", examples.response(), diagnostics))
-    line = xs_of(picture, "zero", 1)
-    dots = sorted(xs_of(picture, "spot-s0", 1)[::2])
-    (x1, y1), (x2, y2) = line
-    for x, y in dots:
-        assert y == pytest.approx(y1 + (x - x1) / (x2 - x1) * (y2 - y1), abs=0.3)
-    ticks = ticks_of(picture, 50)
-    assert [y for _, y in dots] == pytest.approx([pixel(ticks, q * 3) for q in quantiles], abs=0.3)
+    picture = there(residuals("r", examples.response(), replace(examples.diagnostics(3), residuals=found)))
+    dots = np.array(sorted(xs_of(picture, "spot-s0", 1)[::2]))
+    assert dots[:, 1] == pytest.approx(np.interp(dots[:, 0], *np.array(xs_of(picture, "zero", 1)).T), abs=0.3)
+    assert dots[:, 1].tolist() == at(picture, 50, [q * 3 for q in quantiles])
 
 
 def test_of_many_residuals_the_largest_are_always_drawn() -> None:
@@ -147,10 +137,8 @@ def test_of_many_residuals_the_largest_are_always_drawn() -> None:
     picture = there(residuals("r", examples.response(), diagnostics))
     assert marks(picture, "dot-s0") == 2 * 500
     assert "500 of 2,000 residuals are drawn" in picture.caption
-    largest = max(abs(r.residual) for r in diagnostics.residuals) * 1000
-    signed = next(r.residual for r in diagnostics.residuals if abs(r.residual) * 1000 == largest) * 1000
-    wanted = pixel(ticks_of(picture, 20), signed)
-    assert any(y == pytest.approx(wanted, abs=0.3) for _, y in xs_of(picture, "dot-s0"))
+    largest = max((r.residual for r in diagnostics.residuals), key=abs) * 1000
+    assert any([y] == at(picture, 20, [largest]) for y in heights(picture, "dot-s0"))
 
 
 # --- main effects and interactions ----------------------------------------------------------------------------------
@@ -159,25 +147,20 @@ def test_of_many_residuals_the_largest_are_always_drawn() -> None:
 def test_means_stand_at_their_heights_with_one_scale() -> None:
     own = examples.response((LOAD, SCHED))
     picture = there(mains("m", own))
-    ticks = ticks_of(picture, 20)
-    for number, main in enumerate(own.mains):
-        wanted = [pixel(ticks, p.mean * 1000) for p in main.points]
-        assert [y for _, y in xs_of(picture, "line-s0", number)] == pytest.approx(wanted, abs=0.3)
-    every = [p.mean * 1000 for m in own.mains for p in m.points]
-    assert xs_of(picture, "dotted")[0][1] == pytest.approx(pixel(ticks, sum(every) / len(every)), abs=0.3)
+    every = [[p.mean * 1000 for p in main.points] for main in own.mains]
+    for number, means in enumerate(every):
+        assert heights(picture, "line-s0", number) == at(picture, 20, means)
+    assert heights(picture, "dotted")[:1] == at(picture, 20, [float(np.mean(np.concatenate(every)))])
     assert "not balanced" not in picture.caption
-    unbalanced = there(mains("m", replace(own, balanced=False)))
-    assert "not balanced" in unbalanced.caption
+    assert "not balanced" in there(mains("m", replace(own, balanced=False))).caption
 
 
 def test_an_interaction_has_a_line_for_each_setting_of_the_smaller_factor() -> None:
     own = examples.response((LOAD, SCHED))
     picture = there(interactions("i", own, own.interactions))
-    ticks = ticks_of(picture, 20)
     by = {(p.settings["sched"], p.settings["load"]): p.mean * 1000 for p in own.interactions[0].points}
     for sched, name in (("cfs", "line-s0"), ("bfs", "line-s1")):
-        wanted = [pixel(ticks, by[sched, load]) for load in LOAD.settings]
-        assert [y for _, y in xs_of(picture, name)] == pytest.approx(wanted, abs=0.3)
+        assert heights(picture, name) == at(picture, 20, [by[sched, load] for load in LOAD.settings])
     assert {"cfs", "bfs", "sched by load"} <= set(texts(picture))
 
 
@@ -192,9 +175,7 @@ def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
     own = replace(examples.response(factors[:1]), factors=factors)
     picture = there(interactions("i", own, [pair(k, 0.0 if k == 5 else 0.002) for k in range(1, 14)]))
     titles = [text for text in texts(picture) if " by " in text]
-    assert len(titles) == 12
-    assert "f0 by f5" not in titles
-    assert "f5 by f0" not in titles
+    assert len(titles) == 12 and not {"f0 by f5", "f5 by f0"} & set(titles)
     assert "1 more, the most parallel, is left out." in picture.caption
 
 
@@ -208,13 +189,13 @@ def test_every_box_holds_its_points() -> None:
     assert len(boxes) == 12
     ticks = ticks_of(picture, 100)
     for box, drawn in zip(own.blocks[1].boxes, boxes, strict=True):
-        heights = [pixel(ticks, mean * 1000) for _, mean in box.points]
-        assert min(y for _, y in drawn) == pytest.approx(min(heights) - 9, abs=0.3)
-        assert max(y for _, y in drawn) == pytest.approx(max(heights) + 9, abs=0.3)
+        ys = [pixel(ticks, mean * 1000) for _, mean in box.points]
+        assert min(y for _, y in drawn) == pytest.approx(min(ys) - 9, abs=0.3)
+        assert max(y for _, y in drawn) == pytest.approx(max(ys) + 9, abs=0.3)
     assert "dashed" not in picture.caption, "all boxes have the same order"
 
 
-def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() -> None:
+def test_a_box_is_dashed_unfilled_or_red_and_chance_is_said() -> None:
     own = examples.response((SCHED, LOAD))
     found = own.blocks[0]
     odd = Box(at={"load": "encode"}, points=[("cfs", 0.05), ("bfs", 0.04)])
@@ -228,12 +209,14 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
     assert "1 of 3 boxes lack a setting" in picture.caption
     alone = there(blocks("b", own, replace(found, boxes=found.boxes[:1], complete=1)))
     assert "too few complete boxes to compare" in alone.caption
-
-
-def test_the_chance_that_all_boxes_agree_is_said() -> None:
-    own = examples.response((SCHED, LOAD))
-    two, _ = own.blocks
-    nist = replace(two, complete=12, chance=0.5**11)
+    # questionable treatments are red
+    doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
+    picture = there(blocks("b", doubted, own.blocks[0]))
+    assert marks(picture, "mark-regression") == marks(picture, "fine-regression") == 1
+    assert "questionable" in picture.caption
+    assert "questionable" not in there(blocks("b", own, own.blocks[0])).caption
+    # the chance that all agree
+    nist = replace(found, complete=12, chance=0.5**11)
     assert say.blocks(own, nist).endswith("in all 12 boxes; by chance alone in 0.049% of such experiments")
     assert say.blocks(own, replace(nist, chance=0.5**23)).endswith("in less than 0.001% of such experiments")
     assert say.blocks(own, replace(nist, order=None, same=11)) == "sched: the same order in 11 of 12 boxes"
@@ -242,34 +225,37 @@ def test_the_chance_that_all_boxes_agree_is_said() -> None:
 # --- values, time, sessions -----------------------------------------------------------------------------------------
 
 
-def test_few_values_are_all_drawn_and_many_are_thinned() -> None:
-    own = examples.response((SCHED, CLIENTS))
-    few = there(violins("v", own, examples.samples(own.factors, 50)))
+def test_violins_have_all_or_thinned_values_their_mean_and_rows() -> None:
+    # few values are all drawn, many are thinned
+    four = examples.response((SCHED, CLIENTS))
+    few = there(violins("v", four, examples.samples(four.factors, 50)))
     beyond = marks(few, "edge-s0") + marks(few, "edge-s1")
     assert marks(few, "dot-s0") + marks(few, "tri-s1") >= 200 - 4 * beyond
     assert "are drawn" not in few.caption
-    many = there(violins("v", own, examples.samples(own.factors, 1000)))
+    many = there(violins("v", four, examples.samples(four.factors, 1000)))
     assert "of 4,000 values are drawn" in many.caption
     assert marks(many, "dot-s0") + marks(many, "tri-s1") < 620
     assert marks(many, "ring-s0") == marks(many, "hole") > 0, "extremes are hollow"
-
-
-def test_the_bar_is_the_mean_of_the_values() -> None:
-    own = examples.response((SCHED,))
+    # the bar is the mean of the values
     samples = [TreatmentValues({"sched": s}, np.linspace(a, a + 0.01, 20)) for s, a in (("bfs", 0.03), ("cfs", 0.01))]
-    picture = there(violins("v", own, samples))
-    ticks = ticks_of(picture, 90)
+    picture = there(violins("v", examples.response((SCHED,)), samples))
     bars = [corners(path)[0][1] for path in paths(picture, "mean")]
-    assert bars == pytest.approx([pixel(ticks, 15), pixel(ticks, 35)], abs=0.3), "in the order of the settings"
+    assert bars == at(picture, 90, [15, 35]), "in the order of the settings"
+    # more treatments than a row holds stand in rows, and the rest is said
+    forty = Factor(name="forty", settings=list(range(40)))
+    own = examples.response((forty, SCHED))
+    picture = there(violins("v", own, examples.samples(own.factors, 12)))
+    assert "The first 72 of 80 treatments are drawn." in picture.caption
+    tops = {round(corners(path)[0][1]) for path in paths(picture, "axis")}
+    assert len(tops) == 3
 
 
 def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     own = examples.response((SCHED,))
     samples = [TreatmentValues({"sched": s}, np.geomspace(1e-4, 1e-1, 40)) for s in ("cfs", "bfs")]
-    plain = violins("v", own, samples)
-    assert plain is not None and not any("(log axis)" in text for text in texts(plain))
-    logs = [msgspec.structs.replace(t, mean=math.log(t.mean)) for t in own.treatments]
-    picture = there(violins("v", msgspec.structs.replace(own, scale="log", treatments=logs), samples))
+    assert not any("(log axis)" in text for text in texts(there(violins("v", own, samples))))
+    logs = [replace(t, mean=math.log(t.mean)) for t in own.treatments]
+    picture = there(violins("v", replace(own, scale="log", treatments=logs), samples))
     assert any("(log axis)" in text for text in texts(picture))
     (one, at), (two, to), *_ = sorted(ticks_of(picture, 90).items())
     mean = math.log10(float(np.geomspace(1e-4, 1e-1, 40).mean()) * 1000)
@@ -277,48 +263,34 @@ def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     assert corners(paths(picture, "mean")[0])[0][1] == pytest.approx(wanted, abs=0.5)
 
 
-def test_more_treatments_than_a_row_holds_stand_in_rows_and_the_rest_is_said() -> None:
-    clients = Factor(name="clients", settings=list(range(40)))
-    own = examples.response((clients, SCHED))
-    picture = there(violins("v", own, examples.samples(own.factors, 12)))
-    assert "The first 72 of 80 treatments are drawn." in picture.caption
-    tops = {round(corners(path)[0][1]) for path in paths(picture, "axis")}
-    assert len(tops) == 3
-
-
 def test_units_stand_in_their_order_with_sessions_parted() -> None:
     own = examples.response((SCHED,))
     points = [
-        SeriesPoint(order=o, session=o // 4, build=0, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
+        replace(own.series[0], order=o, session=o // 4, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
     ]
     picture = there(series("s", replace(own, series=points[::-1], treatments=own.treatments[:1])))
-    ticks = ticks_of(picture, 30)
     dots = xs_of(picture, "spot-s0")[::2]
-    assert [y for _, y in dots] == pytest.approx([pixel(ticks, p.value * 1000) for p in points], abs=0.3)
+    assert [y for _, y in dots] == at(picture, 30, [p.value * 1000 for p in points])
     steps = np.diff([x for x, _ in dots])
     assert steps == pytest.approx(steps[0], abs=0.2)
-    (bound, _), _ = corners(paths(picture, "axis")[0])
-    assert bound == pytest.approx((dots[3][0] + dots[4][0]) / 2, abs=0.2)
+    assert xs_of(picture, "axis")[0][0] == pytest.approx((dots[3][0] + dots[4][0]) / 2, abs=0.2)
     assert "session 0" in texts(picture)
 
 
-def test_an_unknown_order_is_said_and_starts_are_counted_in_whole_numbers() -> None:
+def test_an_unknown_order_is_said_and_many_units_are_thinned() -> None:
     own = examples.response((SCHED,))
     points = [replace(own.series[0], order=k, value=0.01 + 0.001 * (k % 3)) for k in range(18)]
     shown = texts(there(series("s", replace(own, series=points))))
     assert {"0", "5", "10", "15"} <= set(shown) and "5.0" not in shown
     picture = there(series("s", replace(own, series=[replace(p, order=-1) for p in own.series])))
     assert "do not give the order" in picture.caption
-
-
-def test_many_units_are_thinned_and_the_extremes_stay() -> None:
+    # many are thinned, and the extremes stay
     own = examples.response((SCHED,))
     means = {repr(t.settings): t.mean for t in own.treatments}
-    points = examples.series(means, 1000)
-    points[777] = replace(points[777], value=3.0)
-    picture = there(series("s", replace(own, series=points)))
-    assert "of 2,000 are drawn" in picture.caption
-    assert "1 lies beyond the axis" in picture.caption
+    many = examples.series(means, 1000)
+    many[777] = replace(many[777], value=3.0)
+    picture = there(series("s", replace(own, series=many)))
+    assert "of 2,000 are drawn" in picture.caption and "1 lies beyond the axis" in picture.caption
     assert marks(picture, "edge-s0") + marks(picture, "edge-s1") == 1
 
 
@@ -331,16 +303,14 @@ def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() 
 
 
 def test_boots_stand_in_their_order_with_their_means() -> None:
-    own = replace(examples.response((SCHED,)), dependences=[examples.dependence("it does not matter")])
+    own = replace(examples.response((SCHED,)), dependences=[dependence("it does not matter")])
     drawn = [Boot(s, 0.01 * (k + 1) + np.linspace(0, 0.001, 30)) for k, s in enumerate(("cfs", "bfs", "bfs", "cfs"))]
     picture = there(boots("t", own, "session", drawn, SCHED, adjusted=False))
-    ticks = ticks_of(picture, 30)
     bars = [corners(path)[0][1] for path in paths(picture, "mean")]
-    assert bars == pytest.approx([pixel(ticks, float(b.values.mean()) * 1000) for b in drawn], abs=0.3)
+    assert bars == at(picture, 30, [float(b.values.mean()) * 1000 for b in drawn])
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1")) == (60, 60), "each unit in the colour of its setting"
     assert {"0", "1", "2", "3", "session", "cfs", "bfs"} <= set(texts(picture))
-    assert "It does not matter." in picture.caption
-    assert "taken off" not in picture.caption
+    assert "It does not matter." in picture.caption and "taken off" not in picture.caption
     assert boots("t", own, "session", drawn[:1], SCHED, adjusted=False) is None, "one boot"
     adjusted = there(boots("t", own, "session", [Boot(None, b.values) for b in drawn], None, adjusted=True))
     assert "What the treatments differ in is taken off." in adjusted.caption
@@ -360,18 +330,16 @@ def test_whiskers_end_at_the_last_value_within_reach() -> None:
 
 
 def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
-    own = examples.response((SCHED,))
     values = np.array([*np.linspace(0.02, 0.03, 50), 0.045])
-    picture = there(boxes("x", own, [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")]))
-    ticks = ticks_of(picture, 90)
+    samples = [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")]
+    picture = there(boxes("x", examples.response((SCHED,)), samples))
     first, third = np.quantile(values, (0.25, 0.75), method="median_unbiased") * 1000
-    ys = sorted({y for _, y in corners(paths(picture, "box-s0")[0])})
-    assert ys == pytest.approx(sorted([pixel(ticks, first), pixel(ticks, third)]), abs=0.3)
+    assert sorted({*heights(picture, "box-s0")}, reverse=True) == at(picture, 90, [first, third])
     ends = {y for path in paths(picture, "fine-s0") for _, y in corners(path)}
-    assert any(y == pytest.approx(pixel(ticks, 30), abs=0.3) for y in ends), "the last value within reach"
-    assert xs_of(picture, "ring-s0")[0][1] == pytest.approx(pixel(ticks, 45), abs=0.3)
-    cross = np.mean([y for _, y in xs_of(picture, "mean")])
-    assert cross == pytest.approx(pixel(ticks, float(values.mean()) * 1000), abs=0.5)
+    assert any([y] == at(picture, 90, [30]) for y in ends), "the last value within reach"
+    assert heights(picture, "ring-s0")[:1] == at(picture, 90, [45])
+    cross = np.mean(heights(picture, "mean"))
+    assert cross == pytest.approx(pixel(ticks_of(picture, 90), float(values.mean()) * 1000), abs=0.5)
 
 
 def test_a_histogram_counts_every_value_once() -> None:
@@ -417,17 +385,6 @@ def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> No
     assert {"user, ms", "elapsed, s"} <= {text.replace("…", "") for text in texts(picture)}
 
 
-def test_questionable_treatments_are_red_in_the_block_plots() -> None:
-    own = examples.response((SCHED, LOAD))
-    doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
-    picture = there(blocks("b", doubted, own.blocks[0]))
-    assert marks(picture, "mark-regression") == 1
-    assert marks(picture, "fine-regression") == 1
-    assert "questionable" in picture.caption
-    plain = there(blocks("b", own, own.blocks[0]))
-    assert "questionable" not in plain.caption
-
-
 # --- sample sizes and one-way ---------------------------------------------------------------------------------------
 
 
@@ -454,15 +411,14 @@ def test_boxes_go_from_quartile_to_quartile_and_units_stand_on_them() -> None:
         wanted = {round(pixel(ticks, row.quantiles[q] * 1000), 1) for q in ("25%", "75%")}
         assert sorted({y for _, y in box}) == pytest.approx(sorted(wanted), abs=0.3)
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
-    assert {"A", "B"} <= set(texts(picture))
+    assert {"a", "b"} <= set(texts(picture))
 
 
 def test_beside_empty_cells_main_effects_have_the_means_of_the_model_too() -> None:
     # of the clients the larger were measured without the slow load: their plain mean is too low
     found = examples.response((SCHED,))
-    assert found.linear is not None
-    effects = [Effect(term="sched", settings={"sched": "bfs"}, estimate=0.004, low=None, high=None, p=None)]
-    linear = replace(found.linear, terms=[replace(found.linear.terms[0], effects=effects)])
+    effects = [examples.effect("sched", {"sched": "bfs"}, 0.004)]
+    linear = replace(there(found.linear), terms=[replace(there(found.linear).terms[0], effects=effects)])
     whole = there(mains("m", replace(found, linear=linear)))
     lacking = there(mains("m", replace(found, linear=linear, lacking=[{"sched": "bfs"}], balanced=False)))
     assert not paths(whole, "hair-s1") and len(paths(lacking, "hair-s1")) == 1

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from gate.commands.study.analysis.observations import Observed, on_scale
-from gate.commands.study.analysis.selection import Abridgement, Pattern, abridged, matching, written
-from gate.commands.study.analysis.words import words_of
+from gate.commands.study.conclusions import words_of
+from gate.commands.study.observations import Observed, on_scale
+from gate.commands.study.selection import Abridgement, Pattern, abridged, matching, written
 from gate.model import UserError
 from gate.model.study import (
     Abridged,
@@ -29,9 +29,8 @@ from gate.stats.design.cells import balanced, blocks, lacking, main_effects, tre
 from gate.stats.design.checks import dependence
 from gate.stats.design.claims import claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
 from gate.stats.design.coding import lay_out
-from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
-from gate.stats.design.linear import linear_model
+from gate.stats.design.linear import diagnostics, linear_model
 from gate.stats.design.one_way import one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.commands.study.analysis.observations import SIDE, Observed, Wanted, observations, plain
+from gate.commands.study.observations import SIDE, Observed, Wanted, observations, plain
 from gate.evidence.records import Located
 from gate.model import Execution, Run, UserError
 from gate.model.case import CaseId

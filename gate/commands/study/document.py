@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from gate.commands.study.analysis.observations import Observed
-from gate.commands.study.plots.contrasts import half_normal, pareto
+from gate.commands.study import tables
+from gate.commands.study import words as say
+from gate.commands.study.observations import Observed
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
-from gate.commands.study.plots.effect_panels import quantile_effects
+from gate.commands.study.plots.effects import half_normal, pareto, quantile_effects
 from gate.commands.study.plots.in_time import Boot, boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.commands.study.report import tables
-from gate.commands.study.report import words as say
 from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Saved, Section
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies
 from gate.plots.picture import Picture

@@ -7,8 +7,8 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from gate.commands.study.report import words as say
-from gate.commands.study.report.words import Amounts
+from gate.commands.study import words as say
+from gate.commands.study.words import Amounts
 from gate.document.document import Cell, Column, Row, Table
 from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
 from gate.units import format_confidence, format_number, format_share

@@ -1,1 +1,0 @@
-"""Designed experiments: measurements with factors to effects, tables and words."""

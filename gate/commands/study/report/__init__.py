@@ -1,1 +1,0 @@
-"""The analysis of a study as page, text and CSV."""
