@@ -126,7 +126,7 @@ def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
     def broken(*_: object) -> str:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("gate.report.markdown.summary.render", broken)
+    monkeypatch.setattr("gate.report.markdown.comment.summary", broken)
     monkeypatch.setattr("gate.github.publishing.publish.annotated", broken)
     done = job.run(command="publish", runs=runs)
     assert done.code == 1
