@@ -92,7 +92,7 @@ def _spoil(monkeypatch: pytest.MonkeyPatch) -> int:
     said = {
         (kind, name)
         for kind in (*_types(), Sentence)
-        for name in ("sentence", "ending", "on_pull", "__str__")
+        for name in ("sentence", "ending", "__str__")
         if name in vars(kind)
     }
     for kind, name in said:

@@ -154,10 +154,10 @@ def test_what_cannot_be_compared_is_one_line(project: Project, tmp_path: Path) -
         (other, TAGS, "[creep]: v1.0 has none of head's benchmarks"),
         (RULES, (), "main: perfgate.toml has no [creep] table: add `[creep]`"),
     ]
-    for toml, arguments, line in tables:
+    for toml, more, line in tables:
         project.write("perfgate.toml", toml)
         project.commit("another")
-        assert refused(project, *arguments).startswith(line)
+        assert refused(project, *more).startswith(line)
 
 
 def test_a_pin_from_before_perfgate_is_compared_if_it_runs_and_refused_if_not(tmp_path: Path) -> None:
