@@ -99,12 +99,12 @@ def show(
     if on_stdout is not None:
         out.write(rendered(decided, on_stdout, links))
     elif options.quiet and form == "text":
-        from gate.words import failures, marks, verdict_line
+        from gate.words import bars, failures, verdict_line
 
-        out.write(f"{marks.of_report(report)} {verdict_line.text(report)}\n")
+        out.write(f"{bars.of_report(report)} {verdict_line.text(report)}\n")
         out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)
     elif form == "text":
-        from gate.report.text import terminal as text
+        from gate.report import terminal as text
 
         shown = screen(out)
         out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, whole=whole))

@@ -1,4 +1,7 @@
-"""An interval against its threshold as a line of characters, on one scale for all findings of a report."""
+"""What a finding is drawn with in a line: the mark of its verdict, and its interval against the threshold.
+
+A mark stands beside its word, so that colour alone never carries a verdict; bars have one scale for all of a report.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,26 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gate.model import Finding
+from gate.model import Finding, Report, ReportVerdict, Verdict, outcomes
 from gate.writing import amounts
 from gate.writing.amounts import known
 
+SHAPES: dict[Verdict, str] = {
+    "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
+    "no-sign": "○", "identical": "≡",
+}  # fmt: skip
+"""Of a finding: the marks of the forest plot, each one column of a terminal."""
+_OF_REPORT: dict[ReportVerdict, str] = {"pass": "✔", "regression": "✖", "inconclusive": "◆", "error": "✖"}
+_NEUTRAL = "○"
+_COLOURED: dict[str, str] = {
+    "✖": "❌", "◆": "⚠️", "■": "☑️", "★": "🚀", "●": "✅", "○": "✅", "≡": "✅", "✔": "✅",
+}  # fmt: skip
+_COLOURED_NEUTRAL = "⚪"
+STYLES = {
+    "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
+    "no-sign": "32", "unchanged": "2", "identical": "2", "pass": "1;32",
+}  # fmt: skip
+"""The SGR code of each verdict, of a finding and of a report."""
 # every glyph is in the fonts that terminals and GitHub use for code, and as wide as a letter there
 _ZONE, _ZERO, _CROSSED, _LINE, _LOW, _HIGH, _AT, _LEFT, _RIGHT = "░│┼─├┤●◄►"
 _AROUND = 1.5
@@ -135,3 +154,22 @@ def _cell(at: float, on: Scale, width: int) -> int:
 def _log(ratio: float | None) -> float | None:
     """Return where a ratio lies on a logarithmic scale; None: there is none, or it is endless."""
     return math.log(ratio) if known(ratio) and ratio > 0 else None
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------
+
+
+def of_report(report: Report) -> str:
+    """Give the mark of a report's verdict; where nothing could be compared it is neither good nor bad."""
+    return _NEUTRAL if isinstance(report.summary, outcomes.NothingToCompare) else _OF_REPORT[report.verdict]
+
+
+def emoji_of_report(report: Report) -> str:
+    """Give the coloured mark of a report's verdict, for a comment."""
+    mark = of_report(report)
+    return _COLOURED_NEUTRAL if mark == _NEUTRAL else _COLOURED[mark]
+
+
+def emoji(finding: Finding) -> str:
+    """Give the coloured mark of a finding's verdict, for a comment."""
+    return _COLOURED[SHAPES[finding.verdict]]

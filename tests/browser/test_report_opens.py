@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.model import Report
-from gate.words import marks, verdict_line
+from gate.words import bars, verdict_line
 from tests.browser import situations
 from tests.browser.looks import LOST, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, WRONG
 from tests.gate.report import examples
@@ -45,7 +45,7 @@ def test_the_report_opens_without_a_word(shown: Shown) -> None:
     report, page = shown
     assert page.heard == []
     assert page.page.title() == f"perfgate: {verdict_line.text(report)}"
-    assert page.page.locator("h1").inner_text() == f"{marks.of_report(report)} {verdict_line.text(report)}"
+    assert page.page.locator("h1").inner_text() == f"{bars.of_report(report)} {verdict_line.text(report)}"
     assert page.evaluate(ROWS) == len(report.findings)
     assert page.evaluate(LOST) == []
     assert page.evaluate(NAMELESS) == []
@@ -69,7 +69,7 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
     with context(browser, scripts=False) as inside:
         page = opened(inside, written(name))
         assert page.heard == []
-        assert page.page.locator("h1").inner_text() == f"{marks.of_report(report)} {verdict_line.text(report)}"
+        assert page.page.locator("h1").inner_text() == f"{bars.of_report(report)} {verdict_line.text(report)}"
         assert page.evaluate(ROWS) == len(report.findings)
         assert page.evaluate(DETAILS) == len(report.findings)
         # what needs a script is not shown without one

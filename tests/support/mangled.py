@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gate.commands.import_.importing import lines as encoded
+from gate.commands.import_.command import lines as encoded
 from gate.evidence.foreign.records import Placed, lines
 from gate.evidence.records import Inputs, Located
 from gate.evidence.records import read as read_lines

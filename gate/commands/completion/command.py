@@ -1,15 +1,22 @@
-"""The options of perfgate completion."""
+"""perfgate completion: a script for a shell, and what completes a line that is being typed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
-from gate.cli.command import Command
+from gate.cli.catalogue import headings, kind, setting_keys
+from gate.cli.command import Command, command_names, command_of
 from gate.cli.listing import declaring
 from gate.cli.options import argument
 
 _SHELLS = declaring("gate/commands/completion", "SCRIPT")
+_BESIDE = {"file": "file", "rules": "file", "run": "file", "folder": "folder", "setting": "setting"}
+"""What a shell does besides, by kinds of values: it lists files or folders, or puts no blank behind a word."""
+_RUNS = (".perfgate", ".perfgate/*", ".perfgate/runs/*")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,8 +34,6 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
         out.write(import_module(f"gate.commands.completion.{options.shell}").SCRIPT)
         return 0
-    from gate.commands.completion.candidates import candidates
-
     also, found = candidates(options.line)
     out.writelines([f"\t{also}\n", *(f"{word}\t{about}\n" for word, about in found.items())])
     return 0
@@ -43,3 +48,63 @@ COMMAND = Command(
     options=Options,
     run=run,
 )
+
+
+def candidates(line: Sequence[str]) -> tuple[str, Mapping[str, str]]:
+    """Return what a shell does besides (file, folder, setting or nothing), and each word with what it means.
+
+    line: from the program's name to the word at the cursor, which may be empty. bash makes words of their own of "=".
+    """
+    *before, current = [word for word in [*line[1:], *([""] if line[-1] == "=" else [])] if word != "="]
+    option, equals, value = current.partition("=")
+    given = option.startswith("--") and bool(equals)
+    option, current = (option, value) if given else (before[-1] if before else "", current)
+    also, found = _all(before, option, current)
+    return also, {word: about for word, about in found.items() if word.startswith(current)}
+
+
+def _all(before: Sequence[str], option: str, current: str) -> tuple[str, Mapping[str, str]]:
+    names = [word for word in before if not word.startswith("-")]
+    if not names:
+        commands = {name: command_of(name).help for name in command_names()}
+        return "", {**commands, "--help": "show help", "--version": "show the version"}
+    if names[0] not in command_names():
+        return "", {}
+    command = command_of(names[0])
+    part = command.parts.get(before[1]) if len(before) > 1 else None
+    parts = {name: own.help for name, own in command.parts.items()} if len(before) == 1 else {}
+    parameters = [each for heading in headings(part or command) for each in heading.parameters]
+    asked = next((each for each in parameters if each.flag and each.flag == option and each.metavar is not None), None)
+    if asked is None and current.startswith("-"):
+        return "", {**{each.flag: each.help for each in parameters if each.flag}, "--help": "show help"}
+    asked = asked or next((each for each in parameters if not each.flag), None)
+    said = "" if asked is None else kind(asked)
+    kinds: Mapping[str, tuple[str, Iterable[str]]] = {
+        "words": ("", asked.known if asked is not None else ()), "rules": ("", ("base", "head")),
+        "ref": ("git ref", _refs()), "benchmark": ("benchmark", _benchmarks()),
+        "run": ("run", (str(each) for glob in _RUNS for each in Path().glob(glob) if each.is_dir())),
+        "setting": ("setting", (f"{key}=" for key in setting_keys())),
+    }  # fmt: skip
+    about, words = kinds.get(said, ("", ()))
+    return _BESIDE.get(said, ""), {**dict.fromkeys(words, about), **parts}
+
+
+def _refs() -> Iterator[str]:
+    import subprocess
+
+    command = ["git", "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"]
+    yield from subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+
+
+def _benchmarks() -> Iterator[str]:
+    """Read names in the nearest configuration, as far as it can be read while somebody writes it."""
+    import tomllib
+
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        for name in ("perfgate.toml", "pyproject.toml"):
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                tables = tomllib.loads((folder / name).read_text(encoding="utf-8"))
+                own = tables if name == "perfgate.toml" else tables["tool"]["perfgate"]
+                yield from (each["name"] for each in own["benchmark"])
+        if (folder / "perfgate.toml").exists() or (folder / ".git").exists():
+            return

@@ -1,12 +1,23 @@
-"""The options of perfgate doctor."""
+"""perfgate doctor: checks whether this host is fit to measure on; changes nothing."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.command import MEASURED, Command
+from gate.cli.groups import OutputOptions
 from gate.cli.options import option, switch
+from gate.codes import Exit
+from gate.model import SCHEMA, UserError
+from gate.model.controls import UNTESTED
+
+if TYPE_CHECKING:
+    from gate.document.document import Document, Part
+    from harness.host.fitness.host_check import Check
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,12 +29,90 @@ class Options:
 
 
 def run(options: Options, out: TextIO, _err: TextIO) -> int:
-    """Look at the host."""
-    from gate.commands.doctor import doctor
+    """Examine the host and print what was found; 0, or 5 with --strict when it is unfit.
+
+    Raises:
+        UserError: the JSON cannot be written.
+    """
+    from gate.document import terminal
+    from gate.report.json import text_of
+    from gate.report.outputs import deliver, require_writable
+    from gate.run.memory import opened
     from gate.run.refusal import require_measuring
+    from gate.store.history_records import proof_of
+    from gate.store.memory import HistoryError, folder_of
+    from harness.host.fitness.examination import examine, unfit
+    from harness.host.fitness.host_check import Check
+    from harness.sandbox.sandbox import examined
 
     require_measuring()
-    return doctor.run(options.strict, options.json, out)
+    files = {"json": options.json} if options.json is not None else {}
+    require_writable(OutputOptions(files))
+    history = None
+    with suppress(HistoryError):
+        history = folder_of(None, None, os.environ)
+    sandbox = examined("auto")
+    why = "It keeps what is measured from everything but its own tree (docs/security.md)."
+    # what the controls prove of the history that the working directory has
+    proved, proof = list[Check](), None
+    with suppress(UserError):
+        proof = None if history is None else proof_of(opened(None).read().records)
+    if proof is not None:
+        warning = proof.warning()
+        # what is well is shown without why
+        said = f"{proof.sentence()}: {warning}" if warning else f"{proof.sentence()}. {UNTESTED}"
+        proved = [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
+    checks = [*examine(history), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
+    keys = ("name", "state", "value", "why", "command")
+    plain = [{key: getattr(check, key) for key in keys} for check in checks]
+    found = {"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain}
+    deliver(
+        files, {"json": lambda: text_of(found)},
+        lambda: terminal.render(document(checks), terminal.bounded(out)), out,
+    )  # fmt: skip
+    return Exit.UNFIT if options.strict and unfit(checks) else 0
+
+
+def document(checks: Sequence[Check]) -> Document:
+    """Say what was found, the worst first, ending with the verdict."""
+    from gate.document.document import Code, Document, Facts, Said, Section
+    from harness.host.fitness.examination import unfit
+
+    of = {state: [check for check in checks if check.state == state] for state in ("bad", "warn", "unknown", "ok")}
+    sections: list[list[Part]] = [
+        [
+            Section(
+                f"{check.state}: {check.name}",
+                check.name,
+                [Said(check.value), Said(check.why), *([Code(check.command, "to change it")] if check.command else [])],
+            )
+        ]
+        for check in (*of["bad"], *of["warn"])
+    ]
+    sections += [
+        [Section("unknown", "unknown", [Facts([(each.name, f"{each.value}. {each.why}") for each in of["unknown"]])])],
+        [Section("ok", "ok", [Facts([(each.name, each.value) for each in of["ok"]])])],
+        [Said(verdict(checks), "error" if unfit(checks) else "pass")],
+    ]
+    return Document("perfgate doctor", "this host", sections, "in --json", "")
+
+
+def verdict(checks: Sequence[Check]) -> str:
+    """Put the verdict into words: "fit with 3 warnings, 2 unknown" or "unfit: steal time, governor"."""
+    from gate.units import plural
+    from harness.host.fitness.examination import unfit
+    from harness.host.fitness.load import WAITS
+
+    bad = [check.name for check in unfit(checks)]
+    counts = {state: sum(check.state == state for check in checks) for state in ("warn", "unknown")}
+    warnings = plural(counts["warn"], "warning") if counts["warn"] else ""
+    unknown = f"{counts['unknown']} unknown" if counts["unknown"] else ""
+    more = ", ".join(text for text in (warnings, unknown) if text)
+    if bad:
+        wall = " for wall time" if set(bad) <= WAITS else ""
+        able = "; commands that active time decides can be measured (`perfgate try` shows which)" if wall else ""
+        return f"unfit{wall}: {', '.join(bad)}{able}" + (f"; {more}" if more else "")
+    return f"fit with {more}" if more else "fit"
 
 
 COMMAND = Command(

@@ -21,7 +21,7 @@ from gate.model.profile import Profile
 from gate.planning.deciding import decide_inputs
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
-from gate.report.text.terminal import explanation_lines
+from gate.report.terminal import explanation_lines
 from gate.units import format_duration, plural
 from gate.words import reports, verdict_line
 from gate.writing.phrases import listed, none_of

@@ -30,7 +30,7 @@ from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
 from gate.report.links import Links
-from gate.report.markdown import comment, summary
+from gate.report.markdown import comment
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import grouped
@@ -121,7 +121,7 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
     file = environment.get("GITHUB_STEP_SUMMARY")
     outcome, links = publication.outcome, publication.links
     if publication.report is not None:
-        shown = summary.render(publication.report, links)
+        shown = comment.summary(publication.report, links)
     else:
         shown = notice.render(outcome.notices, links) if outcome.notices else ""
         shown += _text(outcome, links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")

@@ -1,8 +1,8 @@
 """Text without colour, of no terminal's width."""
 
+from gate.report import terminal
 from gate.report.links import Links
 from gate.report.measurements import Subject
-from gate.report.text import terminal
 
 
 def render(subject: Subject, links: Links) -> str:  # noqa: ARG001  # of the Protocol

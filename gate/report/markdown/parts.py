@@ -14,7 +14,7 @@ from gate.model import Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
 from gate.units import plural
-from gate.words import bars, failures, marks, notes, numbers, reports, sameness, views
+from gate.words import bars, failures, notes, numbers, reports, sameness, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
@@ -127,7 +127,7 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
         verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
         verdict += f"<br>{numbers.MAY_REGRESS}" if finding.may_regress else ""
         quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
-        name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
+        name = f"{bars.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
         yield (
             f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
             f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",

@@ -14,8 +14,7 @@ from gate.decide.importance import plain
 from gate.model import SIDES, Case, Counts, Finding, Level, Report, Sample, Side, Variance
 from gate.model.case import case_id
 from gate.report.page.embedded import Again
-from gate.report.page.forest import Bar, Forest
-from gate.report.page.pictures import Shown
+from gate.report.page.pictures import Bar, Forest, Shown
 from gate.units import format_number, format_share, plural
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views

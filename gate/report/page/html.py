@@ -17,10 +17,9 @@ from gate.model.case import pairs
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
-from gate.report.page.forest import MARKS, forest_of
-from gate.report.page.pictures import flame_of, pictures_of, readings
+from gate.report.page.pictures import MARKS, flame_of, forest_of, pictures_of, readings
 from gate.units import format_confidence, format_duration, format_number, format_share, plural
-from gate.words import creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, creep, explanations, failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
 from gate.words.failures import grouped
@@ -50,10 +49,10 @@ def render(report: Report, material: Material | None = None) -> str:
         "report": report,
         "title": verdict_line.text(report),
         "line": verdict_line.verdict_line(report),
-        "mark": marks.of_report(report),
+        "mark": bars.of_report(report),
         "tallies": reports.tallies(report),
         "neutral": isinstance(report.summary, outcomes.NothingToCompare),
-        "shapes": marks.SHAPES,
+        "shapes": bars.SHAPES,
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),
         "clauses": views.clauses(report.findings),

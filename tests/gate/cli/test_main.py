@@ -1,17 +1,21 @@
 """The command line in process, and its ends: usage errors, faults of perfgate's own, streams that close."""
 
+from __future__ import annotations
+
 import io
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gate import __version__
 from gate.cli.catalogue import entries
 from gate.cli.command import command_names
-from gate.cli.main import main
+from gate.cli.main import Harmless, main
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
 from tests.support.project import environment, perfgate
@@ -46,7 +50,6 @@ def test_version_and_help() -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("--nope",), "perfgate: --nope is not an option; see"),
         (("-x",), "perfgate: -x is not an option; see"),
         (("check", "--strict=3"), "perfgate check: --strict takes no value; see"),
         (("check", "--"), "perfgate check: no command stands behind --; see"),
@@ -61,12 +64,10 @@ def test_version_and_help() -> None:
         ),
         (("check", "--bench", "x"), "--bench is not an option (did you mean --benchmark?)"),
         # the keys of the config are options to many a reader
-        (("check", "--thresold", "3%"), "--thresold is not an option (did you mean --set gate.threshold=3%?); see perfgate check --help"),
         (("check", "--threshold=3%"), "(did you mean --set gate.threshold=3%?); see perfgate check --help"),
         (("check", "--color", "never"), "--color is not an option; see perfgate check --help"),
         (("check", "--builds", "--quiet"), "(did you mean --set plan.builds=...?)"),
         (("study", "--builds", "3"), "(did you mean --set study.builds=3?)"),
-        (("study", "measure", "--replicate", "3"), "(did you mean --set study.replicates=3?)"),
         (("study", "--shards=2"), "(did you mean --set plan.shards=2?)"),
         (("study", "analyse", "--log"), "--log is not an option; write --scale log; see perfgate study analyse --help"),
         (("calibrate", "--inject", "3%"), "--inject is not an option; `perfgate simulate .perfgate/calibration --effect 5%` shows how often a change is found; see perfgate calibrate --help"),
@@ -89,17 +90,16 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
     assert said in err
 
 
-@pytest.mark.parametrize("folder", [False, True])
-@pytest.mark.parametrize("command", ["explain", "report", "simulate"])
+@pytest.mark.parametrize("command", ["explain", "report", "simulate .perfgate"])
 def test_before_the_first_run_the_next_step_is_named_with_its_cost(
-    command: str, folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if folder:
-        (tmp_path / ".perfgate").mkdir()
-    code, out, err = run(command, *([".perfgate"] if command == "simulate" else []))
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "no run in .perfgate: make one with `perfgate check`" in err and "at most plan.budget (15 min" in err
+    for _ in range(2):
+        code, out, err = run(*command.split())
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "no run in .perfgate: make one with `perfgate check`" in err and "at most plan.budget (15 min" in err
+        (tmp_path / ".perfgate").mkdir(exist_ok=True)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -142,19 +142,28 @@ def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
     assert run("report", str(files["json"]))[1].startswith("◆ Too noisy")
 
 
-def test_two_formats_cannot_share_standard_output(table_v: str) -> None:
+def test_two_formats_cannot_share_standard_output_and_a_selection_must_match(table_v: str) -> None:
     code, out, err = run("decide", table_v, "--json", "-", "--html", "-")
-    assert (code, out) == (2, "")
-    assert "both want standard output" in err
+    assert (code, out, "both want standard output" in err) == (2, "", True)
+    code, _, err = run("decide", table_v, "--benchmark", "x*")
+    assert (code, err) == (2, "perfgate: --benchmark x*: matches none of bench\n")
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", '{"type":"run","seed":7}\n'])
-def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path, content: str) -> None:
-    (tmp_path / "empty.jsonl").write_text(content)
-    code, out, err = run("decide", str(tmp_path / "empty.jsonl"))
-    assert (code, err) == (4, "")
-    assert out.startswith("✖ Error: nothing was measured\n")
-    assert "next Run `perfgate check`, which measures and decides" in " ".join(out.split())
+def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path) -> None:
+    for content in ("", "\n\n", '{"type":"run","seed":7}\n'):
+        (tmp_path / "empty.jsonl").write_text(content)
+        code, out, err = run("decide", str(tmp_path / "empty.jsonl"))
+        assert (code, err) == (4, "")
+        assert out.startswith("✖ Error: nothing was measured\n")
+        assert "next Run `perfgate check`, which measures and decides" in " ".join(out.split())
+
+
+def changed(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
+    """Table V with other metrics."""
+    lines = text([*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]).splitlines()
+    records = [{**record, "metrics": change(record["metrics"])} for record in map(json.loads, lines)]
+    (folder / "m.jsonl").write_text(text(records))
+    return str(folder / "m.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -165,21 +174,15 @@ def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path, conten
         ("latency", "seconds", '"seconds" is not a known unit: write "s"'),
         ("size", "kilobytes", '"kilobytes" is not a known unit: write "kB"'),
         # units of one's own, and known ones
-        ("rate", "req/s", None),
-        ("length", "furlong", None),
-        ("time", "ms", None),
-        ("time", "", None),
-        ("size", "KiB", None),
+        *(
+            (metric, unit, None)
+            for metric, unit in (("rate", "req/s"), ("length", "furlong"), ("time", ""), ("size", "KiB"))
+        ),
     ],
 )
 def test_a_misspelt_unit_is_one_warning(tmp_path: Path, metric: str, unit: str, said: str | None) -> None:
-    lines = text([*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]).splitlines()
-    records = [json.loads(line) for line in lines]
-    for record in records:
-        (measured,) = record["metrics"].values()
-        record["metrics"] = {metric: {**measured, "unit": unit, "better": "lower"}}
-    (tmp_path / "m.jsonl").write_text(text(records))
-    code, out, err = run("decide", str(tmp_path / "m.jsonl"), "--json", "-")
+    file = changed(tmp_path, lambda own: {metric: {**own["time"], "unit": unit, "better": "lower"}})
+    code, out, err = run("decide", file, "--json", "-")
     assert (code, err) == (0, "")
     found = [each["text"] for each in json.loads(out)["warnings"] if each["kind"] == "unknown-unit"]
     assert len(found) == (said is not None)
@@ -187,22 +190,11 @@ def test_a_misspelt_unit_is_one_warning(tmp_path: Path, metric: str, unit: str, 
 
 
 def test_values_below_0_are_inconclusive_and_no_builds_would_help(tmp_path: Path) -> None:
-    lines = [*builds("base", TABLE_V_OLD), *builds("head", TABLE_V_NEW)]
-    records = [json.loads(line) for line in text(lines).splitlines()]
-    for record in records:
-        for measured in record["metrics"].values():
-            measured["values"] = [-value for value in measured["values"]]
-    (tmp_path / "m.jsonl").write_text(text(records))
-    code, out, _ = run("decide", str(tmp_path / "m.jsonl"))
-    assert code == 0
-    assert "has no ratio: negative values have no ratio; not failing" in out
+    file = changed(tmp_path, lambda own: {"time": {**own["time"], "values": [-v for v in own["time"]["values"]]}})
+    code, out, _ = run("decide", file)
+    assert (code, "has no ratio: negative values have no ratio; not failing" in out) == (0, True)
     assert "next Check the program that writes the values: some are below 0" in " ".join(out.split())
     assert "plan.builds" not in out.partition("base")[0]
-
-
-def test_a_selection_that_matches_nothing_is_an_error(table_v: str) -> None:
-    code, _, err = run("decide", table_v, "--benchmark", "x*")
-    assert (code, err) == (2, "perfgate: --benchmark x*: matches none of bench\n")
 
 
 def test_a_fault_of_perfgate_itself_is_one_line_and_never_a_pass(table_v: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,15 +220,54 @@ def test_windows_is_refused_in_one_line_for_measuring_only(table_v: str, monkeyp
 
 
 def test_a_reader_that_goes_away_or_a_full_disk_shows_no_traceback(table_v: str) -> None:
-    closed = subprocess.run(
-        ["sh", "-c", '"$@" | true', "sh", *perfgate("decide", table_v)],
-        capture_output=True, text=True, check=False, env=environment(),
-    )  # fmt: skip
-    assert closed.stderr == ""
-    for form in ((), ("--json", "-"), ("--html", "-")):
-        # what is longer than a buffer fails while it is written, what is shorter at the end
-        full = subprocess.run(
-            ["sh", "-c", '"$@" > /dev/full', "sh", *perfgate("decide", table_v, *form)],
-            capture_output=True, text=True, check=False, env=environment(),
-        )  # fmt: skip
-        assert (full.returncode, full.stderr) == (4, "perfgate: standard output: No space left on device\n")
+    def into(redirection: str, *form: str) -> tuple[int, str]:
+        command = ["sh", "-c", f'"$@" {redirection}', "sh", *perfgate("decide", table_v, *form)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+        return done.returncode, done.stderr
+
+    assert into("| true")[1] == ""
+    # what is longer than a buffer fails while it is written, what is shorter at the end
+    for form in ((), ("--html", "-")):
+        assert into("> /dev/full", *form) == (4, "perfgate: standard output: No space left on device\n")
+
+
+# --- what programs wrote reaches the log of a workflow as text, and never as a command of it --------------------------
+
+
+def written(*pieces: str) -> str:
+    stream = io.StringIO()
+    harmless = Harmless(stream)
+    assert [harmless.write(piece) for piece in pieces] == [len(piece) for piece in pieces]
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        *([each] for each in ("::error::pwn\n", "      ::stop-commands::tok\n", "a\r::error::x", "\u3000::error::x")),
+        *(["      ", "::set-output name=x::y"], ["a\n", "\t ::add-mask::e"], ["a", "\n", "::error::x"]),
+        ["##[error]x", "a ##[set-env name=LD_PRELOAD]/x.so"],
+        [":", ":error::x", "\n#", "#", "[error]y", "\n  :", ":"],
+        ["\n\n  ::debug::x\r\n::error::y"],
+    ],
+)
+def test_no_line_is_a_command(pieces: list[str]) -> None:
+    text = written(*pieces)
+    assert "##[" not in text
+    assert not any(line.strip().startswith("::") for line in re.split(r"[\r\n]", text))
+    assert re.sub(r"[\s:]", "", text) == re.sub(r"[\s:]", "", "".join(pieces))
+
+
+def test_all_else_is_left_as_it_is() -> None:
+    for pieces in (("std::vector", "::push", " a::b\n"), ("a", "::b"), ("[::1]\n", "", "c: :d\n"), ("  x", "::y")):
+        assert written(*pieces) == "".join(pieces)
+
+
+def test_the_command_line_writes_so_in_a_workflow_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for value in ("true", ""):
+        monkeypatch.setenv("GITHUB_ACTIONS", value)
+        err = io.StringIO()
+        main(["report", "##[error]x"], io.StringIO(), err)
+        said.append(err.getvalue())
+    assert "##[error]x" not in said[0] and "## [error]x" in said[0] and "##[error]x" in said[1]

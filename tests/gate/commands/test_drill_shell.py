@@ -84,9 +84,7 @@ def test_how_the_shell_was_started() -> None:
     assert told("set +o pipefail\ngate | other", pipefail=True) == "lost"
     assert told("gate\nother", stops=False) == "goes-on"
     assert told("other\ngate\n", stops=False) == "kept"
-
-
-def test_each_of_several_counts() -> None:
+    # each of several counts
     assert told("gate --one\ngate --other || true") == "lost"
 
 

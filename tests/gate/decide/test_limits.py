@@ -19,10 +19,10 @@ from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, Round, Run, reasons
 from gate.model.warnings.estimates import BeyondWarn, NotExact
 from gate.model.warnings.measured import LinkedBuilds, NoneOfBuilds
-from gate.report import junit
+from gate.report import terminal
+from gate.report.formats import junit
 from gate.report.markdown import comment
 from gate.report.page import html
-from gate.report.text import terminal
 from tests.gate.decide.decided import TODAY, policy_by
 from tests.support import simulate
 from tests.support.lines import builds, execution, located
@@ -295,5 +295,5 @@ def test_every_format_shows_a_limit_a_size_and_the_time_of_builds() -> None:
     lines = [made(side, b, 1000, 10.0 + b / 10) for side in ("base", "head") for b in range(6)]
     tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "size", "build-time"]}}
     found = report([*lines, *timed(0.1)], gate={"limit": "50ms"}, **tables)
-    for said in (html.render(found), comment.render(found), junit.render(found), terminal.render(found)):
+    for said in (html.render(found), comment.render(found), junit.written(found), terminal.render(found)):
         assert "limit of 50 ms" in " ".join(said.split()) and "build-time" in said and "size" in said

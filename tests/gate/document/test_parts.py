@@ -1,7 +1,5 @@
 """Sections, commands, folds and tables of a document as a terminal, Markdown and a page write them."""
 
-import pytest
-
 from gate.document import html, markdown, terminal
 from gate.document.document import (
     Cell,
@@ -51,10 +49,10 @@ def test_a_terminal_has_all_but_what_is_folded() -> None:
     )
 
 
-@pytest.mark.parametrize(("width", "shown"), [(60, True), (40, False)])
-def test_a_spare_column_is_left_out_where_there_is_no_room(width: int, shown: bool) -> None:
-    assert ("more" in text(width).splitlines()[8]) is shown
-    assert "much" in text(width)
+def test_a_spare_column_is_left_out_where_there_is_no_room() -> None:
+    for width, shown in ((60, True), (40, False)):
+        assert ("more" in text(width).splitlines()[8]) is shown
+        assert "much" in text(width)
 
 
 def test_what_does_not_print_is_written_visibly() -> None:

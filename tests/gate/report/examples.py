@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
-import msgspec
 from msgspec.structs import replace
 
 from gate.decide.reasons import summary as decide_summary
@@ -25,6 +25,7 @@ from gate.model import (
     HostState,
     Identical,
     IntervalKind,
+    Level,
     LookFacts,
     MemoryFacts,
     MemoryUse,
@@ -91,72 +92,58 @@ def side(value: float, spread: float | None = 0.005, counts: Counts = COUNTS) ->
 def interval(
     estimate: float | None, half: float | None = 0.02, kind: IntervalKind = "bounded", method: str = "fieller"
 ) -> RatioInterval:
-    bounded = estimate is not None and half is not None and kind == "bounded"
-    return RatioInterval(
-        estimate=estimate,
-        low=estimate - half if bounded and estimate is not None and half is not None else None,
-        high=estimate + half if bounded and estimate is not None and half is not None else None,
-        confidence=0.95,
-        method=method,
-        df=8.3 if method == "fieller" and kind != "withheld" else None,
-        kind=kind,
+    low, high = (
+        (None, None) if estimate is None or half is None or kind != "bounded" else (estimate - half, estimate + half)
     )
+    df = 8.3 if method == "fieller" and kind != "withheld" else None
+    return RatioInterval(estimate=estimate, low=low, high=high, confidence=0.95, method=method, df=df, kind=kind)
+
+
+def at(confidence: float, low: float | None, high: float | None, look: int = 1, looks: int = 1) -> DecidedAt:
+    return DecidedAt(confidence=confidence, low=low, high=high, look=look, looks=looks)
+
+
+NOWHERE = at(0.95, None, None)
+
+
+def variance(level: Level, s2: float, t2: float | None, relative: float | None) -> Variance:
+    return Variance(level=level, s2=s2, t2=t2, relative=relative)
 
 
 def variances() -> Variances:
     def of(mean: float) -> list[Variance]:
         return [
-            Variance(level="iteration", s2=4.0e-6, t2=4.0e-6, relative=2e-3 / mean),
-            Variance(level="execution", s2=1.1e-6, t2=7.0e-7, relative=1.05e-3 / mean),
-            Variance(level="build", s2=2.0e-7, t2=-2.0e-8, relative=4.5e-4 / mean),
+            variance("iteration", 4.0e-6, 4.0e-6, 2e-3 / mean),
+            variance("execution", 1.1e-6, 7.0e-7, 1.05e-3 / mean),
+            variance("build", 2.0e-7, -2.0e-8, 4.5e-4 / mean),
         ]
 
     return Variances(base=of(0.1015), head=of(0.1067))
 
 
+REST: dict[str, Any] = {
+    "metric": "time", "unit": "s", "better": "lower", "statistic": "mean", "factors": {}, "sessions": [],
+    "threshold": 0.03, "floor": 1e-6, "p": 0.62, "p_adjusted": 1.0, "p_improvement": 0.7, "p_improvement_adjusted": 1.0,
+    "accepted": None, "reason": reasons.Within(threshold=0.03), "warnings": [], "more_builds": None, "stopped": None,
+    "detectable": None, "identical": None, "memory": None,
+}  # fmt: skip
+
+
 def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **changes: Any) -> Finding:
     """A finding; estimate and half set the ratio, every other keyword replaces a field."""
-    estimate = changes.pop("estimate", 1.002)
-    half = changes.pop("half", 0.011)
-    value = changes.pop("value", 0.1015)
-    decided = estimate is not None and half is not None
-    fields: dict[str, Any] = {
-        "metric": "time",
-        "unit": "s",
-        "better": "lower",
-        "statistic": "mean",
-        "factors": {},
+    estimate, half, value = (changes.pop(n, d) for n, d in (("estimate", 1.002), ("half", 0.011), ("value", 0.1015)))
+    ends = (None, None) if estimate is None or half is None else (estimate - 1.7 * half, estimate + 1.7 * half)
+    fields = REST | {
         "base": side(value),
         "head": side(value * (1.0 if estimate is None else estimate)),
         "ratio": interval(estimate, half),
-        "sessions": [],
-        "decided_at": DecidedAt(
-            confidence=0.9958,
-            low=estimate - 1.7 * half if decided else None,
-            high=estimate + 1.7 * half if decided else None,
-            look=1,
-            looks=1,
-        ),
-        "threshold": 0.03,
-        "floor": 1e-6,
-        "p": 0.62,
-        "p_adjusted": 1.0,
-        "p_improvement": 0.7,
-        "p_improvement_adjusted": 1.0,
-        "accepted": None,
-        "reason": reasons.Within(threshold=0.03),
-        "warnings": [],
+        "decided_at": at(0.9958, *ends),
         "not_worse": verdict in ("unchanged", "improvement"),
-        "more_builds": None,
-        "stopped": None,
-        "detectable": None,
-        "identical": None,
         "variance": variances(),
-        "memory": None,
+        **changes,
     }
-    fields |= changes
-    rests_on = "decided_at" if verdict in ("regression", "improvement", "accepted") else "ratio"
     without = fields["ratio"].kind == "withheld" or fields["ratio"].method == "exact"
+    rests_on = "decided_at" if verdict in ("regression", "improvement", "accepted") else "ratio"
     return Finding(benchmark=benchmark, verdict=verdict, **({"shown": None if without else rests_on} | fields))
 
 
@@ -177,80 +164,58 @@ def told(text: str) -> reasons.Reason:
 
 
 def regressed(benchmark: str = "parse-large", **changes: Any) -> Finding:
-    fields: dict[str, Any] = {
-        "estimate": 1.083,
-        "half": 0.02,
-        "p": 0.00002,
-        "p_adjusted": 0.0012,
-        "reason": EXCEEDS,
-    }
-    return finding(benchmark, "regression", **(fields | changes))
+    slower = {"estimate": 1.083, "half": 0.02, "p": 0.00002, "p_adjusted": 0.0012, "reason": EXCEEDS}
+    return finding(benchmark, "regression", **(slower | changes))
 
 
 def improved(benchmark: str = "render", **changes: Any) -> Finding:
-    fields: dict[str, Any] = {
-        "estimate": 0.872,
-        "half": 0.015,
-        "p": 1.0,
-        "p_adjusted": 1.0,
-        "p_improvement": 0.00001,
-        "p_improvement_adjusted": 0.0001,
-        "reason": EXCEEDS,
-    }
-    return finding(benchmark, "improvement", **(fields | changes))
+    faster = {"estimate": 0.872, "half": 0.015, "p": 1.0, "p_adjusted": 1.0, "reason": EXCEEDS}
+    faster |= {"p_improvement": 0.00001, "p_improvement_adjusted": 0.0001}
+    return finding(benchmark, "improvement", **(faster | changes))
 
 
 def withheld(benchmark: str = "startup", **changes: Any) -> Finding:
-    fields: dict[str, Any] = {
+    fields: dict[str, Any] = dict.fromkeys(("p", "p_adjusted", "p_improvement", "p_improvement_adjusted")) | {
         "base": side(0.0123, None, ONE_BUILD),
         "head": side(0.0129, None, ONE_BUILD),
         "ratio": interval(1.0488, None, "withheld"),
-        "decided_at": DecidedAt(confidence=0.95, low=None, high=None, look=1, looks=1),
-        "p": None,
-        "p_adjusted": None,
-        "p_improvement": None,
-        "p_improvement_adjusted": None,
+        "decided_at": NOWHERE,
         "reason": ONE_UNIT,
         "variance": Variances(
-            base=[Variance(level="iteration", s2=1e-8, t2=1e-8, relative=0.008)],
-            head=[Variance(level="iteration", s2=1.2e-8, t2=None, relative=None)],
+            base=[variance("iteration", 1e-8, 1e-8, 0.008)], head=[variance("iteration", 1.2e-8, None, None)]
         ),
     }
     return finding(benchmark, "inconclusive", **(fields | changes))
 
 
 def unbounded(benchmark: str = "noisy", kind: IntervalKind = "line", **changes: Any) -> Finding:
-    fields: dict[str, Any] = {
-        "ratio": interval(1.2, None, kind),
-        "decided_at": DecidedAt(confidence=0.95, low=None, high=None, look=1, looks=1),
-        "reason": reasons.Unbounded(),
-        "estimate": 1.2,
-    }
+    fields = {"ratio": interval(1.2, None, kind), "decided_at": NOWHERE, "reason": reasons.Unbounded(), "estimate": 1.2}
     return finding(benchmark, "inconclusive", **(fields | changes))
 
 
 def accepted(benchmark: str = "encode", **changes: Any) -> Finding:
-    entry = Accepted(up_to=0.08, until="2026-12-31", reason="new checksum, see #123")
-    fields: dict[str, Any] = {
+    entry: dict[str, Any] = {"up_to": 0.08, "until": "2026-12-31", "reason": "new checksum, see #123"}
+    fields = {
         "estimate": 1.061,
         "half": 0.012,
-        "accepted": entry,
-        "reason": reasons.AcceptedByEntry(up_to=0.08, until="2026-12-31", reason="new checksum, see #123"),
+        "accepted": Accepted(**entry),
+        "reason": reasons.AcceptedByEntry(**entry),
     }
     return finding(benchmark, "accepted", **(fields | changes))
 
 
 def recorded(benchmark: str = "parse-large", metric: str = "memory", **changes: Any) -> Recorded:
     fields: dict[str, Any] = {
-        "unit": "B",
-        "better": "lower",
-        "factors": {},
-        "base": side(12_582_912.0, 0.001),
-        "head": side(12_713_984.0, 0.001),
-        "ratio": interval(1.0104, 0.0008),
-        "warnings": [],
-    }
+        "unit": "B", "better": "lower", "factors": {}, "base": side(12_582_912.0, 0.001),
+        "head": side(12_713_984.0, 0.001), "ratio": interval(1.0104, 0.0008), "warnings": [],
+    }  # fmt: skip
     return Recorded(benchmark=benchmark, metric=metric, **(fields | changes))
+
+
+def overall(
+    ratio: RatioInterval, cases: int, *, group: str = "all", metric: str = "time", dropped: list[str]
+) -> Overall:
+    return Overall(group=group, metric=metric, ratio=ratio, cases=cases, units=5, level="build", dropped=dropped)
 
 
 def build_failure(**changes: Any) -> Failure:
@@ -333,14 +298,9 @@ def report(verdict: ReportVerdict, findings: list[Finding], **changes: Any) -> R
         "run": run_facts(),
         "policy": policy(),
         "family": Family(method="holm", size=len(findings)),
-        "recorded": [],
-        "failures": [],
-        "overall": [],
-        "curves": [],
-        "new": [],
-        "warnings": [],
+        **{name: [] for name in ("identical", "recorded", "failures", "overall", "curves", "new", "warnings")},
     }
-    return Report(verdict=verdict, findings=findings, **({"identical": []} | fields | changes))
+    return Report(verdict=verdict, findings=findings, **(fields | changes))
 
 
 def summary(
@@ -380,33 +340,16 @@ def regression() -> Report:
             recorded(),
             recorded(metric="user", unit="s", base=side(0.0912), head=side(0.0981), ratio=interval(1.0757)),
         ],
-        overall=[
-            Overall(
-                group="all",
-                metric="time",
-                ratio=interval(1.004, 0.006),
-                cases=7,
-                units=5,
-                level="build",
-                dropped=["startup"],
-            )
-        ],
+        overall=[overall(interval(1.004, 0.006), 7, dropped=["startup"])],
         new=["decode"],
-        warnings=[
-            RulesChanged(("gate.threshold",), "base"),
-            IdenticalBuilds((SameBuilds(5, "base", ""),)),
-        ],
+        warnings=[RulesChanged(("gate.threshold",), "base"), IdenticalBuilds((SameBuilds(5, "base", ""),))],
     )
 
 
 def proof(**changes: Any) -> Proof:
-    fields: dict[str, Any] = {
-        "differ": ["README.md", "docs/index.md", "src/parse.c"],
-        "differ_count": 3,
-        "read_count": 120,
-        "hash": {"base": "sha256:" + "1a" * 32, "head": "sha256:" + "9f" * 32},
-    }
-    return Proof(**(fields | changes))
+    hashes: dict[Side, str] = {"base": "sha256:" + "1a" * 32, "head": "sha256:" + "9f" * 32}
+    made = Proof(differ=["README.md", "docs/index.md", "src/parse.c"], differ_count=3, read_count=120, hash=hashes)
+    return replace(made, **changes)
 
 
 def identical(benchmark: str, **changes: Any) -> Identical:
@@ -443,31 +386,21 @@ def passing() -> Report:
 
 def inconclusive() -> Report:
     findings = [withheld(), unbounded(), unbounded("half", "half-line"), unbounded("gap", "complement")]
-    facts = run_facts(
-        rounds=Round(done=1, planned=None), seconds=None, base=None, head=None, host=None, commands=None, chosen=None
-    )
-    return report("inconclusive", findings, run=facts)
+    unknown = dict.fromkeys(("seconds", "base", "head", "host", "commands", "chosen"))
+    return report("inconclusive", findings, run=run_facts(rounds=Round(done=1, planned=None), **unknown))
 
 
 def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) -> Finding:
     """No slowdown in sight, given up at the second look of four."""
-    pairing = Pairing(rounds=6, correlation=0.89, together=0.058, apart=0.168, gains=True)
-    return finding(
-        benchmark,
-        "no-sign",
-        **{
-            "ratio": interval(1.004, 0.027, method="paired-shared"),
-            "decided_at": DecidedAt(confidence=0.9999, low=0.94, high=1.06, look=2, looks=4),
-            "shown": "ratio",
-            "detectable": detectable,
-            "stopped": "futility",
-            "pairing": pairing,
-            "reason": reasons.NoSign(
-                detectable=detectable, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"
-            ),
-            **changes,
-        },
-    )
+    fields: dict[str, Any] = {
+        "ratio": interval(1.004, 0.027, method="paired-shared"), "decided_at": at(0.9999, 0.94, 1.06, 2, 4),
+        "shown": "ratio", "detectable": detectable, "stopped": "futility",
+        "pairing": Pairing(rounds=6, correlation=0.89, together=0.058, apart=0.168, gains=True),
+        "reason": reasons.NoSign(
+            detectable=detectable, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"
+        ),
+    }  # fmt: skip
+    return finding(benchmark, "no-sign", **(fields | changes))
 
 
 def quiet() -> Report:
@@ -508,57 +441,45 @@ def only_failures() -> Report:
 
 
 def nothing() -> Report:
-    facts = run_facts(
-        id=None, created=None, perfgate=None, seed=None, base=None, head=None, chosen=None, host=None, commands=None,
-        seconds=None,
-        rounds=Round(done=0, planned=None),
-    )  # fmt: skip
+    unknown = ("id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "seconds")
+    facts = run_facts(rounds=Round(done=0, planned=None), **dict.fromkeys(unknown))
     return report("error", [], run=facts, policy=policy(override=[], accept=[]))
 
 
-def hostile() -> Report:
+def hostile(names: Sequence[str] = HOSTILE) -> Report:
     findings = [
         regressed(
-            name,
-            metric=name,
-            unit=name,
-            factors={name: name},
-            warnings=[Said(f"mind {name}")],
-            reason=msgspec.structs.replace(EXCEEDS, outgrown=Accepted(up_to=0.01, until=name, reason=name)),
+            name, metric=name, unit=name, factors={name: name}, warnings=[Said(f"mind {name}")],
+            reason=replace(EXCEEDS, outgrown=Accepted(up_to=0.01, until=name, reason=name)),
         )
-        for name in HOSTILE
-    ]
+        for name in names
+    ]  # fmt: skip
     failures = [
         Failure(
             kind="execution", benchmark=name, side="head", build=0, execution=0, status=name,
             stderr=f"{name}\n```\n</pre>", command=name, directory=name, environment={name: name}, hint=name,
         )
-        for name in HOSTILE
+        for name in names
     ]  # fmt: skip
-    same = {name: name for name in HOSTILE}
-    hashes: dict[Side, str] = {"base": HOSTILE[0], "head": HOSTILE[3]}
-    proofs = proof(differ=HOSTILE, differ_count=len(HOSTILE), hash=hashes)
-    why = {name: Unproved(kind="changed", path=name) for name in HOSTILE[::-1]}
+    first, third, fourth = names[0], names[3 % len(names)], names[4 % len(names)]
+    same = {name: name for name in names}
+    proofs = proof(differ=[*names], differ_count=len(names), hash={"base": first, "head": third})
+    why = {name: Unproved(kind="changed", path=name) for name in names[::-1]}
     facts = run_facts(
-        states=[HostState(when="end", unproved=why)],
-        base=Commit(ref=HOSTILE[0], sha=HOSTILE[4]), host={name: name for name in HOSTILE},
-        commands={name: name for name in HOSTILE}, chosen=" ".join(HOSTILE),
-        id=HOSTILE[0], created=HOSTILE[1], perfgate=HOSTILE[3],
+        states=[HostState(when="end", unproved=why)], base=Commit(ref=first, sha=fourth), host=same, commands=same,
+        chosen=" ".join(names), id=first, created=names[1 % len(names)], perfgate=third,
     )  # fmt: skip
     return report(
         "regression",
         findings,
         failures=failures,
-        identical=[identical(f"same {name}", metric=name, identical=proofs) for name in HOSTILE],
+        identical=[identical(f"same {name}", metric=name, identical=proofs) for name in names],
         run=facts,
-        recorded=[recorded(name, metric=name) for name in HOSTILE],
-        overall=[
-            Overall(group=name, metric=name, ratio=interval(1.0), cases=1, units=5, level="build", dropped=[name])
-            for name in HOSTILE
-        ],
-        new=HOSTILE,
-        warnings=list(map(Said, HOSTILE)),
-        policy=policy(source=HOSTILE[0], gate=same, override=[same]),
+        recorded=[recorded(name, metric=name) for name in names],
+        overall=[overall(interval(1.0), 1, group=name, metric=name, dropped=[name]) for name in names],
+        new=[*names],
+        warnings=list(map(Said, names)),
+        policy=policy(source=first, gate=same, override=[same]),
     )
 
 
@@ -602,15 +523,15 @@ def metrics() -> Report:
 
 def early() -> Report:
     """Stopped at the second look, with remembered variance, and a tail that is decided beside the mean."""
-    at_look = DecidedAt(confidence=0.9994, low=1.034, high=1.081, look=2, looks=4)
+    at_look = at(0.9994, 1.034, 1.081, 2, 4)
     memory = MemoryUse(
         kind="moderated", used=True, df=14.2, sessions=3, first="2026-09-01", last="2026-11-02", remembered=0.0123, present=0.0098,
         without=interval(1.057, 0.031, method="fieller-paired"),
     )  # fmt: skip
-    unused = msgspec.structs.replace(memory, kind="noisier", used=False, present=0.061)
+    unused = replace(memory, kind="noisier", used=False, present=0.061)
     tail = finding(
         "request", "inconclusive", metric="latency", statistic="p99", value=0.0123, estimate=1.021, half=0.06,
-        decided_at=DecidedAt(confidence=0.9994, low=0.91, high=1.14, look=4, looks=4), memory=unused,
+        decided_at=at(0.9994, 0.91, 1.14, 4, 4), memory=unused,
         reason=wide("both"),
         warnings=[NoisierThanRemembered()],
     )  # fmt: skip
@@ -619,6 +540,10 @@ def early() -> Report:
         metric="latency", ratio=interval(1.057, 0.016, method="fieller-moderated"), decided_at=at_look,
         warnings=[EarlyStop(6, 12)], memory=memory,
     )  # fmt: skip
+    effects = [
+        QuantileEffect(tau=0.5, ratio=1.002, low=0.991, high=1.014),
+        QuantileEffect(tau=0.99, ratio=1.021, low=None, high=None),
+    ]
     return report(
         "regression",
         [slow, mean, tail],
@@ -627,22 +552,8 @@ def early() -> Report:
             looks=LookFacts(rounds=[4, 6, 8, 12], used=4),
             memory=MemoryFacts(findings=1, sessions=3, first="2026-09-01", last="2026-11-02", factor=1.2),
         ),
-        overall=[
-            Overall(
-                group="all", metric="latency", ratio=interval(1.021, 0.009), cases=2, units=5, level="build", dropped=[]
-            )
-        ],
-        curves=[
-            QuantileCurve(
-                benchmark="request",
-                metric="latency",
-                factors={},
-                effects=[
-                    QuantileEffect(tau=0.5, ratio=1.002, low=0.991, high=1.014),
-                    QuantileEffect(tau=0.99, ratio=1.021, low=None, high=None),
-                ],
-            )
-        ],
+        overall=[overall(interval(1.021, 0.009), 2, metric="latency", dropped=[])],
+        curves=[QuantileCurve(benchmark="request", metric="latency", factors={}, effects=effects)],
     )
 
 
@@ -679,11 +590,11 @@ def quantiles() -> Report:
     tail: dict[str, Any] = {"metric": "latency", "statistic": "p99", "value": 0.0123}
     mean: dict[str, Any] = {"metric": "latency", "value": 0.0041}
 
-    decided_at = DecidedAt(confidence=0.9996, low=1.11, high=1.28, look=1, looks=3)
+    decided_at = at(0.9996, 1.11, 1.28, 1, 3)
     findings = [
         regressed(
             "GET /items", **tail, ratio=interval(1.192, 0.051), decided_at=decided_at, factors={"load": 100},
-            reason=msgspec.structs.replace(EXCEEDS, confidence=0.9996, comparisons=5),
+            reason=replace(EXCEEDS, confidence=0.9996, comparisons=5),
         ),
         finding("GET /items", **mean, ratio=interval(1.004, 0.012), factors={"load": 100}),
         finding("GET /items", **tail, ratio=interval(1.011, 0.014), factors={"load": 10}),
@@ -712,7 +623,7 @@ def factors() -> Report:
     return report(
         "regression", findings,
         family=Family(method="holm", size=4), failures=[failure],
-        run=msgspec.structs.replace(run_facts(), builds=builds),
+        run=replace(run_facts(), builds=builds),
     )  # fmt: skip
 
 
@@ -770,53 +681,40 @@ def on_machines(*changes: float | None, rounds: int = 5) -> list[SessionRatio]:
 
 def machines() -> Report:
     """Three machines, each judged by itself."""
-    counts = Counts(session=3, build=15, execution=75, iteration=750)
+
+    def of(base: float, head: float, ratio: RatioInterval, *changes: float | None) -> dict[str, Any]:
+        counts = Counts(session=3, build=15, execution=75, iteration=750)
+        sides = {"base": side(base, counts=counts), "head": side(head, counts=counts)}
+        return {**sides, "ratio": replace(ratio, method=method, df=None), "sessions": on_machines(*changes)}
+
     method = "fixed-sessions"
+    exceeds = reasons.Exceeds(threshold=0.03, confidence=0.9917, comparisons=3, outgrown=None)
     depends = DependsOnMachine(OnSession(0, "ci-amd-1", 1.12), OnSession(2, None, 1.4))
     few = reasons.OnMachine(session=1, host="ci-arm-1", why=reasons.FewRoundsThere(needs=3, has=2))
     findings = [
         regressed(
-            base=side(0.1015, counts=counts),
-            head=side(0.1259, counts=counts),
-            ratio=interval(1.24, 0.02, method=method),
-            decided_at=DecidedAt(confidence=0.9917, low=1.21, high=1.27, look=1, looks=1),
-            reason=reasons.Exceeds(threshold=0.03, confidence=0.9917, comparisons=3, outgrown=None),
-            sessions=on_machines(1.12, 1.21, 1.40),
+            **of(0.1015, 0.1259, interval(1.24, 0.02), 1.12, 1.21, 1.40),
+            decided_at=at(0.9917, 1.21, 1.27),
+            reason=exceeds,
             warnings=[depends],
         ),
-        withheld(
-            base=side(0.0123, counts=counts),
-            head=side(0.0148, counts=counts),
-            ratio=interval(1.2, None, "withheld", method),
-            reason=few,
-            sessions=on_machines(1.19, None, 1.21),
-        ),
-        finding(
-            "render",
-            base=side(0.21, counts=counts),
-            head=side(0.2104, counts=counts),
-            ratio=interval(1.002, 0.011, method=method),
-            sessions=on_machines(0.99, 1.01, 1.006),
-        ),
+        withheld(**of(0.0123, 0.0148, interval(1.2, None, "withheld"), 1.19, None, 1.21), reason=few),
+        finding("render", **of(0.21, 0.2104, interval(1.002, 0.011), 0.99, 1.01, 1.006)),
     ]
     return report("regression", findings, run=run_facts(rounds=Round(done=15, planned=15)))
 
 
 def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
     """A profile of stacks such as "main>parse_object>memcmp"; what has no file below is libc's."""
-    files = {"main": "src/main.c", "parse_object": "src/json.c", "read_string": "src/json.c", "find_key": "src/keys.c",
-             "skip_space": "src/json.c", "next_char": "src/json.c"}  # fmt: skip
+    files = {"main": "src/main.c", "find_key": "src/keys.c"}
+    files |= dict.fromkeys(("parse_object", "read_string", "skip_space", "next_char"), "src/json.c")
     names = list(dict.fromkeys(name for stack in spent for name in stack.split(">")))
-    fields: dict[str, Any] = {
-        "benchmark": "parse-large",
-        "side": side,
-        "profiler": "callgrind",
-        "tool": "valgrind 3.19.0",
-        "unit": "instructions",
-        "frames": [Frame(name, files.get(name, "")) for name in names],
-        "stacks": [Stack([names.index(n) for n in stack.split(">")], cost) for stack, cost in spent.items()],
-    }
-    return Profile(**(fields | changes))
+    made = Profile(
+        benchmark="parse-large", side=side, profiler="callgrind", tool="valgrind 3.19.0", unit="instructions",
+        frames=[Frame(name, files.get(name, "")) for name in names],
+        stacks=[Stack([names.index(n) for n in stack.split(">")], cost) for stack, cost in spent.items()],
+    )  # fmt: skip
+    return replace(made, **changes)
 
 
 def profiles() -> tuple[Profile, Profile]:
@@ -863,17 +761,15 @@ def creep_case(benchmark: str, verdict: CreepVerdict, **changes: Any) -> CreepCa
         threshold=0.03, nights=21, window=16, ratio=1.052, tonight=1.061, p=0.002, more=None,
         quiet=0 if verdict == "crept" else 3, suspects=[],
     )  # fmt: skip
-    return msgspec.structs.replace(made, **changes)
+    return replace(made, **changes)
 
 
 def creep() -> Report:
     since = reasons.Crept(threshold=0.03, nights=16, since="2026-11-11", confidence=0.95, outgrown=None)
     crept = finding(
         "parse-large", "regression", reason=since, p=None, p_adjusted=0.002,
-        ratio=RatioInterval(
-            estimate=1.052, low=1.038, high=None, confidence=0.95, method="nights", df=None, kind="half-line"
-        ),
-        decided_at=DecidedAt(confidence=0.95, low=1.038, high=None, look=1, looks=1),
+        ratio=replace(interval(1.052, None, "half-line", "nights"), low=1.038),
+        decided_at=at(0.95, 1.038, None),
     )  # fmt: skip
     alone = finding(
         "encode", "inconclusive", estimate=1.043, half=0.01,
@@ -896,25 +792,13 @@ def creep() -> Report:
 
 
 ALL = {
-    "creep": creep,
-    "regression": regression,
-    "explained": explained,
     "pass": passing,
-    "inconclusive": inconclusive,
     "failures": only_failures,
-    "nothing": nothing,
-    "hostile": hostile,
-    "many": many,
-    "metrics": metrics,
-    "early": early,
-    "only_inconclusive": only_inconclusive,
-    "one_build": one_build,
-    "quantiles": quantiles,
-    "views": views,
-    "factors": factors,
-    "machines": machines,
-    "some_identical": some_identical,
-    "all_identical": all_identical,
-    "quiet": quiet,
-    "in_sight_of_nothing": in_sight_of_nothing,
-}
+    **{
+        each.__name__: each
+        for each in (
+            creep, regression, explained, inconclusive, nothing, hostile, many, metrics, early, only_inconclusive, one_build,
+            quantiles, views, factors, machines, some_identical, all_identical, quiet, in_sight_of_nothing,
+        )
+    },
+}  # fmt: skip

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gate.model import Report
-from gate.report import json, junit
-from gate.report.markdown import accept, comment, summary
-from gate.report.text import terminal
+from gate.report import json, terminal
+from gate.report.formats import junit
+from gate.report.markdown import comment
 from tests.gate.report import examples
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report"
@@ -19,8 +19,8 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "narrow.txt": lambda report: terminal.render(report, width=60),
     "color.txt": lambda report: terminal.render(report, width=100, color=True),
     "md": comment.render,
-    "summary.md": summary.render,
-    "xml": junit.render,
+    "summary.md": comment.summary,
+    "xml": junit.written,
     "json": json.render,
 }
 # what the others have of colour, narrowness, more room and JSON, these have as well
@@ -37,7 +37,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_the_output_is_the_one_that_was_looked_at(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # of a run that does not say when it was
-    monkeypatch.setattr(accept, "today", lambda: datetime.date(2026, 11, 20))
+    monkeypatch.setattr(comment, "today", lambda: datetime.date(2026, 11, 20))
     path = GOLDEN / f"{name}.{kind}"
     got = FORMATS[kind](examples.ALL[name]())
     if os.environ.get("PERFGATE_UPDATE_GOLDEN"):

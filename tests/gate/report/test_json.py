@@ -1,52 +1,38 @@
+import contextlib
+import functools
 import json as plain
 import math
+import re
+from collections.abc import Iterator
 from typing import Any
 
+import jsonschema
 import pytest
 
 from gate.report import json
 from gate.report.json import ReportError
 from tests.gate.report import examples
+from tests.support.seeds import some
+
+SCHEMA: dict[str, Any] = plain.loads(json.schema())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def flat(value: Any) -> Any:
+    """What a report says, with the details beside the kind that they are of."""
+    if isinstance(value, list):
+        return [flat(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    table = {key: flat(each) for key, each in value.items()}
+    return {**table.pop("details", {}), **table}
 
 
 @pytest.mark.parametrize("name", examples.ALL)
-def test_what_is_written_can_be_read(name: str) -> None:
+def test_what_is_written_can_be_read_wherever_its_details_stand(name: str) -> None:
     report = examples.ALL[name]()
-    assert json.read(json.render(report)) == report
-
-
-def test_keys_are_those_of_the_contract() -> None:
-    text = json.render(examples.regression())
-    tables = plain.loads(text)
-    assert list(tables) == [
-        "schema", "verdict", "exit_code", "summary", "stopped", "run", "policy", "family", "findings", "recorded",
-        "failures", "overall", "curves", "new", "warnings", "explanations", "unprofiled", "creep", "controls", "next",
-    ]  # fmt: skip
-    assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
-    assert text.endswith("}\n")
-    assert "type" not in plain.loads(json.render(examples.only_failures()))["failures"][0]
-
-
-def test_what_has_a_sentence_has_it_as_its_text() -> None:
-    tables = plain.loads(json.render(examples.factors()))
-    found = tables["findings"][0]
-    assert tables["summary"]["kind"] == "regressed"
-    assert tables["summary"]["text"] == "1 of 4 results regressed: request time load=busy"
-    assert (found["reason"]["kind"], found["reason"]["details"]["comparisons"], found["shown"]) == (
-        "exceeds",
-        12,
-        "decided_at",
-    )
-    assert found["reason"]["text"].startswith("beyond the threshold of 3% with 99.58% confidence")
-    memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
-    assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")
-
-
-def test_what_follows_is_written() -> None:
-    tables = plain.loads(json.render(examples.regression()))
-    assert tables["findings"][0]["text"].endswith("threshold 3%: same")
-    assert (tables["next"]["kind"], tables["next"]["text"][:18]) == ("fix-regression", "Fix the regression")
-    assert plain.loads(json.render(examples.report("pass", [])))["next"] is None
+    text = json.render(report)
+    assert json.read(text) == json.read(plain.dumps(flat(plain.loads(text)))) == report
 
 
 def test_a_text_is_not_read() -> None:
@@ -54,18 +40,16 @@ def test_a_text_is_not_read() -> None:
     assert json.read(changed) == examples.factors()
 
 
-@pytest.mark.parametrize("name", examples.ALL)
-def test_details_that_stand_beside_the_kind_are_read(name: str) -> None:
-    def flat(value: Any) -> Any:
-        if isinstance(value, list):
-            return [flat(each) for each in value]
-        if not isinstance(value, dict):
-            return value
-        table = {key: flat(each) for key, each in value.items()}
-        return {**table.pop("details", {}), **table}
-
-    report = examples.ALL[name]()
-    assert json.read(plain.dumps(flat(plain.loads(json.render(report))))) == report
+def test_what_has_a_sentence_has_it_as_its_text() -> None:
+    tables = plain.loads(json.render(examples.factors()))
+    found = tables["findings"][0]
+    assert tables["summary"]["kind"] == "regressed"
+    assert tables["summary"]["text"] == "1 of 4 results regressed: request time load=busy"
+    reason = found["reason"]
+    assert (reason["kind"], reason["details"]["comparisons"], found["shown"]) == ("exceeds", 12, "decided_at")
+    assert reason["text"].startswith("beyond the threshold of 3% with 99.58% confidence")
+    memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
+    assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")
 
 
 def test_metrics_of_the_settings_may_have_the_names_of_keys() -> None:
@@ -75,24 +59,19 @@ def test_metrics_of_the_settings_may_have_the_names_of_keys() -> None:
     assert json.read(plain.dumps(tables)).run.settings == {"metric": metrics}
 
 
-def refuse(token: str) -> Any:
-    raise AssertionError(token)
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_what_is_no_number_is_null(bad: float) -> None:
-    found = examples.finding(
-        base=examples.side(bad), head=examples.side(1.0), ratio=examples.interval(bad), p=bad, floor=bad,
-        factors={"size": bad},
-    )  # fmt: skip
-    report = examples.report("pass", [found], run=examples.run_facts(host={"load": [bad]}, seconds=bad))
-    tables = plain.loads(json.render(report), parse_constant=refuse)
-    assert tables["findings"][0]["p"] is None
-    assert tables["findings"][0]["ratio"]["low"] is None
-    assert tables["findings"][0]["base"]["value"] is None
-    assert tables["run"]["host"] == {"load": [None]}
-    again = json.read(json.render(report))
-    assert math.isnan(again.findings[0].base.value)
+def test_what_is_no_number_is_null() -> None:
+    for bad in (math.nan, math.inf, -math.inf):
+        numbers: dict[str, Any] = {"ratio": examples.interval(bad), "p": bad, "floor": bad, "factors": {"size": bad}}
+        found = examples.finding(base=examples.side(bad), head=examples.side(1.0), **numbers)
+        report = examples.report("pass", [found], run=examples.run_facts(host={"load": [bad]}, seconds=bad))
+        text = json.render(report)
+        assert "NaN" not in text and "Infinity" not in text
+        tables = plain.loads(text)
+        assert VALIDATOR.is_valid(tables)
+        found_again = tables["findings"][0]
+        assert (found_again["p"], found_again["ratio"]["low"], found_again["base"]["value"]) == (None, None, None)
+        assert tables["run"]["host"] == {"load": [None]}
+        assert math.isnan(json.read(text).findings[0].base.value)
 
 
 def test_a_name_that_is_not_utf8_is_written() -> None:
@@ -106,32 +85,24 @@ def test_unknown_keys_are_ignored() -> None:
     assert json.read(plain.dumps(tables)) == examples.regression()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "not valid JSON"),
-        ("{", "not valid JSON"),
-        ("[" * 100_000, "not valid JSON"),
-        ("[1]", "not a report of perfgate"),
-        ('{"name": "package"}', "not a report of perfgate"),
-        ('{"schema": "x", "verdict": "pass", "findings": []}', "its schema is 'x'"),
-        ('{"schema": true, "verdict": "pass", "findings": []}', "its schema is True"),
-        ('{"schema": 1, "verdict": "pass", "findings": []}', "its schema is 1, and this perfgate reads schema 2"),
-        ('{"schema": 3, "verdict": "pass", "findings": []}', "its schema is 3, and this perfgate reads schema 2"),
-        ('{"schema": 2, "verdict": "maybe", "findings": []}', "Invalid enum value 'maybe'"),
-        ('{"schema": 2, "verdict": "pass", "findings": [1]}', "not a report of perfgate"),
-    ],
-)
-def test_another_file_is_refused_in_one_line(text: str, message: str) -> None:
-    with pytest.raises(ReportError) as caught:
-        json.read(text)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_another_file_is_refused_in_one_line() -> None:
+    def of(schema: str, verdict: str = '"pass"', findings: str = "[]") -> str:
+        return f'{{"schema": {schema}, "verdict": {verdict}, "findings": {findings}}}'
 
-
-def test_bytes_that_are_no_text_are_refused() -> None:
-    with pytest.raises(ReportError):
-        json.read(b"\xff\xfe{}")
+    refused: dict[str | bytes, str] = {
+        **dict.fromkeys(("", "{", "[" * 100_000), "not valid JSON"),
+        **dict.fromkeys(("[1]", '{"name": "package"}', of("2", findings="[1]")), "not a report of perfgate"),
+        b"\xff\xfe{}": "",
+        of('"x"'): "its schema is 'x'",
+        of("true"): "its schema is True",
+        of("1"): "its schema is 1, and this perfgate reads schema 2",
+        of("3"): "its schema is 3, and this perfgate reads schema 2",
+        of("2", '"maybe"'): "Invalid enum value 'maybe'",
+    }
+    for text, message in refused.items():
+        with pytest.raises(ReportError) as caught:
+            json.read(text)
+        assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -149,14 +120,99 @@ def test_what_it_holds_without_a_type_is_checked_where_it_is_read(
     place: tuple[str, ...], value: Any, message: str
 ) -> None:
     tables: dict[str, Any] = plain.loads(json.render(examples.regression()))
-    inside = tables
-    for key in place[:-1]:
-        inside = inside[key]
-    inside[place[-1]] = value
-    try:
+    *above, last = place
+    functools.reduce(dict.__getitem__, above, tables)[last] = value
+    with pytest.raises(ReportError, match=re.escape(message)) if message else contextlib.nullcontext():
         json.read(plain.dumps(tables))
-        why = ""
-    except ReportError as error:
-        why = str(error)
-    assert message in why
-    assert bool(message) == bool(why)
+
+
+# --- the schema, by a validator that knows nothing of our types -------------------------------------------------------
+
+
+# together they have all that the schema names
+FULL = ("regression", "failures")
+Path = tuple[str | int, ...]
+
+
+@functools.cache
+def written(name: str) -> str:
+    return json.render(examples.ALL[name]())
+
+
+@pytest.mark.parametrize(
+    "name", some(sorted(examples.ALL, key=lambda name: name == "many"), len(examples.ALL) - 1, pytest.mark.nightly)
+)
+def test_what_is_written_is_valid(name: str) -> None:
+    assert not list(VALIDATOR.iter_errors(plain.loads(written(name))))
+
+
+def objects(value: Any, of: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Every object of a report that the schema has keys for, and what the schema says of it."""
+    for each in (of, *of.get("anyOf", ())):
+        known = SCHEMA["$defs"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each
+        if isinstance(value, dict) and "properties" in known:
+            yield value, known
+            for key, inner in known["properties"].items():
+                yield from objects(value[key], inner)
+        elif isinstance(value, list) and "items" in known:
+            for item in value[:1]:
+                yield from objects(item, known["items"])
+
+
+def test_a_missing_key_is_refused() -> None:
+    refused = set()
+    for name in FULL:
+        report = plain.loads(written(name))
+        report["findings"] = report["findings"][:1]
+        for found, known in objects(report, SCHEMA):
+            for key in known["required"]:
+                value = found.pop(key)
+                assert not VALIDATOR.is_valid(report), key
+                found[key] = [value]
+                assert not VALIDATOR.is_valid(report), key
+                found[key] = value
+                refused.add(key)
+    assert refused == {key for each in (SCHEMA, *SCHEMA["$defs"].values()) for key in each["required"]}
+
+
+def test_it_is_a_schema_in_which_every_key_is_required_and_has_a_meaning() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$id"] == "urn:perfgate:report:2"
+    for each in (SCHEMA, *SCHEMA["$defs"].values()):
+        assert each["required"] == list(each["properties"])
+        assert [key for key, value in each["properties"].items() if not value["description"].endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("schema",), 3),
+        (("schema",), 1),
+        (("verdict",), "maybe"),
+        (("exit_code",), 0),
+        (("exit_code",), 2),
+        (("summary", "kind"), None),
+        (("next", "details"), None),
+        (("findings", 0, "verdict"), "worse"),
+        (("findings", 0, "better"), "more"),
+        (("findings", 0, "reason", "text"), None),
+        (("findings", 0, "ratio", "kind"), "open"),
+        (("findings", 0, "ratio", "estimate"), "1.05"),
+        (("findings", 0, "base"), None),
+        (("findings", 0, "verdict"), "identical"),
+        (("run", "base", "dirty"), "no"),
+        (("new",), [1]),
+    ],
+)
+def test_what_is_no_report_is_refused(path: Path, value: Any) -> None:
+    report = plain.loads(written("regression"))
+    *most, last = path
+    functools.reduce(lambda within, key: within[key], most, report)[last] = value
+    assert not VALIDATOR.is_valid(report)
+
+
+def test_new_keys_may_be_added() -> None:
+    report = plain.loads(written("regression"))
+    report["later"] = report["findings"][0]["later"] = report["findings"][0]["reason"]["details"]["later"] = 1
+    report["summary"]["kind"] = "of-a-later-version"
+    assert VALIDATOR.is_valid(report)

@@ -1,5 +1,6 @@
-"""Two cases never share one short name, in any format, at any width."""
+"""Two cases never share one short name, in any format, at any width; settings tell them apart."""
 
+import html as escaping
 import re
 from collections.abc import Callable
 from itertools import product
@@ -9,12 +10,14 @@ import msgspec
 import pytest
 
 from gate.document.html import broken
-from gate.model import Failure, Report
-from gate.report import junit
-from gate.report.markdown import comment, summary
+from gate.model import Build, Failure, Report
+from gate.model.controls import Controls
+from gate.report import terminal
+from gate.report.formats import junit
+from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.text import terminal
+from gate.report.page.html import builds_of
 from gate.words import verdict_line
 from gate.words.short_names import Names, NameSet
 from gate.writing.phrases import named
@@ -51,7 +54,7 @@ def test_a_terminal_shows_no_name_twice(width: int) -> None:
     assert len({*failed}) == len(NAMES), failed
 
 
-@pytest.mark.parametrize("render", [comment.render, summary.render], ids=["comment", "summary"])
+@pytest.mark.parametrize("render", [comment.render, comment.summary], ids=["comment", "summary"])
 def test_markdown_shows_no_name_twice(render: Callable[[Report], str]) -> None:
     text = render(long_names())
     rows = re.findall(r"&nbsp;`([^`]+)`<br>\*\*regression", text)
@@ -73,18 +76,19 @@ def test_the_page_shows_no_name_twice_and_breaks_none_within_a_number() -> None:
 
 def test_junit_and_headlines_show_no_name_twice() -> None:
     report = long_names()
-    suite = ET.fromstring(junit.render(report))
-    cases = [(case.get("classname"), case.get("name")) for case in suite.iter("testcase")]
+    cases = [
+        (each.get("classname"), each.get("name")) for each in ET.fromstring(junit.written(report)).iter("testcase")
+    ]
     assert len({*cases}) == len(cases)
     headlines = set()
-    for number in range(len(NAMES)):
-        first = msgspec.structs.replace(report.findings[number], ratio=examples.interval(1.5, 0.1))
-        others = [f for f in report.findings if f.benchmark != first.benchmark]
+    for each in report.findings:
+        first = msgspec.structs.replace(each, ratio=examples.interval(1.5, 0.1))
+        others = [f for f in report.findings if f is not each]
         headlines.add(verdict_line.verdict_line(msgspec.structs.replace(report, findings=[first, *others])).name)
     assert len(headlines) == len(NAMES)
 
 
-def test_settings_and_metrics_stay_apart_too() -> None:
+def test_settings_and_metrics_stay_apart_too_and_a_list_shortens_its_names_together() -> None:
     cases = [
         examples.finding("a", metric=f"{'latency_of_requests_' * 3}{end}", factors={"x": f"{'v' * 60}{number}"})
         for number, end in product((1, 2), ("hit", "miss"))
@@ -92,11 +96,43 @@ def test_settings_and_metrics_stay_apart_too() -> None:
     names = Names(examples.report("pass", cases))
     assert len({(names.quantity(case), names.settings(case)) for case in cases}) == 4
     assert len({names.label(case) for case in cases}) == 2
-
-
-def test_a_list_shortens_its_names_together() -> None:
-    said = named(NAMES, 3)
-    assert said.endswith(" and 3 more")
-    assert len({*said.removesuffix(" and 3 more").split(", ")}) == 3
+    said, more, _ = named(NAMES, 3).rpartition(" and 3 more")
+    assert (len({*said.split(", ")}), bool(more)) == (3, True)
     # what is not of the set is shortened by itself
     assert columns(NameSet(NAMES).short("other" * 30, 20)) <= 20
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+
+def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
+    alike = [examples.finding("parse", factors={"n": value}) for value in (1, "1", "one")]
+    report = msgspec.structs.replace(examples.factors(), findings=alike)
+    for render in (terminal.render, comment.render, comment.summary, html.render, junit.written):
+        said = escaping.unescape(render(report))
+        assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
+
+
+def test_builds_with_settings_stand_apart() -> None:
+    builds = [
+        Build(side=side, build=number, factors={"opt": opt}, artifacts={"app": f"sha256:{opt}{side}"})
+        for opt in ("O3", "O2")
+        for number in (0, 1)
+        for side in ("head", "base")
+    ]
+    found = builds_of(builds)
+    assert [row[:2] for row in found[:4]] == [
+        ("0, opt=O2", "base"), ("0, opt=O2", "head"), ("0, opt=O3", "base"), ("0, opt=O3", "head"),
+    ]  # fmt: skip
+
+
+def test_every_format_says_how_many_controls_alarmed() -> None:
+    report = msgspec.structs.replace(examples.regression(), controls=Controls(count=40, alarmed=2, e_value=1.1))
+    for said in (
+        junit.written(report),
+        comment.render(report),
+        comment.summary(report),
+        terminal.render(report, every=True),
+    ):
+        assert "2 of 40 controls showed a regression where nothing differs, 2.5% do by chance" in said
+    assert "alarmed" not in terminal.render(report)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -16,11 +16,11 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.resolve import resolve
 from gate.config.treatments import model_factors, treatments
-from gate.model.warnings import AnyWarning
 from gate.model.warnings import checkout as c
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
 from gate.model.warnings import study as y
+from gate.model.warnings.base import Base
 from gate.run.duration import budget_warnings
 from gate.store.memory import Costs
 from gate.writing import sentences as ways
@@ -48,25 +48,28 @@ STUDY = (
 )
 
 
-class Followed(NamedTuple):
-    """A situation that has the warning, and the same once its advice was followed."""
-
-    before: Callable[[Path], list[AnyWarning]]
-    after: Callable[[Path], list[Any]]
-    said: str
-    """Which part of the sentence that was."""
+Situation = Callable[[Path], list[Any]]
+"""The warnings of a run in a folder."""
 
 
-def of(subject: Measured | Decided) -> Callable[[Path], list[Any]]:
+def of(subject: Measured | Decided) -> Situation:
     return lambda folder: subject.check(folder).warnings
 
 
-def with_lines(old: str, new: str) -> Callable[[Path], list[Any]]:
-    return of(replace(SLOWER, toml=SLOWER.toml.replace(old, new)))
+def slower(**changes: Any) -> Situation:
+    return of(replace(SLOWER, **changes))
 
 
-def of_study(toml: str) -> Callable[[Path], list[Any]]:
-    config = parse(read_source(toml, "perfgate.toml"))
+def setting(*sets: str) -> Situation:
+    return slower(options=tuple(word for each in sets for word in ("--set", each)))
+
+
+def with_lines(old: str, new: str) -> Situation:
+    return slower(toml=TOML.replace(old, new))
+
+
+def of_study(line: str) -> Situation:
+    config = parse(read_source(f"[study]\n{line}\n{STUDY}", "perfgate.toml"))
     assert config.study is not None
     built = (config.build,)
     design = SimpleNamespace(
@@ -75,12 +78,12 @@ def of_study(toml: str) -> Callable[[Path], list[Any]]:
     return lambda _: design_warnings(design, None)  # type: ignore[arg-type]  # no project stands behind it
 
 
-def of_rules(line: str) -> Callable[[Path], list[Any]]:
+def of_rules(line: str) -> Situation:
     file = read_source(TOML.replace("[plan]", f"{line}\n[plan]"), "perfgate.toml")
     return lambda _: resolve(file, file, rules="head").warnings
 
 
-def of_budget(budget: str) -> Callable[[Path], list[Any]]:
+def of_budget(budget: str) -> Situation:
     """A host that remembers a round of 35 s."""
     config = parse(read_source(TOML.replace("[plan]", f'[plan]\nbudget = "{budget}"'), "perfgate.toml"))
     costs = {"bench": Costs(build=10.0, start=5.0, iteration=2.5 / 3, warmup=0.0)}
@@ -89,51 +92,40 @@ def of_budget(budget: str) -> Callable[[Path], list[Any]]:
     )
 
 
-def named(first: str, second: str) -> Callable[[Path], list[Any]]:
+def named(first: str, second: str) -> Situation:
     return of(Decided({"a.txt": go([1.0, 2.0]), "b.txt": go([1.5, 2.5])}, (first, second)))
 
 
 METRIC = "[benchmark.metric.n]"
-FOLLOWED: dict[type, list[Followed]] = {
-    m.SidesByOrder: [Followed(named("a.txt", "b.txt"), named("base=a.txt", "head=b.txt"), "base=FILE and head=FILE")],
-    m.UndecidedBenchmarks: [
-        Followed(of(replace(SLOWER, options=("--set", 'plan.metrics=["x"]'))), of(replace(SLOWER, options=("--set", 'plan.metrics=["x", "n"]'))), "`metrics` in `[plan]`"),
-        Followed(
-            with_lines(f'"values"\n{METRIC}\nbetter = "lower"', '"spawn"'),
-            with_lines(f'"values"\n{METRIC}\nbetter = "lower"', f'"spawn"\n{METRIC}\nbetter = "lower"'),
-            "[benchmark.metric.NAME]",
-        ),
-    ],
-    m.UnknownDirection: [
-        Followed(
-            with_lines('better = "lower"\n', ""),
-            of(replace(SLOWER, toml=SLOWER.toml.replace('better = "lower"\n', "")).follow(way)),
+VALUES, WORSE = f'"values"\n{METRIC}\nbetter = "lower"', 'better = "lower"\n'
+ACCEPT = '[[accept]]\nbenchmark = "a"\nup_to = "9%"\nuntil = 2026-01-01\nreason = "b"\n'
+FOLLOWED: list[tuple[type[Base], Situation, Situation, str]] = [
+    (m.SidesByOrder, named("a.txt", "b.txt"), named("base=a.txt", "head=b.txt"), "base=FILE and head=FILE"),
+    (m.UndecidedBenchmarks, setting('plan.metrics=["x"]'), setting('plan.metrics=["x", "n"]'), "`metrics` in `[plan]`"),
+    (
+        m.UndecidedBenchmarks,
+        with_lines(VALUES, '"spawn"'),
+        with_lines(VALUES, VALUES.replace("values", "spawn")),
+        "[benchmark.metric.NAME]",
+    ),
+    *(
+        (
+            m.UnknownDirection,
+            with_lines(WORSE, ""),
+            of(replace(SLOWER, toml=TOML.replace(WORSE, "")).follow(way)),
             "[[override]]",
         )
         for way in ways.ways_of_direction("n")
-    ],
-    m.UnknownUnit: [
-        Followed(of(replace(SLOWER, unit="usec")), of(replace(SLOWER, unit="us")), 'write "us"')
-    ],
-    m.TwoSessions: [
-        Followed(
-            of(replace(SLOWER, options=("--set", "plan.sessions=2"))),
-            of(replace(SLOWER, options=("--set", "plan.sessions=3"))),
-            "a third session",
-        )
-    ],
-    s.ExpiredAccept: [
-        Followed(
-            of(replace(SLOWER, toml=f'{TOML}[[accept]]\nbenchmark = "a"\nup_to = "9%"\nuntil = 2026-01-01\nreason = "b"\n')),
-            of(SLOWER),
-            "remove it",
-        )
-    ],
-    s.ReadOn: [Followed(of_rules('show = "not-worse"'), of_rules('detectable = "threshold"'), 'detectable = "threshold"')],
-    s.BudgetHoldsFew: [Followed(of_budget("30s"), of_budget("4m"), "--set plan.budget=4m")],
-    y.OneReplicate: [Followed(of_study(f"[study]\nreplicates = 1\n{STUDY}"), of_study(f"[study]\nreplicates = 3\n{STUDY}"), "study.replicates = 3")],
-    y.BuiltOnce: [Followed(of_study(f"[study]\nbuilds = 1\n{STUDY}"), of_study(f"[study]\nbuilds = 5\n{STUDY}"), "study.builds = 5")],
-}  # fmt: skip
+    ),
+    (m.UnknownUnit, slower(unit="usec"), slower(unit="us"), 'write "us"'),
+    (m.TwoSessions, setting("plan.sessions=2"), setting("plan.sessions=3"), "a third session"),
+    (s.ExpiredAccept, slower(toml=TOML + ACCEPT), slower(), "remove it"),
+    (s.ReadOn, of_rules('show = "not-worse"'), of_rules('detectable = "threshold"'), 'detectable = "threshold"'),
+    (s.BudgetHoldsFew, of_budget("30s"), of_budget("4m"), "--set plan.budget=4m"),
+    (y.OneReplicate, of_study("replicates = 1"), of_study("replicates = 3"), "study.replicates = 3"),
+    (y.BuiltOnce, of_study("builds = 1"), of_study("builds = 5"), "study.builds = 5"),
+]
+"""A kind of warning, a situation that has it, the same once its advice was followed, and which part of it that was."""
 NOT_FOLLOWED: dict[type, str] = {
     m.MeasuredSeparately: "`perfgate check` measures in turns: no file of it has the warning",
     m.IdenticalBuilds: "a linker and its flags: docs/layout.md",
@@ -158,13 +150,14 @@ NO_ADVICE = {"of-run", "set-up-differently", "measuring-changed", "build-changed
 """Kinds whose sentences quote commands of the project or another warning, or name a set-up."""
 
 
-@pytest.mark.parametrize(("kind", "number"), [(kind, n) for kind, every in FOLLOWED.items() for n in range(len(every))])
-def test_who_follows_it_has_the_warning_no_more(kind: type, number: int, tmp_path: Path) -> None:
-    case = FOLLOWED[kind][number]
-    found = [each for each in case.before(tmp_path) if isinstance(each, kind)]
+@pytest.mark.parametrize(("kind", "before", "after", "said"), FOLLOWED)
+def test_who_follows_it_has_the_warning_no_more(
+    kind: type[Base], before: Situation, after: Situation, said: str, tmp_path: Path
+) -> None:
+    found = [each for each in before(tmp_path) if isinstance(each, kind)]
     assert found
-    assert case.said in found[0].sentence()
-    assert not [each for each in case.after(tmp_path) if isinstance(each, kind)]
+    assert said in found[0].sentence()
+    assert not [each for each in after(tmp_path) if isinstance(each, kind)]
 
 
 def test_every_warning_with_advice_is_followed_or_says_why_not() -> None:
@@ -172,5 +165,6 @@ def test_every_warning_with_advice_is_followed_or_says_why_not() -> None:
         type(warning) for warning, said in WARNINGS
         if type(warning).__struct_config__.tag not in NO_ADVICE and ADVICE.search(said)
     }  # fmt: skip
-    assert advising <= set(FOLLOWED) | set(NOT_FOLLOWED), advising - set(FOLLOWED) - set(NOT_FOLLOWED)
-    assert not set(FOLLOWED) & set(NOT_FOLLOWED)
+    followed = {kind for kind, *_ in FOLLOWED}
+    assert advising <= followed | set(NOT_FOLLOWED), advising - followed - set(NOT_FOLLOWED)
+    assert not followed & set(NOT_FOLLOWED)

@@ -4,8 +4,6 @@ import math
 import random
 from typing import Any
 
-import pytest
-
 from gate.model import Finding
 from gate.words import bars
 from tests.gate.report import examples
@@ -20,19 +18,17 @@ def finding(low: float | None, high: float | None, threshold: float = 0.1, **cha
     return examples.finding(ratio=ratio, threshold=threshold, **changes)
 
 
-def test_one_bar() -> None:
-    found = finding(1.2, 1.4)
-    assert bars.bar(found, bars.Scale(-0.2, 0.4), 21) == "   ░░░░│░░░░ ├──●─┤  "
-    assert bars.ends(bars.Scale(-0.2, 0.4), 21) == "-18.1% │       +49.2%"
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "ends"),
-    [(0.93, 1.23, "-7.5% "), (0.98, 1.047, " +5%"), (0.2, 0.3, "-85% "), (0.999, 1.0012, " +0.20%")],
-)
-def test_a_scale_ends_at_changes_that_read_well(low: float, high: float, ends: str) -> None:
-    threshold = 0.001 if high < 1.01 else 0.03
-    assert ends in bars.ends(bars.scale([finding(low, high, threshold)]), 30)
+def test_a_scale_ends_at_changes_that_read_well() -> None:
+    on = bars.Scale(-0.2, 0.4)
+    assert bars.bar(finding(1.2, 1.4), on, 21) == "   ░░░░│░░░░ ├──●─┤  "
+    assert bars.ends(on, 21) == "-18.1% │       +49.2%"
+    for low, high, ends in (
+        (0.93, 1.23, "-7.5% "),
+        (0.98, 1.047, " +5%"),
+        (0.2, 0.3, "-85% "),
+        (0.999, 1.0012, " +0.20%"),
+    ):
+        assert ends in bars.ends(bars.scale([finding(low, high, 0.001 if high < 1.01 else 0.03)]), 30)
 
 
 def test_all_rows_share_a_scale_that_no_outlier_flattens() -> None:
@@ -45,12 +41,11 @@ def test_all_rows_share_a_scale_that_no_outlier_flattens() -> None:
     assert drawn[2].count("░") >= 2
 
 
-@pytest.mark.parametrize("found", [[finding(1.74, 5.61, 0.05)], [finding(0.3, 0.6, 0.05), finding(0.2, 0.4, 0.05)]])
-def test_a_large_change_is_on_the_scale_where_it_is_the_rule(found: list[Finding]) -> None:
-    on = bars.scale(found)
-    for each in found:
-        drawn = bars.bar(each, on, 24)
-        assert drawn.count("●") == 1 and "│" in drawn and "░" in drawn, drawn
+def test_a_large_change_is_on_the_scale_where_it_is_the_rule() -> None:
+    for found in ([finding(1.74, 5.61, 0.05)], [finding(0.3, 0.6, 0.05), finding(0.2, 0.4, 0.05)]):
+        on = bars.scale(found)
+        for drawn in (bars.bar(each, on, 24) for each in found):
+            assert drawn.count("●") == 1 and "│" in drawn and "░" in drawn, drawn
 
 
 def test_what_is_beyond_the_threshold_is_drawn_beyond_its_zone() -> None:

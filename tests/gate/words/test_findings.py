@@ -3,23 +3,37 @@
 from typing import Any
 
 import msgspec
-import pytest
 
 from gate.model import Accepted, Counts, DecidedAt, Finding, Verdict, reasons
 from gate.words import findings as words
 from gate.words import numbers
 from tests.gate.report import examples
 
-NONE = examples.interval(None, None, "withheld")
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
-UNCORRECTED = reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12)
+NONE = examples.interval(None, None, "withheld")
 OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
+BEYOND = "beyond the 5% accepted until 2026-12-31 (see #123)"
+RATE: dict[str, Any] = {"metric": "rate", "unit": "1/s", "better": "higher"}
+MISSES: dict[str, Any] = {"metric": "misses", "unit": "", "ratio": NONE}
+REAL, FLOOR = reasons.RealWithin(threshold=0.03), reasons.BelowFloor(threshold=None, floor=1e-3, unit="s")
+UNCORRECTED = reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12)
+EXACT_EXCEEDS = reasons.ExactExceeds(threshold=0.03, outgrown=None)
+LABELLED = reasons.AcceptedByLabel(label="the label perf-accepted of #12", outgrown=OUTGROWN)
+MAY = "too noisy, may be a regression; "
 
 
-def inconclusive(estimate: float, half: float, **changes: Any) -> Finding:
-    return examples.finding(
-        "x", "inconclusive", estimate=estimate, half=half, **({"reason": examples.wide()} | changes)
-    )
+def faster(reason: reasons.Reason = examples.EXCEEDS, **changes: Any) -> Finding:
+    return examples.finding("x", "improvement", estimate=0.9, half=0.02, reason=reason, **changes)
+
+
+def exact(estimate: float, reason: reasons.Reason, verdict: Verdict = "unchanged") -> Finding:
+    ratio = examples.interval(estimate, 0.0, method="exact")
+    return examples.finding("x", verdict, metric="size", unit="B", ratio=ratio, reason=reason)
+
+
+def noisy(estimate: float, half: float, reason: reasons.Reason | None = None, **changes: Any) -> Finding:
+    why = examples.wide() if reason is None else reason
+    return examples.finding("x", "inconclusive", estimate=estimate, half=half, reason=why, **changes)
 
 
 def withheld(reason: reasons.Reason, *, verdict: Verdict = "inconclusive", **changes: Any) -> Finding:
@@ -27,191 +41,129 @@ def withheld(reason: reasons.Reason, *, verdict: Verdict = "inconclusive", **cha
     return examples.finding("x", verdict, ratio=ratio, reason=reason, **changes)
 
 
-EXPECTED = [
-    (examples.regressed(), "8.3% slower (at least 4.9%), threshold 3%: regression"),
+def not_worse(floor: float | None = None) -> reasons.NotWorse:
+    return reasons.NotWorse(threshold=0.03, floor=floor, unit="s")
+
+
+AGAINST_3: list[tuple[Finding, str, str]] = [
+    (examples.regressed(), "8.3% slower (at least 4.9%)", "regression"),
     (
         examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, outgrown=OUTGROWN)),
-        ("8.3% slower (at least 4.9%), threshold 3%: regression, beyond the 5% accepted until 2026-12-31 (see #123)"),
+        "8.3% slower (at least 4.9%)",
+        f"regression, {BEYOND}",
+    ),
+    (examples.finding(estimate=1.002, half=0.011), "0.20% slower (0.90% faster to 1.3% slower)", "same"),
+    (examples.finding(estimate=1.0, half=0.0), "no change (0.0% to 0.0%)", "same"),
+    (examples.finding(estimate=1.015, half=0.01, reason=REAL), "1.5% slower (0.50% to 2.5%)", "same, real but smaller"),
+    (examples.finding(estimate=0.985, half=0.01, reason=REAL), "1.5% faster (0.50% to 2.5%)", "same, real but smaller"),
+    (
+        examples.finding(estimate=1.05, half=0.04, floor=1e-3, reason=FLOOR),
+        "5.0% slower (1.0% to 9.0%)",
+        "same, smaller than the floor of 1 ms",
+    ),
+    (exact(1.0, reasons.SameCount()), "no change in size (exact)", "same"),
+    (exact(1.01, reasons.ExactWithin(threshold=0.03)), "size 1.0% higher (exact)", "same"),
+    (exact(1.1, EXACT_EXCEEDS, "regression"), "size 10.0% higher (exact)", "regression"),
+    (
+        noisy(1.041, 0.022, examples.wide(beyond=True), more_builds=4),
+        "4.1% slower (1.9% to 6.3%)",
+        f"{MAY}the slowdown may be smaller; about 4 more builds would decide it",
     ),
     (
-        examples.finding("x", "improvement", estimate=0.9, half=0.02, reason=examples.EXCEEDS),
-        "10.0% faster (at least 6.6%), threshold 3% (2.9% faster): improvement",
+        noisy(1.012, 0.024, more_builds=1),
+        "1.2% slower (1.2% faster to 3.6% slower)",
+        "too noisy, the slowdown may exceed it; about 1 more build would decide it",
     ),
     (
-        examples.finding("x", "improvement", estimate=0.9, half=0.02, threshold=0.02, reason=examples.EXCEEDS),
-        "10.0% faster (at least 6.6%), threshold 2%: improvement",
+        noisy(1.012, 0.2, examples.wide("both", hopeless=True)),
+        "1.2% slower (18.8% faster to 21.2% slower)",
+        "too noisy, the change may exceed it in either direction; more builds alone would not help",
     ),
     (
-        examples.finding(estimate=1.002, half=0.011),
-        "0.20% slower (0.90% faster to 1.3% slower), threshold 3%: same",
-    ),
-    (examples.finding(estimate=1.0, half=0.0), "no change (0.0% to 0.0%), threshold 3%: same"),
-    (
-        examples.finding(estimate=1.015, half=0.01, reason=reasons.RealWithin(threshold=0.03)),
-        "1.5% slower (0.50% to 2.5%), threshold 3%: same, real but smaller",
+        noisy(0.98, 0.03, not_worse(), not_worse=True),
+        "2.0% faster (5.0% faster to 1.0% slower)",
+        "too noisy, not slower; the speedup may exceed it",
     ),
     (
-        examples.finding(estimate=0.985, half=0.01, reason=reasons.RealWithin(threshold=0.03)),
-        "1.5% faster (0.50% to 2.5%), threshold 3%: same, real but smaller",
+        noisy(1.0, 0.05, not_worse(0.02), not_worse=True, floor=0.02),
+        "no change (5.0% faster to 5.0% slower)",
+        "too noisy, not slower (any slowdown is below the floor of 20 ms); the speedup may exceed it",
     ),
     (
-        examples.finding(
-            estimate=1.05, half=0.04, floor=1e-3, reason=reasons.BelowFloor(threshold=None, floor=1e-3, unit="s")
-        ),
-        "5.0% slower (1.0% to 9.0%), threshold 3%: same, smaller than the floor of 1 ms",
+        noisy(1.051, 0.018, UNCORRECTED, more_builds=2),
+        "5.1% slower (3.3% to 6.9%)",
+        f"{MAY}beyond it, but not after correction for 12 comparisons; about 2 more builds would decide it",
     ),
     (
-        examples.finding(
-            metric="size", unit="B", ratio=examples.interval(1.0, 0.0, method="exact"), reason=reasons.SameCount()
-        ),
-        "no change in size (exact), threshold 3%: same",
+        noisy(0.9, 0.02, reasons.BetterUncorrected(threshold=0.03), not_worse=True),
+        "10.0% faster (8.0% to 12.0%)",
+        "too noisy, not slower; beyond it, but not after correction for multiple comparisons",
     ),
     (
-        examples.finding(
-            metric="size",
-            unit="B",
-            ratio=examples.interval(1.01, 0.0, method="exact"),
-            reason=reasons.ExactWithin(threshold=0.03),
-        ),
-        "size 1.0% higher (exact), threshold 3%: same",
+        noisy(1.1, 0.02, reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s"), floor=0.02),
+        "10.0% slower (8.0% to 12.0%)",
+        "undecided, beyond it, but not shown to be above the floor of 20 ms",
     ),
     (
-        examples.regressed(
-            metric="size",
-            unit="B",
-            ratio=examples.interval(1.1, 0.0, method="exact"),
-            reason=reasons.ExactExceeds(threshold=0.03, outgrown=None),
-        ),
-        "size 10.0% higher (exact), threshold 3%: regression",
-    ),
-    (
-        inconclusive(1.041, 0.022, more_builds=4, reason=examples.wide(beyond=True)),
-        (
-            "4.1% slower (1.9% to 6.3%), threshold 3%: too noisy, may be a regression; "
-            "the slowdown may be smaller; "
-            "about 4 more builds would decide it"
-        ),
-    ),
-    (
-        inconclusive(1.012, 0.024, more_builds=1),
-        (
-            "1.2% slower (1.2% faster to 3.6% slower), threshold 3%: too noisy, the slowdown may exceed it; "
-            "about 1 more build would decide it"
-        ),
-    ),
-    (
-        inconclusive(0.988, 0.024, reason=examples.wide("below")),
-        "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): too noisy, the speedup may exceed it",
-    ),
-    (
-        inconclusive(0.99, 0.03, metric="rate", unit="1/s", better="higher", reason=examples.wide("below")),
-        (
-            "rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): too noisy, "
-            "the decrease may exceed it"
-        ),
-    ),
-    (
-        inconclusive(1.012, 0.2, reason=examples.wide("both", hopeless=True)),
-        (
-            "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: too noisy, the change may exceed it in either "
-            "direction; more builds alone would not help"
-        ),
-    ),
-    (
-        inconclusive(0.98, 0.03, not_worse=True, reason=reasons.NotWorse(threshold=0.03, floor=None, unit="s")),
-        "2.0% faster (5.0% faster to 1.0% slower), threshold 3%: too noisy, not slower; the speedup may exceed it",
-    ),
-    (
-        inconclusive(
-            1.0, 0.05, not_worse=True, floor=0.02, reason=reasons.NotWorse(threshold=0.03, floor=0.02, unit="s")
-        ),
-        (
-            "no change (5.0% faster to 5.0% slower), threshold 3%: too noisy, not slower (any slowdown is below the "
-            "floor of 20 ms); the speedup may exceed it"
-        ),
-    ),
-    (
-        inconclusive(1.051, 0.018, reason=UNCORRECTED, more_builds=2),
-        (
-            "5.1% slower (3.3% to 6.9%), threshold 3%: too noisy, may be a regression; "
-            "beyond it, but not after correction for 12 "
-            "comparisons; about 2 more builds would decide it"
-        ),
-    ),
-    (
-        inconclusive(0.9, 0.02, not_worse=True, reason=reasons.BetterUncorrected(threshold=0.03)),
-        (
-            "10.0% faster (8.0% to 12.0%), threshold 3%: too noisy, not slower; beyond it, but not after correction "
-            "for multiple comparisons"
-        ),
-    ),
-    (
-        inconclusive(1.1, 0.02, floor=0.02, reason=reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s")),
-        (
-            "10.0% slower (8.0% to 12.0%), threshold 3%: undecided, beyond it, but not shown to be above the floor "
-            "of 20 ms"
-        ),
-    ),
-    (
-        inconclusive(1.4, 1.9, reason=examples.wide("both", beyond=True)),
-        (
-            "40.0% slower (100% faster to 230% slower), threshold 3%: too noisy, may be a regression; "
-            "the change may exceed it in either direction"
-        ),
+        noisy(1.4, 1.9, examples.wide("both", beyond=True)),
+        "40.0% slower (100% faster to 230% slower)",
+        f"{MAY}the change may exceed it in either direction",
     ),
     (
         examples.unbounded(),
-        (
-            "20.0% slower (unbounded), threshold 3%: too noisy, may be a regression; "
-            "base's mean is too close to 0 for its spread, "
-            "so the interval of the ratio has no bounds"
-        ),
-    ),
-    (
-        withheld(examples.ONE_UNIT),
-        ("4.1% slower as measured: undecided, one build of each gives no interval: how builds vary is unknown"),
-    ),
-    (
-        withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
-        (
-            "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: "
-            "measure 150 more"
-        ),
-    ),
-    (
-        withheld(reasons.NegativeValues(), ratio=NONE),
-        "no ratio: undecided, negative values have no ratio",
-    ),
-    (
-        withheld(
-            reasons.ZeroBaseExceeds(floor=3.0, unit=""), verdict="regression", unit="", metric="misses", ratio=NONE
-        ),
-        "misses has no ratio: regression, base is 0 and head is beyond the floor of 3",
-    ),
-    (
-        withheld(reasons.BothZero(), verdict="unchanged", unit="", metric="misses", ratio=NONE),
-        "misses has no ratio: same, both sides are 0",
+        "20.0% slower (unbounded)",
+        f"{MAY}base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds",
     ),
     (
         examples.accepted(),
-        ("6.1% slower (at least 4.1%), threshold 3%: accepted up to 8% until 2026-12-31: new checksum, see #123"),
+        "6.1% slower (at least 4.1%)",
+        "accepted up to 8% until 2026-12-31: new checksum, see #123",
     ),
     (
-        examples.accepted(reason=reasons.AcceptedByLabel(label="the label perf-accepted of #12", outgrown=OUTGROWN)),
+        examples.accepted(reason=LABELLED),
+        "6.1% slower (at least 4.1%)",
+        f"accepted by the label perf-accepted of #12, {BEYOND}",
+    ),
+]
+OTHERS = [
+    (faster(), "10.0% faster (at least 6.6%), threshold 3% (2.9% faster): improvement"),
+    (faster(threshold=0.02), "10.0% faster (at least 6.6%), threshold 2%: improvement"),
+    (
+        noisy(0.988, 0.024, examples.wide("below")),
+        "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): too noisy, the speedup may exceed it",
+    ),
+    (
+        noisy(0.99, 0.03, examples.wide("below"), **RATE),
         (
-            "6.1% slower (at least 4.1%), threshold 3%: accepted by the label perf-accepted of #12, beyond the 5% "
-            "accepted until 2026-12-31 (see #123)"
+            "rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): "
+            "too noisy, the decrease may exceed it"
         ),
     ),
     (
-        examples.regressed(metric="rate", unit="1/s", better="higher", estimate=0.9, half=0.02),
+        examples.regressed(estimate=0.9, half=0.02, **RATE),
         "rate 10.0% lower (at least 6.6%; higher is better), threshold 3% (2.9% lower): regression",
     ),
+    (
+        withheld(examples.ONE_UNIT),
+        "4.1% slower as measured: undecided, one build of each gives no interval: how builds vary is unknown",
+    ),
+    (
+        withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
+        "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: measure 150 more",
+    ),
+    (withheld(reasons.NegativeValues(), ratio=NONE), "no ratio: undecided, negative values have no ratio"),
+    (
+        withheld(reasons.ZeroBaseExceeds(floor=3.0, unit=""), verdict="regression", **MISSES),
+        "misses has no ratio: regression, base is 0 and head is beyond the floor of 3",
+    ),
+    (withheld(reasons.BothZero(), verdict="unchanged", **MISSES), "misses has no ratio: same, both sides are 0"),
 ]
 
 
 def test_each_verdict_has_a_sentence() -> None:
-    assert [words.conclusion(found) for found, _ in EXPECTED] == [expected for _, expected in EXPECTED]
+    expected = [f"{change}, threshold 3%: {end}" for _, change, end in AGAINST_3] + [said for _, said in OTHERS]
+    found = [each for each, *_ in AGAINST_3] + [each for each, _ in OTHERS]
+    assert list(map(words.conclusion, found)) == expected
 
 
 def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
@@ -225,21 +177,12 @@ def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
     assert words.decided(examples.finding(decided_at=decided)) == ""
 
 
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        (examples.regressed(), "95% confidence, over 5 builds of each"),
-        (examples.finding(), "95% confidence, over 5 builds of each"),
-        (
-            examples.finding(base=examples.side(1.0, counts=SESSIONS)),
-            "95% confidence, over 3 and 1 sessions",
-        ),
-        (examples.withheld(), ""),
-        (examples.finding(ratio=examples.interval(1.0, 0.0, method="exact")), ""),
-    ],
-)
-def test_what_an_interval_rests_on_is_a_footnote(found: Finding, expected: str) -> None:
-    assert words.basis(found) == expected
+def test_what_an_interval_rests_on_is_a_footnote() -> None:
+    each = "95% confidence, over 5 builds of each"
+    assert words.basis(examples.regressed()) == words.basis(examples.finding()) == each
+    several = examples.finding(base=examples.side(1.0, counts=SESSIONS))
+    assert words.basis(several) == "95% confidence, over 3 and 1 sessions"
+    assert words.basis(examples.withheld()) == words.basis(exact(1.0, reasons.SameCount())) == ""
 
 
 def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:

@@ -1,19 +1,30 @@
-"""A sentence that is true of many cases is said once, with the list of what it concerns, in every format."""
+"""A sentence that is true of many cases is said once, and where a warning stands hangs on what it is, not on its words."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import get_args
 
 import msgspec
 import pytest
 
 from gate.model import Finding, Report, reasons
+from gate.model.warnings import AnyWarning
+from gate.model.warnings import estimates as e
+from gate.model.warnings.base import Base
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
-from gate.report.markdown import comment, summary
+from gate.report import terminal
+from gate.report import terminal as plain_text
+from gate.report.formats import junit
+from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.text import terminal
+from gate.report.page.html import page_of
 from gate.words import notes
+from gate.words.notes import weigh
+from tests.gate.model.test_sentences import WARNINGS
 from tests.gate.report import examples
 
 FORMATS: dict[str, Callable[[Report], str]] = {
@@ -21,7 +32,7 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "text 100": lambda report: terminal.render(report, width=100),
     "text 200, all": lambda report: terminal.render(report, width=200, every=True),
     "comment": comment.render,
-    "summary": summary.render,
+    "summary": comment.summary,
 }
 
 
@@ -65,19 +76,14 @@ def test_the_page_says_it_once_with_links_to_what_it_concerns() -> None:
     assert re.findall(r'href="#(finding-\d+)"', item) == [f"finding-{number}" for number in range(1, 22)]
 
 
-def test_what_is_of_two_findings_stays_with_each() -> None:
-    few = [noisy("a", 0.3), noisy("b", 0.4)]
-    assert notes.shared(few, notes.why) == {}
-    both = terminal.render(examples.report("inconclusive", few), every=True)
-    assert both.count("(a pass needs 10%)") >= 2
-
-
 def test_sentences_are_of_one_kind_if_only_their_figures_differ() -> None:
-    one, other = (noisy("a", size).reason for size in (0.3, 0.4))
-    assert notes.kind(one) == notes.kind(other)
-    rate = msgspec.structs.replace(one, better="higher")
-    assert notes.kind(one) != notes.kind(rate)
+    few = [noisy("a", 0.3), noisy("b", 0.4)]
+    one, other = (each.reason for each in few)
+    assert notes.kind(one) == notes.kind(other) != notes.kind(msgspec.structs.replace(one, better="higher"))
     assert notes.kind(EarlyStop(4, 12)) == notes.kind(EarlyStop(6, 12)) != notes.kind(ExecutionsShort("a", "", 1, 2, 3))
+    # what is of two findings stays with each
+    assert notes.shared(few, notes.why) == {}
+    assert terminal.render(examples.report("inconclusive", few), every=True).count("(a pass needs 10%)") >= 2
 
 
 def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:
@@ -86,3 +92,46 @@ def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:
     other = [*found, ExecutionsShort("d", "", 8, 10, 10)]
     assert notes.once(other) == ["a: base has 9 and head 10 of 10 starts; likewise, with other figures, b, c, d"]
     assert len(notes.once(found[:2])) == 2
+
+
+# --- where a warning stands -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nonsense(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Make every sentence "blah" and its kind's number: nothing in it can be read."""
+
+    def said(warning: Base) -> str:
+        return f"blah {get_args(AnyWarning).index(type(warning))}."
+
+    return lambda: monkeypatch.setattr(Base, "sentence", said)
+
+
+def shape(report: Report) -> list[list[int]]:
+    """How many warnings stand where, and in which order."""
+    told = [each.sentence() for each in report.warnings]
+    first, later = weigh(report.warnings, 5)
+    rows = page_of(report, Material()).rows
+    return [list(map(told.index, first)), list(map(told.index, later)), [len(row.notes) for row in rows]]
+
+
+def test_order_and_place_do_not_depend_on_words(nonsense: Callable[[], None]) -> None:
+    every = [*{type(warning): warning for warning, _ in WARNINGS}.values()]
+    report = examples.report("pass", [examples.finding("lex", warnings=every)], warnings=every)
+    before = shape(report)
+    nonsense()
+    assert shape(report) == before
+
+
+def test_what_is_for_experts_is_shown_on_demand_and_in_the_details_of_the_page() -> None:
+    pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
+    report = examples.report("regression", [examples.finding("lex", warnings=pair)])
+
+    def said(text: str) -> list[bool]:
+        return [each in text for each in ("normally distributed", "host drift")]
+
+    assert said(plain_text.render(report, every=True)) == [True, True]
+    for render in (plain_text.render, comment.render, comment.summary, junit.written):
+        assert said(render(report)) == [False, True]
+    first, _, details = html.render(report, Material()).partition('id="details"')
+    assert (said(first)[0], said(details)[0], "1 warning<" in first + details) == (False, True, True)

@@ -1,75 +1,61 @@
+from __future__ import annotations
+
+import html as entities
+import typing
 from typing import Any
 
 import msgspec
 import pytest
 
-from gate.model import Commit, Counts, Family, Finding, LookFacts, Report, Round, Turn
+from gate.model import Build, Commit, Cost, Counts, Family, Finding, LookFacts, Report, Round, Turn
 from gate.model.evidence import Pace
+from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
-from gate.report.markdown import comment as markdown
+from gate.report import json, terminal
+from gate.report.markdown import comment
 from gate.report.page import html
-from gate.report.text import terminal
 from gate.units import format_duration
-from gate.words import failures, findings, reports, verdict_line
-from gate.words.reports import turns
+from gate.words import findings, reports, verdict_line
+from gate.words.builds import say_builds, say_why
+from gate.words.reports import spent, turns
 from gate.writing import amounts
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
 
 
-@pytest.mark.parametrize(
-    ("confidence", "expected"),
-    [
-        (0.95, "95%"),
-        (0.99, "99%"),
-        (0.9958, "99.58%"),
-        (0.999973, "99.9973%"),
-        (0.03, "3%"),
-        (0.025, "2.5%"),
-        (1, "100%"),
-    ],
-)
-def test_a_confidence_is_never_rounded_to_certainty(confidence: float, expected: str) -> None:
-    assert amounts.format_percent(confidence) == expected
+def test_numbers_are_written_for_people() -> None:
+    # never rounded to certainty
+    said = {0.95: "95%", 0.9958: "99.58%", 0.999973: "99.9973%", 0.03: "3%", 0.025: "2.5%", 1: "100%"}
+    assert {number: amounts.format_percent(number) for number in said} == said
+    p_values = {None: "none", 0.0: "< 0.0001", 0.0004: "0.0004", 0.049: "0.0490", 0.62: "0.62", 1: "1.00"}
+    assert {p: amounts.format_p(p) for p in p_values} == p_values
+    long = {
+        (81_234.0, "1/s"): "81,234 1/s",
+        (1_234.5, "s"): "1,234 s",
+        (-81_234.0, "1/s"): "-81,234 1/s",
+        (0.0123, "s"): "12.30 ms",
+        (12_345.6, ""): "12,346",
+        (1e12 + 0.5, "1/s"): "1.000e+12 1/s",
+    }
+    assert {(number, unit): amounts.amount(number, unit, number) for number, unit in long} == long
 
 
-@pytest.mark.parametrize(
-    ("p", "expected"),
-    [(None, "none"), (0.0, "< 0.0001"), (0.0004, "0.0004"), (0.049, "0.0490"), (0.62, "0.62"), (1, "1.00")],
-)
-def test_p_values(p: float | None, expected: str) -> None:
-    assert amounts.format_p(p) == expected
-
-
-@pytest.mark.parametrize(
-    ("side", "expected"),
-    [
-        (None, "unknown"),
-        (Commit(), "unknown"),
-        (Commit(ref="main", sha="0123456789abcdef"), "main 0123456789"),
-        (Commit(ref="0123456", sha="0123456789abcdef", dirty=True), "0123456789 with uncommitted changes"),
-        (Commit(ref="main"), "main"),
-    ],
-)
-def test_a_commit(side: Commit | None, expected: str) -> None:
-    assert reports.commit(side) == expected
-
-
-@pytest.mark.parametrize(
-    ("base", "head", "expected"),
-    [
-        (Commit(ref="HEAD", sha="1" * 40), Commit(ref="main", sha="1" * 40, dirty=True), "main 1111111111"),
-        (Commit(ref="main", sha="1" * 40), Commit(ref="HEAD", sha="1" * 40, dirty=True), "main 1111111111"),
-        (Commit(ref="main", sha="1" * 40), Commit(ref="topic", sha="2" * 40, dirty=True), None),
-        (Commit(ref="main", sha="1" * 40), Commit(ref="main", sha="1" * 40), None),
-        (None, Commit(ref="main", dirty=True), None),
-    ],
-)
-def test_a_commit_and_its_working_tree_are_named_once(base: Commit | None, head: Commit, expected: str | None) -> None:
-    apart = (reports.commit(base), reports.commit(head))
-    tree = "its working tree with uncommitted changes"
-    assert reports.sides(base, head) == (apart if expected is None else (expected, tree))
+def test_commits_are_named_and_one_with_its_working_tree_once() -> None:
+    at_main, topic = Commit(ref="main", sha="1" * 40), Commit(ref="topic", sha="2" * 40, dirty=True)
+    said: dict[str, list[Commit | None]] = {
+        "unknown": [None, Commit()],
+        "main": [Commit(ref="main")],
+        "main 1111111111": [at_main],
+        "2222222222 with uncommitted changes": [msgspec.structs.replace(topic, ref="2" * 7)],
+    }
+    for expected, sides in said.items():
+        assert {reports.commit(side) for side in sides} == {expected}
+    head, dirty = Commit(ref="HEAD", sha="1" * 40), Commit(ref="main", sha="1" * 40, dirty=True)
+    once = ("main 1111111111", "its working tree with uncommitted changes")
+    assert reports.sides(head, dirty) == reports.sides(at_main, msgspec.structs.replace(head, dirty=True)) == once
+    for base, other in ((at_main, topic), (at_main, at_main), (None, dirty), (dirty, dirty)):
+        assert reports.sides(base, other) == (reports.commit(base), reports.commit(other))
 
 
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
@@ -103,41 +89,14 @@ def test_how_short_turns_were() -> None:
 
 
 def test_what_was_measured() -> None:
-    assert reports.measured(examples.passing()) == ("5 builds x 5 starts x 10 values of each, 3 min 23 s")
     facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
     uneven = examples.report("pass", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
     assert reports.measured(uneven) == (
         "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 starts, 250 to 300 values of each"
     )
-
-
-def test_the_error_level_of_the_report() -> None:
-    report = examples.passing()
-    assert reports.error_level(report).startswith("false-alarm limit 2.5%: where nothing changed, at most so many ")
-    alone = examples.report("pass", report.findings, family=Family(method="none", size=3))
+    # the error level of several findings without a correction
+    alone = examples.report("pass", examples.passing().findings, family=Family(method="none", size=3))
     assert reports.error_level(alone).endswith("; for each of 3 results (family: none)")
-
-
-@pytest.mark.parametrize(
-    ("report", "expected"),
-    [
-        (examples.passing(), "Pass: 3 results, none worse; render is 12.8% faster (at least 10.3%)"),
-        (
-            examples.one_build(),
-            (
-                "Undecided: startup is 4.9% slower as measured: one build of each gives no interval: how builds vary is "
-                "unknown; not failing"
-            ),
-        ),
-        (examples.nothing(), "Error: nothing was measured"),
-        (
-            examples.report("regression", [examples.regressed("a\nb")]),
-            "Regression: a\\nb is 8.3% slower (at least 4.9%), threshold 3%",
-        ),
-    ],
-)
-def test_the_headline(report: Report, expected: str) -> None:
-    assert verdict_line.text(report) == expected
 
 
 def test_the_confidence_of_intervals_is_said_once() -> None:
@@ -153,77 +112,6 @@ def test_the_confidence_of_intervals_is_said_once() -> None:
         reports.confidences([examples.regressed(reason=nominal, decided_at=at_look)]) == f"{said}, after interim checks"
     )
     assert (reports.confidence([examples.withheld()]), reports.confidences([examples.withheld()])) == (None, "")
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({}, "head does not build: exit 2"),
-        ({"side": None}, "a build failed: exit 2"),
-        ({"benchmark": "b"}, "head does not build: exit 2"),
-    ],
-)
-def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
-    assert failures.title(examples.build_failure(**changes)) == expected
-
-
-def test_steps_are_quoted_for_a_shell() -> None:
-    failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
-    run = examples.run_facts(head=Commit(ref="slow", sha="9f8e7d6c5b4a3f2e1d0c", dirty=False))
-    assert failures.repeat(failure, run) == [
-        'tree=$(mktemp -d) && git worktree add --detach "$tree" 9f8e7d6c5b4a',
-        'cd "$tree/$(git rev-parse --show-prefix)"',
-        "export A='it'\"'\"'s'",
-        "make",
-    ]
-    # of changes that are in no commit there is the working tree
-    assert failures.repeat(failure, examples.run_facts())[0] == "export A='it'\"'\"'s'"
-    assert failures.repeat(examples.build_failure(command=None), run) == []
-
-
-def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
-    failure = examples.build_failure(directory=None, environment={"a | b": "x", "A-B": "", "C": "1"}, command="make")
-    assert failures.repeat(failure, examples.run_facts()) == [
-        "export C=1",
-        "# left out: 2 variables whose name a shell cannot set",
-        "make",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("report", "expected"),
-    [
-        (examples.passing(), ""),
-        (examples.nothing(), "Run `perfgate check`, which measures and decides"),
-        (examples.only_failures(), "Fix the failure and run the check again"),
-        (
-            examples.regression(),
-            "Fix the regression (`perfgate explain` names the functions: 2 builds, ",
-        ),
-        (
-            examples.only_inconclusive(),
-            "Run again with `--set plan.builds=7 --set plan.budget=10m`, which would probably decide 4 of 6 (about",
-        ),
-        (
-            examples.one_build(),
-            "Run the same check again with `--set plan.builds=5 --set plan.budget=22m`: 5 builds are",
-        ),
-        (
-            examples.report(
-                "inconclusive", [examples.finding("x", "inconclusive", reason=examples.wide(hopeless=True))]
-            ),
-            "Use a quieter host (`perfgate doctor` examines it)",
-        ),
-        (
-            examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
-            "Nothing to do: no result is worse",
-        ),
-    ],
-)
-def test_what_to_do_next(report: Report, expected: str) -> None:
-    found = reports.next_step(report)
-    assert found.startswith(expected)
-    assert bool(found) == bool(expected)
 
 
 def test_of_a_rate_what_is_lost_could_have_been_shown() -> None:
@@ -265,37 +153,22 @@ def test_what_is_not_worse_is_counted_apart() -> None:
     assert said(open_one)[0] == "1 result: 1 undecided"
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "expected"),
-    [
+def test_a_setting_and_a_fact_are_written_for_people() -> None:
+    floors = {
+        "1us": "1 us",
+        "1us of spawn, 1ns of suites, none of values": "1 us of spawn, 1 ns of suites, none of values",
+    }
+    said = [
         ("memory", 25_276_510_208, "23.54 GiB"),
-        ("floor", "1us", "1 us"),
-        ("floor", "1us of spawn, 1ns of suites, none of values", "1 us of spawn, 1 ns of suites, none of values"),
-        ("floor", "100", "100"),
         ("iterations", 10_000, "10,000"),
         ("seed", 2_088_190, "2088190"),
         ("confidence", 0.9976, "99.76%"),
         ("turbo", True, "yes"),
         ("budget", "15m", "15m"),
-    ],
-)
-def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, expected: str) -> None:
-    assert reports.setting(key, value) == expected
-
-
-@pytest.mark.parametrize(
-    ("number", "unit", "expected"),
-    [
-        (81_234.0, "1/s", "81,234 1/s"),
-        (1_234.5, "s", "1,234 s"),
-        (-81_234.0, "1/s", "-81,234 1/s"),
-        (0.0123, "s", "12.30 ms"),
-        (12_345.6, "", "12,346"),
-        (1e12 + 0.5, "1/s", "1.000e+12 1/s"),
-    ],
-)
-def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
-    assert amounts.amount(number, unit, number) == expected
+        ("floor", "100", "100"),
+        *(("floor", given, expected) for given, expected in floors.items()),
+    ]
+    assert [reports.setting(key, value) for key, value, _ in said] == [expected for *_, expected in said]
 
 
 def test_another_command_of_head_stands_in_the_headline_of_every_format() -> None:
@@ -307,7 +180,7 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
     assert verdict_line.text(report).endswith(f"; {ran}; {made}")
     plain = " ".join(terminal.render(report).split())
     assert plain.index(ran) < plain.index("lower is better")
-    assert ran.replace("`", "&#96;") in markdown.render(report).splitlines()[0]
+    assert ran.replace("`", "&#96;") in comment.render(report).splitlines()[0]
     page = html.render(report)
     assert ran in page[page.index("<h1>") : page.index("</h1>")]
 
@@ -316,3 +189,83 @@ def test_of_many_other_commands_the_headline_names_three() -> None:
     changed = [MeasuringChanged(f"b{n}", (Differing("command", "x", "y"),)) for n in range(9)]
     said = verdict_line.text(examples.report("pass", [examples.finding()], warnings=changed))
     assert "b2" in said and "b3" not in said and said.endswith("; 6 more such warnings")
+
+
+# --- how builds were made ---------------------------------------------------------------------------------------------
+
+
+def made(number: int, seconds: float | None, **more: Any) -> Build:
+    return Build(side="head", build=number, seconds=seconds, **more)
+
+
+def test_links_instead_of_builds_and_one_that_failed_on_the_way() -> None:
+    first, *links = made(0, 50.0), *(made(n, s, relinked=True) for n, s in ((1, 0.4), (2, 0.3), (3, 0.3)))
+    said = "linked again what the first one had compiled: 300 ms instead of 50 s"
+    assert say_builds("head", [first, *links]) == f"head: 3 builds {said}"
+    failed = made(2, 51.0, full=FullBuilds(kind="failed", path="app"))
+    assert say_builds("head", [first, made(1, 0.3, relinked=True), failed]) == (
+        f"head: 1 build {said}; every later build ran the build command, because linking app again failed"
+    )
+
+
+def test_why_every_build_is_a_full_one() -> None:
+    full = FullBuilds(kind="not-linked", path="out/app")
+    assert say_builds("base", [made(0, 50.0, full=full), made(1, 49.0)]) == (
+        "base: every build ran the build command, because out/app is not what a linker wrote "
+        "(a later step changed it, or another tool made it)"
+    )
+
+
+def test_what_is_unknown_is_not_said() -> None:
+    newer = made(0, 1.0, full=FullBuilds(kind="of-a-newer-program"))
+    assert [say_builds("head", builds) for builds in ([], [made(0, None), made(1, None)], [newer])] == [""] * 3
+
+
+def test_each_reason_has_words() -> None:
+    for kind in typing.get_args(FullKind):
+        said = say_why(FullBuilds(kind=kind))
+        assert "{" not in said and len(said) > 10
+        assert "\x1b" not in say_why(FullBuilds(kind=kind, path="a\x1bb{0}"))
+
+
+# --- where the time of a run went, in words and in every format that says it ------------------------------------------
+
+
+def cost(**known: Any) -> Cost:
+    fields: dict[str, Any] = dict.fromkeys(Cost.__struct_fields__)
+    return Cost(**(fields | {"compiled": 2, "linked": 0} | known))
+
+
+COST = cost(
+    setup=60.0, compile=100.0, link=8.0, linked=22, probe=1.0, measure=540.0, decide=4.0, other=0.0, total=713.0
+)
+SAID = "11 min 53 s: set-up 1 min, 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min, interim checks 4.0 s"
+OWN = cost(compile=4.0, again=1.0, keep=2.0, trees=0.5, start=3.0, probe=1.0, outside=2.0, measure=4.0, other=0.5)
+
+
+def costing(of: Cost | None) -> Report:
+    return examples.report("regression", [examples.finding("lex")], run=examples.run_facts(cost=of))
+
+
+def test_the_line_has_the_total_and_every_part_that_counts() -> None:
+    assert spent(COST) == SAID
+    assert spent(OWN) == (
+        "2 builds 4.0 s, builds tried again 1.0 s, copying kept builds 2.0 s, comparing trees 500 ms, "
+        "first starts 3.0 s, probe 1.0 s, files outside 2.0 s, measuring 4.0 s, other 500 ms"
+    )
+
+
+def test_every_format_says_it() -> None:
+    found = costing(COST)
+    assert f"time      {SAID}" in terminal.render(found, width=200, every=True)
+    for text in (comment.render(found), comment.summary(found)):
+        assert f"time: {SAID}" in entities.unescape(text)
+    assert SAID in html.render(found)
+    assert json.read(json.render(found)).run.cost == COST
+
+
+@pytest.mark.parametrize("unknown", [None, cost(), cost(measure=0.0), cost(measure=float("nan"))])
+def test_what_is_not_known_is_not_said(unknown: Cost | None) -> None:
+    assert spent(unknown) == ""
+    assert "\ntime  " not in terminal.render(costing(unknown), width=200, every=True)
+    assert "- time:" not in comment.summary(costing(unknown))

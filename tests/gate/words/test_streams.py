@@ -19,28 +19,23 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
-    ("variables", "on_terminal", "elsewhere"),
-    [
-        ({}, True, False),
-        ({"TERM": "dumb"}, False, False),
-        ({"NO_COLOR": "1"}, False, False),
-        ({"NO_COLOR": ""}, True, False),
-        ({"FORCE_COLOR": "1"}, True, True),
-        ({"FORCE_COLOR": "1", "TERM": "dumb"}, True, True),
-        ({"FORCE_COLOR": "0"}, True, False),
-        ({"FORCE_COLOR": ""}, True, False),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
-    ],
-)
-def test_who_gets_colour(
-    variables: dict[str, str], on_terminal: bool, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert (colored(Terminal()), colored(io.StringIO())) == (on_terminal, elsewhere)
+def test_who_gets_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variables, on_terminal, elsewhere in (
+        ("", True, False),
+        ("TERM=dumb", False, False),
+        ("NO_COLOR=1", False, False),
+        ("NO_COLOR=", True, False),
+        ("FORCE_COLOR=1", True, True),
+        ("FORCE_COLOR=1 TERM=dumb", True, True),
+        ("FORCE_COLOR=0", True, False),
+        ("FORCE_COLOR=", True, False),
+        ("FORCE_COLOR=1 NO_COLOR=1", False, False),
+    ):
+        for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, _, value in (each.partition("=") for each in variables.split()):
+            monkeypatch.setenv(name, value)
+        assert (colored(Terminal()), colored(io.StringIO())) == (on_terminal, elsewhere), variables
 
 
 def test_a_table_keeps_its_columns_where_the_glyphs_are_lacking() -> None:

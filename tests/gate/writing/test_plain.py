@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from gate.config.rules import matches
-from gate.writing.last_lines import error_line
+from gate.writing.last_lines import error_line, last_lines
 from gate.writing.phrases import none_of
-from gate.writing.plain import benchmark_option, clip, columns, distinct
+from gate.writing.plain import benchmark_option, clip, columns, distinct, visible, wrap
 from tests.support.seeds import some
 
 GJSON = [
@@ -19,11 +19,25 @@ GJSON = [
 ]
 
 
+ALIKE = [
+    [f"suite/{'x' * 40}/{'y' * n}/end" for n in range(1, 6)],
+    [f"{letter}{'x' * 60}{end}" for letter in "abc" for end in "12"],
+    [f"{'x' * 30}{middle}{'y' * 30}" for middle in ("one", "two", "three")],
+    ["漢字" * 20 + "一" + "漢字" * 20, "漢字" * 20 + "二" + "漢字" * 20],
+    # many take no time
+    [f"{'pkg.' * 50}Class{number % 10}.method{number}.{'z' * 100}" for number in range(5000)],
+]
+
+
 def test_different_names_stay_different() -> None:
     assert clip("gjson/BenchmarkIsValidBytes", 17) == clip("gjson/BenchmarkValidBytes", 17)
-    shown = distinct(GJSON, 17)
-    assert len({*shown}) == len(GJSON)
-    assert all(columns(name) <= 17 for name in shown)
+    for names in (GJSON, *ALIKE):
+        for width in (17, 29, 40):
+            shown = distinct(names, width)
+            assert len({*shown}) == len(names), shown
+            assert all(columns(name) <= width for name in shown), shown
+    first, second, other = distinct(["x" * 50, "x" * 50, "y" * 50], 10)
+    assert first == second != other
 
 
 JMH = [
@@ -47,26 +61,7 @@ def test_what_tells_names_apart_is_what_stays(names: list[str], width: int, word
     assert [word in text for word, text in zip(words, distinct(names, width), strict=True)] == [True] * len(names)
 
 
-PIECES = [
-    "a",
-    "Foo",
-    "foo",
-    "FOO",
-    "1",
-    "32768",
-    "/",
-    "::",
-    "漢字",
-    "ﬀ",
-    "e\u0301",
-    "ß",
-    "ss",
-    "İ",
-    " ",
-    "…",
-    "~2",
-    "{x=1}",
-]
+PIECES = [*"a1/ß…İ ", "Foo", "foo", "FOO", "32768", "::", "漢字", "ﬀ", "e\u0301", "ss", "~2", "{x=1}"]
 
 
 def _draw(seed: int) -> list[str]:
@@ -95,42 +90,12 @@ def test_any_set_of_names_stays_apart_within_the_width(seed: int) -> None:
         assert all(text == name for name, text in of.items() if columns(name) <= width and len(name) <= 4 * width)
 
 
-def test_thousands_of_names_take_no_time() -> None:
-    names = [f"{'pkg.' * 50}Class{number % 10}.method{number}.{'z' * 100}" for number in range(5000)]
-    assert len({*distinct(names, 40)}) == 5000
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["short", "other"],
-        [f"suite/{'x' * 40}/{'y' * n}/end" for n in range(1, 6)],
-        [f"{letter}{'x' * 60}{end}" for letter in "abc" for end in "12"],
-        [f"{'x' * 30}{middle}{'y' * 30}" for middle in ("one", "two", "three")],
-        [f"{'x' * n}" for n in range(30, 40)],
-        ["漢字" * 20 + "一" + "漢字" * 20, "漢字" * 20 + "二" + "漢字" * 20],
-    ],
-)
-@pytest.mark.parametrize("width", [12, 17, 29])
-def test_however_they_differ(names: list[str], width: int) -> None:
-    shown = distinct(names, width)
-    assert len({*shown}) == len(names), shown
-    assert all(columns(name) <= width for name in shown), shown
-
-
-def test_names_that_are_one_stay_one() -> None:
-    first, second, other = distinct(["x" * 50, "x" * 50, "y" * 50], 10)
-    assert first == second != other
-
-
-@pytest.mark.parametrize("name", ["parse", "-x", "a b", "parse[a*]", "it's", "--set"])
+@pytest.mark.parametrize("name", ["parse", "-x", "a b", "parse[a*]", "it's"])
 def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
-    words = shlex.split(benchmark_option(name))
-    assert words[0].startswith("--benchmark")
-    glob = words[1] if len(words) > 1 else words[0].partition("=")[2]
+    option, *words = shlex.split(benchmark_option(name))
     # argparse reads a word that begins with a dash as another option
-    assert len(words) == 1 or not glob.startswith("-")
-    assert matches(glob, name)
+    assert not words or not words[0].startswith("-")
+    assert option.startswith("--benchmark") and matches(words[0] if words else option.partition("=")[2], name)
 
 
 @pytest.mark.parametrize(
@@ -201,3 +166,23 @@ BEGIN = "Traceback (most recent call last):"
 )  # fmt: skip
 def test_an_error_is_the_first_line_with_the_structure_of_one(said: str, line: str) -> None:
     assert error_line(said) == line
+
+
+def test_text_from_elsewhere_is_one_visible_line() -> None:
+    assert visible("a\nb\x1b[31m\u202e\udc80é日") == "a\\nb\\x1b[31m\\u202e\\x80é日"
+    assert last_lines("\x1b[31mred\x1b[0m\r\nnext\ttab\n\n", 10) == ["red", "next    tab"]
+    assert last_lines("a\nb\nc", 2) == ["b", "c"]
+    node = ["Error: Cannot find module './dist'", *(f"    at {n}" for n in range(9)), "exit"]
+    assert last_lines("\n".join(node), 5) == [node[0], "...", *node[-3:]]
+    assert last_lines("\n".join(node), 2) == node[-2:]
+    error = "x.c:3:5: error: unknown type"
+    assert last_lines("\n".join([error, *"abcd"]), 4) == [error, "...", *"cd"]
+
+
+def test_widths_are_those_of_a_terminal() -> None:
+    assert (columns("日本"), columns("e\u0301")) == (4, 1)
+    assert clip("abcdefghij", 7) == "abc…hij"
+    assert columns(clip("日本語のベンチマーク", 9)) <= 9
+    assert wrap("aa bb cc", 5) == ["aa bb", "cc"]
+    assert wrap("a   b\tc  ", 20) == ["a   b c"]
+    assert wrap("x" * 20, 10, first="- ", rest="  ") == ["- " + "x" * 8, "  " + "x" * 8, "  xxxx"]

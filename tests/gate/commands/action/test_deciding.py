@@ -116,7 +116,7 @@ def test_a_fault_of_perfgate_while_publishing_comes_after_the_exit_code(
     job.more["PERFGATE_TRACEBACK"] = ""
     runs = downloaded(tmp_path, measured("a", head=1.5))
     broken = mock.Mock(side_effect=RuntimeError("a fault"))
-    monkeypatch.setattr("gate.report.markdown.summary.render", broken)
+    monkeypatch.setattr("gate.report.markdown.comment.summary", broken)
     monkeypatch.setattr("gate.github.publishing.publish.annotated", broken)
     done = job.run(command="publish", runs=runs)
     assert done.code == 1

@@ -20,6 +20,10 @@ def bench(speed: float) -> str:
     return QUIET.replace("SPEED", str(speed))
 
 
+TAGS = ("--set", "creep.tags=v*")
+TAGGED = ("--set", "creep.against=v1.0", "--quiet")
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A release, and two merges that made it 6% slower."""
@@ -39,7 +43,7 @@ def history(project: Project) -> Path:
 
 
 def test_one_night_alone_is_no_alarm_and_is_remembered(project: Project) -> None:
-    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    done = project.perfgate("check", "--creep", *TAGS)
     assert done.returncode == 0, done.stderr
     report = project.report()
     choice = report["run"]["choice"]
@@ -60,9 +64,9 @@ def test_one_night_alone_is_no_alarm_and_is_remembered(project: Project) -> None
 
 
 def test_nights_together_are_a_regression_and_the_next_step_is_to_search(project: Project) -> None:
-    assert project.perfgate("check", "--creep", "--set", "creep.tags=v*", "--quiet").returncode == 0
+    assert project.perfgate("check", "--creep", *TAGS, "--quiet").returncode == 0
     pretend(history(project), 20, change=math.log(1.06))
-    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    done = project.perfgate("check", "--creep", *TAGS)
     assert done.returncode == 1, done.stderr
     report = project.report()
     [finding] = report["findings"]
@@ -82,11 +86,11 @@ def test_an_accept_entry_lets_a_creep_pass(project: Project) -> None:
     entry = '[[accept]]\nbenchmark = "bench"\nup_to = "10%"\nuntil = 2100-01-01\nreason = "wanted"\n'
     project.write("perfgate.toml", CREEP + entry)
     project.commit("accept it")
-    assert project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet").returncode == 0
+    assert project.perfgate("check", "--creep", *TAGGED).returncode == 0
     pretend(history(project), 20, change=math.log(1.06))
-    assert project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet").returncode == 0
-    assert project.report()["findings"][0]["verdict"] == "accepted"
-    assert project.report()["creep"]["cases"][0]["verdict"] == "accepted"
+    assert project.perfgate("check", "--creep", *TAGGED).returncode == 0
+    report = project.report()
+    assert report["findings"][0]["verdict"] == report["creep"]["cases"][0]["verdict"] == "accepted"
 
 
 def test_the_threshold_is_creep_s_own_and_every_night_measures_all_rounds(project: Project) -> None:
@@ -94,7 +98,7 @@ def test_the_threshold_is_creep_s_own_and_every_night_measures_all_rounds(projec
         "perfgate.toml", CREEP.replace("\nbuilds = 3", "\nbuilds = {min = 4, max = 5}") + 'threshold = "20%"\n'
     )
     project.commit("looser")
-    done = project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet")
+    done = project.perfgate("check", "--creep", *TAGGED)
     report = project.report()
     assert done.returncode == 0 and report["findings"][0]["threshold"] == 0.2
     assert report["run"]["looks"] is None and report["run"]["rounds"]["done"] == 5
@@ -105,56 +109,55 @@ def test_the_rules_are_the_default_branch_s_whatever_head_is(project: Project) -
     project.git("checkout", "-q", "-b", "topic")
     project.write("perfgate.toml", f'{RULES.replace("3%", "90%")}[creep]\nagainst = "nightly"\n')
     project.commit("loosens it")
-    done = project.perfgate("check", "--creep", "--dry-run", "--set", "creep.tags=v*")
+    done = project.perfgate("check", "--creep", "--dry-run", *TAGS)
     assert done.returncode == 0 and "v1.0" in done.stdout + done.stderr
     for ci in ("", "true"):
-        done = project.perfgate("check", "--creep", "--head", "topic", "--set", "creep.tags=v*", "--quiet", CI=ci)
+        done = project.perfgate("check", "--creep", "--head", "topic", *TAGS, "--quiet", CI=ci)
         assert project.report()["policy"]["gate"]["threshold"] == "3%", done.stderr
 
 
 @pytest.mark.endtoend
 def test_a_lost_memory_begins_anew_and_a_broken_one_is_said(project: Project) -> None:
-    project.perfgate("check", "--creep", "--set", "creep.tags=v*", "--quiet")
+    project.perfgate("check", "--creep", *TAGS, "--quiet")
     [file] = history(project).rglob("*.json")
     file.write_bytes(b"no record")
-    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    done = project.perfgate("check", "--creep", *TAGS)
     assert done.returncode == 0
     assert "is damaged" in " ".join(done.stdout.split())
     assert project.report()["creep"]["nights"] == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
+def refused(project: Project, *arguments: str, cwd: Path | None = None) -> str:
+    done = project.perfgate("check", "--creep", *arguments, cwd=cwd)
+    assert (done.returncode, done.stdout) == (2, "")
+    said, end = done.stderr.removeprefix("perfgate: "), done.stderr.count("\n")
+    assert end == 1 and said != done.stderr
+    return said
+
+
+def test_what_cannot_be_compared_is_one_line(project: Project, tmp_path: Path) -> None:
+    for arguments, line in (
         (("--set", "creep.tags=release-*"), "[creep]: no tag release-* in the history of head"),
         (("--set", "creep.against=v9"), "[creep] against: v9: no such commit here"),
         (("--set", "creep.against=main"), "[creep]: main is head itself"),
         (("--base", "v1.0"), "--base does not go with --creep"),
         (("--rules", "base"), "--rules base: with --creep the rules are those of the default branch"),
-    ],
-)
-def test_what_cannot_be_compared_is_one_line(project: Project, arguments: tuple[str, ...], line: str) -> None:
-    done = project.perfgate("check", "--creep", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"perfgate: {line}") and done.stderr.count("\n") == 1
-
-
-def test_without_a_table_the_line_says_what_to_add(project: Project) -> None:
-    project.write("perfgate.toml", RULES)
-    project.commit("none")
-    done = project.perfgate("check", "--creep")
-    assert done.returncode == 2
-    assert done.stderr.startswith("perfgate: main: perfgate.toml has no [creep] table: add `[creep]`")
-
-
-def test_a_pin_without_head_s_benchmarks_is_refused(project: Project) -> None:
-    other = CREEP.replace('name = "bench"', 'name = "other"')
+    ):
+        assert refused(project, *arguments).startswith(line)
+    shallow = tmp_path / "shallow"
+    project.git("clone", "-q", "--depth=1", f"file://{project.top}", str(shallow))
+    fetch = "which this shallow clone cuts off: `git fetch --unshallow --tags origin"
+    assert fetch in refused(project, cwd=shallow)
     # with base's command it would be base's, renamed
-    project.write("perfgate.toml", other.replace("bench.sh", "./bench.sh"))
-    project.commit("another")
-    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
-    assert done.returncode == 2
-    assert "[creep]: v1.0 has none of head's benchmarks" in done.stderr
+    other = CREEP.replace('name = "bench"', 'name = "other"').replace("bench.sh", "./bench.sh")
+    tables: list[tuple[str, tuple[str, ...], str]] = [
+        (other, TAGS, "[creep]: v1.0 has none of head's benchmarks"),
+        (RULES, (), "main: perfgate.toml has no [creep] table: add `[creep]`"),
+    ]
+    for toml, more, line in tables:
+        project.write("perfgate.toml", toml)
+        project.commit("another")
+        assert refused(project, *more).startswith(line)
 
 
 def test_a_pin_from_before_perfgate_is_compared_if_it_runs_and_refused_if_not(tmp_path: Path) -> None:
@@ -167,15 +170,5 @@ def test_a_pin_from_before_perfgate_is_compared_if_it_runs_and_refused_if_not(tm
     project.git("tag", "v0.1", "HEAD~2")
     project.git("tag", "v0.2", "HEAD~1")
     assert project.perfgate("check", "--creep", "--quiet").returncode == 0
-    done = project.perfgate("check", "--creep", "--set", "creep.against=v0.1", "--quiet")
-    assert done.returncode == 2
-    assert done.stderr.startswith("perfgate: [creep]: v0.1 cannot be compared with head, because base has no perfgate.")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_shallow_clone_says_how_to_fetch(project: Project, tmp_path: Path) -> None:
-    shallow = tmp_path / "shallow"
-    project.git("clone", "-q", "--depth=1", f"file://{project.top}", str(shallow))
-    done = project.perfgate("check", "--creep", cwd=shallow)
-    assert done.returncode == 2
-    assert "which this shallow clone cuts off: `git fetch --unshallow --tags origin" in done.stderr
+    said = refused(project, "--set", "creep.against=v0.1", "--quiet")
+    assert said.startswith("[creep]: v0.1 cannot be compared with head, because base has no perfgate.")

@@ -8,14 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from gate.cli.catalogue import entries, kind, setting_keys
 from gate.cli.main import main
-from gate.commands.completion.candidates import candidates
+from gate.commands.completion.command import candidates
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells of POSIX")
 
@@ -106,14 +106,9 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(command: list[str], cwd: Path) -> str:
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "TERM": "dumb",
-        "HOME": str(cwd),
-        "XDG_CONFIG_HOME": str(cwd),
-        "XDG_DATA_HOME": str(cwd),
-    }
+    home = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), str(cwd))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, **home, "PATH": path, "TERM": "dumb"}
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True, env=environment, timeout=60)
     assert done.stderr == ""
     return done.stdout
@@ -124,30 +119,25 @@ def in_bash(script: Path, line: str, cwd: Path) -> set[str]:
 
 
 def in_fish(script: Path, line: str, cwd: Path) -> set[str]:
-    text = answer(["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"], cwd)
+    text = answer(["fish", "--no-config", "-c", f"source {script}; complete -C $argv", line], cwd)
     return {row.partition("\t")[0] for row in text.splitlines()}
 
 
-@pytest.mark.parametrize("line", LINES)
+def in_zsh(script: Path, line: str, cwd: Path, last: str) -> str:
+    return answer(["zsh", "-f", "-c", ZSH, "zsh", str(script), line, last], cwd)
+
+
 @pytest.mark.parametrize("shell", ["bash", "fish"])
+@pytest.mark.parametrize("line", LINES)
 def test_what_completes_a_line(shell: str, line: str, project: Path, scripts: Path) -> None:
-    asked: Callable[[Path, str, Path], set[str]] = {"bash": in_bash, "fish": in_fish}[shell]
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    found = asked(scripts / shell, line, project)
+    found = (in_bash if shell == "bash" else in_fish)(scripts / shell, line, project)
     if shell == "fish" and "=" in line:
         found = {each.partition("=")[2] for each in found}
     # a shell that knows file names puts the slash behind a folder itself; fish takes a part of a word too
-    plain = {each.rstrip("/") for each in found}
-    wanted = {each.rstrip("/") for each in LINES[line]}
-    assert wanted <= plain
-    assert shell == "fish" or plain == wanted
-
-
-@pytest.mark.parametrize("line", ["perfgate check --benchmark ", "perfgate try --benchmark tw"])
-def test_names_with_blanks_are_quoted(line: str, project: Path, scripts: Path) -> None:
-    assert "two\\ words" in in_bash(scripts / "bash", line, project)
-    assert "none of these" not in str(in_bash(scripts / "bash", line, project))
+    plain, wanted = ({each.rstrip("/") for each in words} for words in (found, LINES[line]))
+    assert wanted <= plain if shell == "fish" else wanted == plain
 
 
 @pytest.mark.parametrize("word", [r"two\ w", '"two w', r"--benchmark=two\ w"])
@@ -156,14 +146,18 @@ def test_a_quoted_word_is_completed(shell: str, word: str, project: Path, script
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     line = f"perfgate check {'' if '=' in word else '--benchmark '}{word}"
-    if shell == "fish":
-        text = answer(["fish", "--no-config", "-c", f"source {scripts / shell}; complete -C $argv", line], project)
-    else:
-        text = answer(["zsh", "-f", "-c", ZSH, "zsh", str(scripts / "zsh"), line, "words"], project)
-    assert "two words" in text.replace("\\", "")
+    found = (
+        str(in_fish(scripts / shell, line, project))
+        if shell == "fish"
+        else in_zsh(scripts / shell, line, project, "words")
+    )
+    assert "two words" in found.replace("\\", "")
 
 
-def test_no_program_of_the_project_is_started(project: Path, scripts: Path) -> None:
+def test_names_with_blanks_are_quoted_and_no_program_of_the_project_is_started(project: Path, scripts: Path) -> None:
+    found = in_bash(scripts / "bash", "perfgate check --benchmark ", project)
+    assert "two\\ words" in found and "none of these" not in str(found)
+    assert "two\\ words" in in_bash(scripts / "bash", "perfgate try --benchmark tw", project)
     own = project / "bin/perfgate"
     own.parent.mkdir()
     own.write_text("#!/bin/sh\ntouch started\n", encoding="utf-8")
@@ -174,12 +168,10 @@ def test_no_program_of_the_project_is_started(project: Path, scripts: Path) -> N
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 # one of each kind: a shell within a terminal takes a second a line
-@pytest.mark.parametrize("line", [*LINES][:8])
+@pytest.mark.parametrize("line", [line for number, line in enumerate(LINES) if number in (0, 1, 3, 5, 7)])
 def test_what_completes_a_line_in_zsh(line: str, project: Path, scripts: Path) -> None:
-    wanted = LINES[line]
-    text = answer(["zsh", "-f", "-c", ZSH, "zsh", str(scripts / "zsh"), line, max(wanted)], project)
-    shown = set(re.split(r"[\s\x1b]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text)))
-    assert wanted <= shown, text
+    text = in_zsh(scripts / "zsh", line, project, max(LINES[line]))
+    assert LINES[line] <= set(re.split(r"[\s\x1b]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text))), text
 
 
 def test_every_command_and_option_completes() -> None:
@@ -188,28 +180,21 @@ def test_every_command_and_option_completes() -> None:
         assert {each.flag for each in entry.parameters if each.flag} < options.keys()
         *above, name = entry.name.split()
         assert name in candidates(["perfgate", *above, name[:2]])[1]
+    for line in ("perfgate nosuch ", "perfgate check --base= --rules=nosuch", "perfgate config x y"):
+        assert candidates(line.split(" "))[1] == {}
 
 
-@pytest.mark.parametrize("line", ["perfgate nosuch ", "perfgate check --base= --rules=nosuch", "perfgate config x y"])
-def test_what_nothing_completes(line: str) -> None:
-    assert candidates(line.split(" "))[1] == {}
-
-
-def test_known_values_are_those_that_the_help_names() -> None:
+def test_known_values_are_those_that_the_help_names_and_keys_those_of_the_configuration() -> None:
     known = [each for entry in entries() for each in entry.parameters if each.known and not each.choices]
     assert len(known) == 3
     for each in known:
-        assert all(word in each.help for word in each.known)
-        assert kind(each) == "words"
-
-
-def test_keys_of_settings_are_those_of_the_configuration() -> None:
+        assert all(word in each.help for word in each.known) and kind(each) == "words"
     assert {"gate.threshold", "plan.budget", "study.replicates", "creep.against"} <= set(setting_keys())
     assert not any(key.startswith(("benchmark.", "override.", "accept.")) for key in setting_keys())
 
 
-@pytest.mark.parametrize(("shell", "said"), [("tcsh", "tcsh"), ("", "required: SHELL;")])
-def test_another_shell_is_refused(shell: str, said: str) -> None:
-    out, err = io.StringIO(), io.StringIO()
-    assert main(["completion", *([shell] if shell else [])], out, err) == 2
-    assert said in err.getvalue() and err.getvalue().count("\n") == 1
+def test_another_shell_is_refused() -> None:
+    for words, said in ((["tcsh"], "tcsh"), ([], "required: SHELL;")):
+        err = io.StringIO()
+        assert main(["completion", *words], io.StringIO(), err) == 2
+        assert said in err.getvalue() and err.getvalue().count("\n") == 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from gate.cli.main import main
-from gate.commands.doctor import doctor
+from gate.commands.doctor import command as doctor
 from gate.document.terminal import Screen, render
 from gate.run.strict import UnfitError, refuse_unfit
 from gate.writing.plain import columns
@@ -71,129 +71,94 @@ def test_only_commands_go_beyond_the_width(width: int) -> None:
     assert all(columns(line) <= width for line in shown(UNFIT, width).splitlines() if "sudo tee" not in line)
 
 
-@pytest.mark.parametrize(
-    ("checks", "verdict"),
-    [
-        (FIT, "fit with 1 warning, 1 unknown"),
-        (FIT[2:], "fit"),
-        (FIT[:1], "fit with 1 unknown"),
-        ([*FIT[1:2], *FIT[1:2]], "fit with 2 warnings"),
-        (UNFIT[4:5], "unfit: steal time"),
-    ],
-)
-def test_the_verdict(checks: list[Check], verdict: str) -> None:
-    assert doctor.verdict(checks) == verdict
-    assert shown(checks).endswith(f"\n{verdict}\n")
+def test_the_verdict() -> None:
+    load, swap = (Check(name, "bad", "9.8", "why") for name in ("load", "swap"))
+    # a busy host is unfit for wall time alone
+    busy = "unfit for wall time: load; commands that active time decides can be measured (`perfgate try` shows which)"
+    verdicts = {
+        "fit with 1 warning, 1 unknown": FIT,
+        "fit": FIT[2:],
+        "fit with 1 unknown": FIT[:1],
+        "fit with 2 warnings": [*FIT[1:2], *FIT[1:2]],
+        "unfit: steal time": UNFIT[4:5],
+        "unfit: load, swap": [load, swap],
+        busy: [load],
+    }
+    assert {verdict: doctor.verdict(checks) for verdict, checks in verdicts.items()} == {v: v for v in verdicts}
+    assert shown(FIT).endswith("\nfit with 1 warning, 1 unknown\n")
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def perfgate(*argv: str) -> Ran:
+def perfgate(*argv: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    return Ran(main(argv, out, err), out.getvalue(), err.getvalue())
+    return main(argv, out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture
 def examined(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     """What the host's checks find; a test may change it."""
     found = list(UNFIT)
-    monkeypatch.setattr(doctor, "examine", lambda _: found)
+    monkeypatch.setattr("harness.host.fitness.examination.examine", lambda _: found)
     return found
 
 
 def test_an_unfit_host_fails_only_strictly(examined: list[Check]) -> None:
     assert perfgate("doctor")[0] == 0
-    strict = perfgate("doctor", "--strict")
-    assert (strict.code, strict.err) == (5, "")
-    assert strict.out.endswith("unfit: steal time, other processes; 1 warning, 1 unknown\n")
+    assert perfgate("doctor", "--strict") == (5, perfgate("doctor")[1], "")
     examined[:] = FIT
-    assert perfgate("doctor", "--strict").code == 0
+    assert perfgate("doctor", "--strict")[0] == 0
+    assert "  5  the host is unfit (only with --strict)\n" in perfgate("--help")[1]
 
 
 def test_json(examined: list[Check], tmp_path: Path) -> None:
-    on_stdout = perfgate("doctor", "--json", "-", "--strict")
-    assert on_stdout.code == 5
-    found = json.loads(on_stdout.out)
-    assert (found["schema"], found["verdict"], len(found["checks"])) == (1, "unfit", len(UNFIT) + 1)
-    assert found["checks"][-1]["name"] == "sandbox"
-    assert [list(check) for check in found["checks"]] == [["name", "state", "value", "why", "command"]] * (
-        len(UNFIT) + 1
-    )
-    assert found["checks"][0]["command"] is None
+    code, out, _ = perfgate("doctor", "--json", "-", "--strict")
+    found = json.loads(out)
+    checks = found["checks"]
+    assert (code, found["schema"], found["verdict"], len(checks)) == (5, 1, "unfit", len(UNFIT) + 1)
+    assert (checks[-1]["name"], checks[0]["command"]) == ("sandbox", None)
+    assert [list(check) for check in checks] == [["name", "state", "value", "why", "command"]] * (len(UNFIT) + 1)
     file = tmp_path / "doctor.json"
     examined[:] = [*FIT, Check("history", "warn", "/home/\udcff", "why", None)]
-    shown = perfgate("doctor", "--json", str(file))
-    assert shown.out.startswith("warn")
+    assert perfgate("doctor", "--json", str(file))[1].startswith("warn")
     written = json.loads(file.read_text())
     assert (written["verdict"], written["checks"][-2]["value"]) == ("fit", "/home/\\udcff")
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("doctor", "--json", "/dev/null/x"), "--json /dev/null/x: cannot be written"),
-        (("doctor", "--nonsense"), "--nonsense is not an option"),
-        (("doctor", "ls"), "unexpected argument 'ls'"),
-        (("doctor", "--metrics", "--", "ls"), "--metrics is not an option; `perfgate try` shows"),
-        (("simulate", "--strict"), "--strict is not an option"),
-    ],
-)
 @pytest.mark.usefixtures("examined")
-def test_bad_options(argv: tuple[str, ...], said: str) -> None:
-    ran = perfgate(*argv)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert said in ran.err
+def test_bad_options() -> None:
+    for argv, said in (
+        ("doctor --json /dev/null/x", "--json /dev/null/x: cannot be written"),
+        ("doctor --nonsense", "--nonsense is not an option"),
+        ("doctor ls", "unexpected argument 'ls'"),
+        ("doctor --metrics -- ls", "--metrics is not an option; `perfgate try` shows"),
+        ("simulate --strict", "--strict is not an option"),
+    ):
+        code, out, err = perfgate(*argv.split())
+        assert (code, out, err.count("\n"), said in err) == (2, "", 1, True)
 
 
 def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_unfit([])
-    with pytest.raises(
-        UnfitError, match=r"unfit to measure on: swap: swapping now; steal time: 23%; `perfgate doctor`"
-    ):
+    said = r"unfit to measure on: swap: swapping now; steal time: 23%; `perfgate doctor`"
+    with pytest.raises(UnfitError, match=said):
         refuse_unfit(["swap: swapping now", "steal time: 23%"])
-
-    def refused(*_: object, **__: object) -> int:
-        refuse_unfit(["other processes: most of all evil\nname"])
-        return 0
-
-    monkeypatch.setattr("gate.commands.check.check.run", refused)
-    ran = perfgate("check", "--strict")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (5, "", 1)
-    assert "most of all evil\\nname; `perfgate doctor` shows more" in ran.err
+    evil = ["other processes: most of all evil\nname"]
+    monkeypatch.setattr("gate.commands.check.check.run", lambda *_: refuse_unfit(evil))
+    code, out, err = perfgate("check", "--strict")
+    assert (code, out, err.count("\n")) == (5, "", 1)
+    assert "most of all evil\\nname; `perfgate doctor` shows more" in err
 
 
 @pytest.mark.parametrize("command", ["check", "measure", "calibrate"])
 def test_strict_reaches_what_measures(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[bool] = []
-
     def run(options: Any, *_: object) -> int:
-        told.append(getattr(options, "measuring", options).strict)
-        return 0
+        return int(getattr(options, "measuring", options).strict)
 
-    monkeypatch.setattr(f"gate.commands.{command}.{command}.run", run)
-    perfgate(command)
-    perfgate(command, "--strict")
-    assert told == [False, True]
-
-
-def test_the_help_tells_of_5() -> None:
-    assert "  5  the host is unfit (only with --strict)\n" in perfgate("--help").out
-    assert "perfgate doctor --strict" in perfgate("doctor", "--help").out
+    own = "command" if command == "measure" else command
+    monkeypatch.setattr(f"gate.commands.{command}.{own}.run", run)
+    assert (perfgate(command)[0], perfgate(command, "--strict")[0]) == (0, 1)
 
 
 def test_this_host() -> None:
-    ran = perfgate("doctor")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.split("\n\n")[-1].startswith(("fit", "unfit: ", "unfit for wall time: "))
-
-
-def test_a_busy_host_is_unfit_for_wall_time_alone() -> None:
-    load, swap = (Check(name, "bad", "9.8", "why") for name in ("load", "swap"))
-    assert doctor.verdict([load]) == (
-        "unfit for wall time: load; commands that active time decides can be measured (`perfgate try` shows which)"
-    )
-    assert doctor.verdict([load, swap]) == "unfit: load, swap"
+    code, out, err = perfgate("doctor")
+    assert (code, err) == (0, "")
+    assert out.split("\n\n")[-1].startswith(("fit", "unfit: ", "unfit for wall time: "))

@@ -53,83 +53,72 @@ def test_a_file_is_a_build_and_a_process_an_execution(tmp_path: Path) -> None:
     assert "1 benchmark, 3 builds, 3 starts, 24 values" in err
 
 
-@pytest.mark.parametrize(
-    ("level", "places"),
-    [("execution", [(0, 0, 0), (0, 0, 1)]), ("session", [(0, 0, 0), (1, 0, 0)]), ("build", [(0, 0, 0), (0, 1, 0)])],
-)
-def test_the_user_may_say_what_a_file_is(tmp_path: Path, level: str, places: list[tuple[int, ...]]) -> None:
+def test_the_user_may_say_what_a_file_is(tmp_path: Path) -> None:
     out = tmp_path / "m.jsonl"
-    assert run("import", *drawn(tmp_path, "base", 2), "--each", level, "--out", str(out))[0] == 0
-    found = [(e["session"], e["build"], e["execution"]) for e in lines_of(out, "execution")]
-    assert found == places
+    second = {"execution": (0, 0, 1), "session": (1, 0, 0), "build": (0, 1, 0)}
+    for level, place in second.items():
+        assert run("import", *drawn(tmp_path, "base", 2), "--each", level, "--out", str(out))[0] == 0
+        found = [(e["session"], e["build"], e["execution"]) for e in lines_of(out, "execution")]
+        assert found == [(0, 0, 0), place]
 
 
-def test_one_build_a_side_is_withheld_however_large_the_change(tmp_path: Path) -> None:
-    files = [*drawn(tmp_path, "base", 1), *drawn(tmp_path, "head", 1, mean=1.0)]
-    code, text, _ = run("decide", *files)
-    assert code == 0
-    assert "one build of each gives no interval" in " ".join(text.split())
-    assert "Build and measure base and head 5 times each" in " ".join(text.split())
-
-
-def test_five_builds_a_side_decide(tmp_path: Path) -> None:
-    code, text, _ = run("decide", *drawn(tmp_path, "base", 5), *drawn(tmp_path, "head", 5, mean=0.12), "--all")
+def test_five_builds_a_side_decide_and_one_is_withheld_however_large_the_change(tmp_path: Path) -> None:
+    base, slower = drawn(tmp_path, "base", 5), drawn(tmp_path, "head", 5, mean=0.12)
+    code, text, _ = run("decide", *base, *slower, "--all")
     assert code == 1, text
     assert "by hyperfine, 5 builds x 1 start x 8 values of each" in " ".join(text.split())
     code, text, _ = run("decide", *drawn(tmp_path, "base", 5, seed=2), *drawn(tmp_path, "head", 5, seed=3))
     assert code == 0, text
+    code, text, _ = run("decide", *drawn(tmp_path, "base", 1), *drawn(tmp_path, "head", 1, mean=1.0))
+    said = " ".join(text.split())
+    assert (code, "one build of each gives no interval" in said) == (0, True)
+    assert "Build and measure base and head 5 times each" in said
 
 
 def test_an_import_decides_as_its_files_do(tmp_path: Path) -> None:
-    files = [*drawn(tmp_path, "base", 5), *drawn(tmp_path, "head", 5, mean=0.12)]
+    """Builds of each would be paired if they were a run of perfgate's own; nothing says that these took turns."""
+    files = [*drawn(tmp_path, "base", 6), *drawn(tmp_path, "head", 6, mean=0.12)]
     out = tmp_path / "m.jsonl"
     assert run("import", *files, "--out", str(out))[0] == 0
     imported, whole = (json.loads(run("decide", *each, "--json", "-")[1]) for each in ([str(out)], files))
     assert imported == whole
-
-
-def test_no_round_has_both_sides(tmp_path: Path) -> None:
-    """Six builds of each would be paired if they were a run of perfgate's own; nothing says that these took turns."""
-    files = [*drawn(tmp_path, "base", 6), *drawn(tmp_path, "head", 6)]
-    _, text, _ = run("decide", *files, "--json", "-")
-    assert {f["ratio"]["method"] for f in json.loads(text)["findings"]} == {"fieller"}
+    assert {f["ratio"]["method"] for f in whole["findings"]} == {"fieller"}
 
 
 def test_aggregates_are_shown_and_never_decided(tmp_path: Path) -> None:
-    base, head = tmp_path / "a.json", tmp_path / "b.json"
-    base.write_text('{"results":[{"command":"x","mean":1.0,"stddev":0.1}]}', encoding="utf-8")
-    head.write_text('{"results":[{"command":"x","mean":3.0,"stddev":0.1}]}', encoding="utf-8")
-    code, text, _ = run("decide", str(base), str(head))
-    assert code == 4
-    assert "the files hold 1 aggregate without the values behind it" in " ".join(text.split())
-    assert "+200%" in text
+    means = {"a": 1.0, "b": 3.0}
+    for name, mean in means.items():
+        (tmp_path / name).write_text(json.dumps({"results": [{"command": "x", "mean": mean, "stddev": 0.1}]}))
+    files = [str(tmp_path / name) for name in means]
+    code, text, _ = run("decide", *files)
+    said = "the files hold 1 aggregate without the values behind it"
+    assert (code, said in " ".join(text.split()), "+200%" in text) == (4, True, True)
     out = tmp_path / "m.jsonl"
-    run("import", str(base), str(head), "--out", str(out))
-    assert [(s["side"], s["value"], s["sd"]) for s in lines_of(out, "summary")] == [
-        ("base", 1.0, 0.1),
-        ("head", 3.0, 0.1),
-    ]
+    run("import", *files, "--out", str(out))
+    found = [(s["side"], s["value"], s["sd"]) for s in lines_of(out, "summary")]
+    assert found == [("base", 1.0, 0.1), ("head", 3.0, 0.1)]
 
 
-def test_what_failed_is_a_failure(tmp_path: Path) -> None:
-    shutil.copy(DATA / "failing.json", tmp_path / "a.json")
-    code, text, _ = run("decide", f"base={tmp_path / 'a.json'}", f"head={tmp_path / 'a.json'}")
-    assert code == 4
-    assert "exit 3 in 4 of 4 runs" in text
+def test_what_failed_or_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    shutil.copy(DATA / "failing.json", file)
+    code, text, _ = run("decide", f"base={file}", f"head={file}")
+    assert (code, "exit 3 in 4 of 4 runs" in text) == (4, True)
+    good = {"command": "a", "mean": 1, "times": [1, 2]}
+    file.write_text(json.dumps({"results": [good, {"command": "b", "times": [1, None]}]}))
+    code, text, _ = run("decide", f"base={file}", f"head={file}")
+    said = "b failed on base: results[1]: Expected float, got null - at $.times[1]"
+    assert (code, said in " ".join(text.split())) == (4, True)
 
 
 def test_parameters_are_labels_and_become_factors_where_names_are_equal(tmp_path: Path) -> None:
-    def two(file: str, name: str) -> str:
-        results = [
-            {"command": name, "mean": 1, "times": [1.0, 2.0], "parameters": {"size": size}} for size in ("1", "2")
-        ]
-        (tmp_path / file).write_text(json.dumps({"results": results}), encoding="utf-8")
-        return str(tmp_path / file)
-
+    one = {"command": "same", "mean": 1, "times": [1.0, 2.0]}
+    sizes = [{"size": "1"}, {"size": "2"}]
+    (tmp_path / "a.json").write_text(json.dumps({"results": [{**one, "parameters": size} for size in sizes]}))
     out = tmp_path / "m.jsonl"
-    run("import", two("a.json", "same"), "--side", "base", "--out", str(out))
-    assert [e["factors"] for e in lines_of(out, "execution")] == [{"size": "1"}, {"size": "2"}]
-    assert [e["labels"] for e in lines_of(out, "execution")] == [{"size": "1"}, {"size": "2"}]
+    run("import", str(tmp_path / "a.json"), "--side", "base", "--out", str(out))
+    found = lines_of(out, "execution")
+    assert [e["factors"] for e in found] == [e["labels"] for e in found] == sizes
 
 
 def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,23 +171,20 @@ def test_what_to_do_after_failures_is_about_files(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     export(Path("a.json"), {"x": [1.0, 1.25, 1.5, 1.75, 1.875, 1.9375]})
     export(Path("b.json"), {"y": [1.0, 2.0]})
+    export(Path("c.json"), {"x": [1.0, 2.0]}, exit_codes=[0, 1])
     export(Path("d.json"), {"x": [1.0, 1.3], "z": [1.0, 1.1]})
     export(Path("e.json"), {"x": [1.0, 1.4], "y": [1.0, 1.2]})
-    failed = [{"command": "x", "mean": 1, "times": [1.0, 2.0], "exit_codes": [0, 1]}]
-    Path("c.json").write_text(json.dumps({"results": failed}), encoding="utf-8")
-    cases = {
-        ("base=a.json", "head=a.json"): "Name the results of different runs: the same values stand in several files",
-        ("base=a.json", "head=c.json"): "Fix what failed, measure it again, and name the new files",
-        ("base=d.json", "head=b.json"): "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it",
+    one_name = "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it"
+    allow = "`perfgate decide base=d.json head=a.json --set gate.missing=pass`"
+    for base, head, step in (
+        ("a", "a", "Name the results of different runs: the same values stand in several files"),
+        ("a", "c", "Fix what failed, measure it again, and name the new files"),
+        ("d", "b", one_name),
         # of two commands, one has another name
-        ("base=d.json", "head=e.json"): "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it",
-        (
-            "base=d.json",
-            "head=a.json",
-        ): "Name files that hold the missing benchmarks, or allow it with `perfgate decide base=d.json head=a.json --set gate.missing=pass`",
-    }
-    for files, step in cases.items():
-        code, text, _ = run("decide", *files)
+        ("d", "e", one_name),
+        ("d", "a", f"Name files that hold the missing benchmarks, or allow it with {allow}"),
+    ):
+        code, text, _ = run("decide", f"base={base}.json", f"head={head}.json")
         assert (code, step in " ".join(text.split())) == (4, True), text
 
 
@@ -221,15 +207,3 @@ def test_the_commands_of_one_file_have_a_way_to_be_compared(tmp_path: Path, monk
     # one benchmark cannot be compared with itself
     export(Path("one.json"), {"a": [0.1, 0.2]})
     assert "perfgate compare" not in run("decide", "one.json")[1]
-
-
-def test_a_benchmark_that_cannot_be_read_is_an_error_of_decide(tmp_path: Path) -> None:
-    for side in ("base", "head"):
-        (tmp_path / f"{side}.json").write_text(
-            json.dumps(
-                {"results": [{"command": "a", "mean": 1, "times": [1, 2]}, {"command": "b", "times": [1, None]}]}
-            )
-        )
-    code, text, _ = run("decide", f"base={tmp_path}/base.json", f"head={tmp_path}/head.json")
-    assert code == 4
-    assert "b failed on base: results[1]: Expected float, got null - at $.times[1]" in " ".join(text.split())

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from gate.cli.main import main
-from gate.commands.init.former import read_former, same
+from gate.commands.init.former import Former, read_former, same
 from gate.commands.init.found import Found, Measured
-from gate.model import UserError
 
 ACTION = """\
       - run: go test -bench='Encode|Decode' ./... | tee output.txt
@@ -37,6 +36,11 @@ HYPERFINE = (
 )
 
 
+def read(folder: Path, text: str) -> Former:
+    (folder / "former").write_text(text)
+    return read_former(folder / "former")
+
+
 @pytest.mark.parametrize(
     ("text", "gate", "kind", "threshold"),
     [
@@ -57,9 +61,7 @@ HYPERFINE = (
     ],
 )
 def test_a_former_gate_is_read(tmp_path: Path, text: str, gate: str, kind: str | None, threshold: float | None) -> None:
-    file = tmp_path / "former"
-    file.write_text(text)
-    former = read_former(file)
+    former = read(tmp_path, text)
     assert (former.gate, former.kind, former.threshold) == (gate, kind, threshold)
 
 
@@ -67,31 +69,22 @@ def test_a_file_is_named_on_the_command_line(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     Path("bench.sh").write_text(HYPERFINE)
     Path("other.txt").write_text("hello")
-    out, err = StringIO(), StringIO()
-    assert main(["init", "--from", "bench.sh", "--no-try"], out, err) == 0, err.getvalue()
+    assert main(["init", "--from", "bench.sh", "--no-try"], StringIO(), StringIO()) == 0
     assert "./app a.txt" in Path("perfgate.toml").read_text()
-    for name, why in (
-        ("nothere.yml", ": no such file"),
-        (".", ": is a folder, not a file"),
-        ("other.txt", " is no workflow"),
-    ):
+    refused = {"nothere.yml": ": no such file", ".": ": is a folder, not a file", "other.txt": " is no workflow"}
+    for name, why in refused.items():
         err = StringIO()
         assert main(["init", "--force", "--from", name], StringIO(), err) == 2
         assert err.getvalue().startswith(f"perfgate: --from {name}{why}") and err.getvalue().count("\n") == 1
 
 
 def test_what_it_measured_is_measured(tmp_path: Path) -> None:
-    file = tmp_path / "former"
-    file.write_text(ACTION)
-    go = Found(
-        "go", "x", [Measured("a", ["./b", "-test.bench=."], [], "go"), Measured("c", "cd c && ./b -test.bench=.")]
-    )
-    taken = same(go, read_former(file))
+    of = [Measured("a", ["./b", "-test.bench=."], [], "go"), Measured("c", "cd c && ./b -test.bench=.")]
+    taken = same(Found("go", "x", of), read(tmp_path, ACTION))
     assert taken.threshold == "15%"
     assert taken.benchmark.command == ["./b", "-test.bench=Encode|Decode"]
     assert taken.benchmarks[1].command == "cd c && ./b '-test.bench=Encode|Decode'"
-    file.write_text(HYPERFINE)
-    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make"), read_former(file))
+    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make"), read(tmp_path, HYPERFINE))
     assert [(each.name, each.command) for each in taken.benchmarks] == [("app", "./app a.txt"), ("app-2", 'app "b c"')]
     assert taken.build == "make"
 
@@ -110,10 +103,8 @@ hyperfine -w3 --runs=9 -L size 1,2 -P n 1 9 -n 'the small one' './cx a' --comman
 
 
 def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
-    file = tmp_path / "bench.sh"
-    file.write_text(SCRIPT)
     hooked = {"NODE_OPTIONS": "--import=x", "PYTHONPATH": "."}
-    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make", environment=hooked), read_former(file))
+    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make", environment=hooked), read(tmp_path, SCRIPT))
     assert [(each.name, each.command) for each in taken.benchmarks] == [
         ("cx", "out/cx --ast < /dev/null"),
         ("cx-2", "out/cx -c 'x=1; y=2'"),
@@ -131,23 +122,21 @@ TWO = [
     Measured("x-trees", ["./c"], built=("x-trees",)),
     Measured("y", ["./b"], built=("y",)),
 ]
+ASV_SUITE = [Measured("asv", "x")]
 TESTS = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
+
+
+LOG = "benchstat old.txt new.txt"
 
 
 @pytest.mark.parametrize(
     ("kind", "benchmarks", "text", "command", "count"),
     [
-        ("go", TWO, "go test ./trees/ -run XXX -bench BenchmarkTree\nbenchstat old.txt new.txt", "BenchmarkTree", 2),
-        ("go", TWO, "go test -bench=. ./...\nbenchstat old.txt new.txt", "-test.bench=.", 3),
+        ("go", TWO, f"go test ./trees/ -run XXX -bench BenchmarkTree\n{LOG}", "BenchmarkTree", 2),
+        ("go", TWO, f"go test -bench=. ./...\n{LOG}", "-test.bench=.", 3),
         ("cargo", TWO, "cargo bench --bench y -- --save-baseline pr", "./b", 1),
         ("cargo", TWO, "cargo bench -- --save-baseline pr", "trees", 3),
-        (
-            "asv",
-            [Measured("asv", "x")],
-            "asv continuous -b 'Suite.time_[ab]' HEAD~ HEAD",
-            "x '--bench=Suite.time_[ab]'",
-            1,
-        ),
+        ("asv", ASV_SUITE, "asv continuous -b 'Suite.time_[ab]' HEAD~ HEAD", "x '--bench=Suite.time_[ab]'", 1),
         ("pytest-benchmark", TESTS, "  run: uv run pytest tests/a/ --codspeed", "pytest -q tests/a/test_b.py'", 1),
         ("pytest-benchmark", TESTS, "  run: pytest tests/ --codspeed", "tests/a/test_b.py tests/test_c.py'", 1),
     ],
@@ -155,25 +144,14 @@ TESTS = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests
 def test_what_it_chose_is_chosen(
     tmp_path: Path, kind: str, benchmarks: list[Measured], text: str, command: str, count: int
 ) -> None:
-    (tmp_path / "f").write_text(text)
     build = " ".join(["make", *(each.name for each in benchmarks)])
-    taken = same(Found(kind, "x", benchmarks, build), read_former(tmp_path / "f"))
+    taken = same(Found(kind, "x", benchmarks, build), read(tmp_path, text))
     assert str(taken.build).split()[1:] == [each.name for each in taken.benchmarks]
     assert command in repr(taken.benchmark.command).replace('"', "'").replace("\\'", "'")
     assert (len(taken.benchmarks), len(taken.rows)) == (count, len(benchmarks) - count)
 
 
 def test_a_folder_of_the_other_gate_is_named(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text(
-        "- uses: CodSpeedHQ/action@v3\n  with:\n    working-directory: inner\n    run: pnpm bench\n"
-    )
-    former = read_former(tmp_path / "f")
+    former = read(tmp_path, f"{CODSPEED.splitlines()[0]}\n  with:\n    working-directory: inner\n    run: pnpm bench\n")
     assert former.kind == "npm"
     assert "--project inner" in same(Found("npm", "x", [Measured("a", ["b"])]), former).notes[0]
-
-
-def test_a_file_of_no_gate_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ci.yml").write_text("on: push\n")
-    for name in ("ci.yml", "absent"):
-        with pytest.raises(UserError, match=r"known|no such file"):
-            read_former(tmp_path / name)

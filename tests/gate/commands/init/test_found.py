@@ -26,14 +26,14 @@ class Case(NamedTuple):
     """A project's files, and what is written for it: where a text is given, it stands in the command or build."""
 
     files: dict[str, str]
-    kind: str
     command: str | None
     build: str = ""
     rows: tuple[str, ...] = ()
+    kind: str = ""
+    """"" for the one of its group."""
 
 
 CRATE = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n'
-BENCHED = CRATE + '[dev-dependencies]\ncriterion = "{}"\n[[bench]]\nname = "{}"\nharness = false\n'
 CRITERION = "use criterion::*;\nfn f(c: &mut Criterion) { c.bench_function(n, g); }\ncriterion_main!(x);\n"
 DIVAN = "fn main() { divan::main() }\n#[divan::bench]\nfn a() {}\n"
 LIBTEST = "#![feature(test)]\n#[bench]\nfn a(b: &mut test::Bencher) {}\n"
@@ -42,8 +42,18 @@ LIB = {"src/lib.rs": "#[test] fn t() {}\n"}
 MAIN_RS = {"Cargo.toml": CRATE, "src/main.rs": "fn main() {}\n"}
 TOUCH = "touch src/main.rs && cargo build --release --target-dir target --bin app"
 
+
+def benched(
+    bench: str, source: str, *, version: str = "0.5", more: str = "", top: str = "", crate: str = CRATE
+) -> dict[str, str]:
+    """A library with a benchmark, in a folder: top."""
+    table = f'[dev-dependencies]\ncriterion = "{version}"\n[[bench]]\nname = "{bench}"\nharness = false\n'
+    lib = {f"{top}src/lib.rs": "" if top else LIB["src/lib.rs"]}
+    return {f"{top}Cargo.toml": crate + table + more, **lib, f"{top}benches/{bench}.rs": source}
+
+
 CARGO = {
-    "program": Case(MAIN_RS, "cargo", "['./target/release/app']", TOUCH),
+    "program": Case(MAIN_RS, "['./target/release/app']", TOUCH),
     # before a program and a library's tests
     "example": Case(
         {
@@ -52,76 +62,44 @@ CARGO = {
             "Cargo.toml": CRATE + '[features]\nfast = []\n[[example]]\nname = "bench"\nrequired-features = ["fast"]\n',
             **dict.fromkeys(("examples/bench.rs", "examples/demo.rs"), "fn main() {}\n"),
         },
-        "cargo",
         "['./target/release/examples/bench']",
         "touch examples/bench.rs && cargo build --release --target-dir target --example bench --features fast",
         rows=("bin app",),
     ),
-    "help": Case({**MAIN_RS, "src/a.rs": 'if a == "--help" {}'}, "cargo", "['./target/release/app', '--help']"),
-    "tests": Case({"Cargo.toml": CRATE, **LIB}, "cargo", "'cargo', 'test'", "touch src/lib.rs && cargo test"),
-    "server": Case(
-        {**MAIN_RS, **LIB, "src/main.rs": "fn main() { TcpListener::bind(a); }"}, "cargo", "'cargo', 'test'"
-    ),
+    "help": Case({**MAIN_RS, "src/a.rs": 'if a == "--help" {}'}, "['./target/release/app', '--help']"),
+    "tests": Case({"Cargo.toml": CRATE, **LIB}, "'cargo', 'test'", "touch src/lib.rs && cargo test"),
+    "server": Case({**MAIN_RS, **LIB, "src/main.rs": "fn main() { TcpListener::bind(a); }"}, "'cargo', 'test'"),
     "criterion": Case(
-        {"Cargo.toml": BENCHED.format("0.5", "my-bench"), **LIB, "benches/my-bench.rs": CRITERION},
-        "cargo",
+        benched("my-bench", CRITERION),
         "['./target/bench-my-bench', '--bench', '--warm-up-time=0.004', '--measurement-time=0.02']",
         "touch benches/my-bench.rs\ncargo bench --no-run --target-dir target --bench my-bench\ncp ",
     ),
     # versions of Criterion that take whole seconds only
     "criterion-0.3": Case(
-        {"Cargo.toml": BENCHED.format("0.3.5", "a"), **LIB, **{f"benches/{n}.rs": CRITERION * 9 for n in "ab"}},
-        "cargo",
+        {**benched("a", CRITERION * 9, version="0.3.5"), "benches/b.rs": CRITERION * 9},
         "'--warm-up-time=1', '--measurement-time=1'",
-        rows=(),
     ),
     # Cargo takes more for the name of a target than for that of a package
-    "digit": Case(
-        {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN},
-        "cargo",
-        "['./target/bench-0-first', '--bench']",
-        "deps/0_first-????????????????",
-    ),
-    "name": Case(
-        {"Cargo.toml": BENCHED.format("0.5", "$(id)"), **LIB, "benches/$(id).rs": DIVAN},
-        "cargo",
-        "'cargo', 'test'",
-        rows=("bench $(id)",),
-    ),
-    "own-main": Case(
-        {"Cargo.toml": BENCHED.format("0.5", "a"), **LIB, "benches/a.rs": "fn main() {}\n"},
-        "cargo",
-        "'cargo', 'test'",
-        rows=("bench a",),
-    ),
+    "digit": Case(benched("0-first", DIVAN), "['./target/bench-0-first', '--bench']", "deps/0_first-????????????????"),
+    "name": Case(benched("$(id)", DIVAN), "'cargo', 'test'", rows=("bench $(id)",)),
+    "own-main": Case(benched("a", "fn main() {}\n"), "'cargo', 'test'", rows=("bench a",)),
     "features": Case(
-        {
-            "Cargo.toml": BENCHED.format("0.5", "a") + 'required-features = ["x"]\n[features]\nx = []\n',
-            **LIB,
-            "benches/a.rs": CRITERION,
-        },
-        "cargo",
+        benched("a", CRITERION, more='required-features = ["x"]\n[features]\nx = []\n'),
         "./target/bench-a",
         "--target-dir target --features x --bench a",
     ),
     "nightly": Case(
         {"Cargo.toml": CRATE, **LIB, "benches/speed.rs": LIBTEST},
-        "cargo",
         "./target/bench-speed",
         "cargo +nightly bench --no-run",
     ),
     "workspace": Case(
         {
             "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nresolver = "2"\n',
-            "crates/one/Cargo.toml": BENCHED.format("0.5", "b").replace("app", "one"),
-            "crates/one/src/lib.rs": "",
-            "crates/one/benches/b.rs": CRITERION,
-            "crates/two/Cargo.toml": BENCHED.format("0.5", "b").replace("app", "two"),
-            "crates/two/src/lib.rs": "",
-            "crates/two/benches/b.rs": CRITERION,
+            **benched("b", CRITERION, top="crates/one/", crate=CRATE.replace("app", "one")),
+            **benched("b", CRITERION, top="crates/two/", crate=CRATE.replace("app", "two")),
             ".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n',
         },
-        "cargo",
         "cd crates/one && ../../target/bench-one-b --bench",
         'cp "$(ls -t target/x86_64-linux/release/deps/$1-???????????????? | head -n 1)" $2; }',
     ),
@@ -130,25 +108,19 @@ CARGO = {
         {
             "Cargo.toml": CRATE + '[workspace]\nmembers = ["checks"]\n',
             **LIB,
-            "checks/Cargo.toml": CRATE.replace("app", "checks") + '[[bin]]\nname = "one"\npath = "one.rs"\n',
             "checks/one.rs": FUZZ,
+            "checks/Cargo.toml": CRATE.replace("app", "checks") + '[[bin]]\nname = "one"\npath = "one.rs"\n',
         },
-        "cargo",
         "'cargo', 'test'",
         rows=("bin one",),
     ),
     "beside": Case(
-        {
-            **MAIN_RS,
-            "benchmarks/Cargo.toml": BENCHED.format("0.5", "b").replace("app", "benchmarks") + "[workspace]\n",
-            "benchmarks/src/lib.rs": "",
-            "benchmarks/benches/b.rs": CRITERION,
-        },
-        "cargo",
+        MAIN_RS
+        | benched("b", CRITERION, top="benchmarks/", crate=CRATE.replace("app", "benchmarks"), more="[workspace]\n"),
         "cd benchmarks && ../target/bench-b",
         "--manifest-path benchmarks/Cargo.toml",
     ),
-    "lock": Case({**MAIN_RS, ".gitignore": "Cargo.lock\n", "Cargo.lock": "version = 3\n"}, "cargo", "release/app"),
+    "lock": Case({**MAIN_RS, ".gitignore": "Cargo.lock\n", "Cargo.lock": "version = 3\n"}, "release/app"),
 }
 
 MODULE = "module example.com/acme/words/v2\n\ngo 1.21\n"
@@ -158,33 +130,29 @@ GO_MAIN = "package main\n\nfunc main() {}\n"
 GO = {
     "benchmarks": Case(
         {"go.mod": MODULE, "a_test.go": GO_BENCH, "a.go": "package a\n"},
-        "go",
         "['./bench.test', '-test.run=^$', '-test.bench=.', '-test.benchtime=10ms']",
         "go test -c -o bench.test .",
     ),
     "packages": Case(
         {"go.mod": MODULE, "a_test.go": GO_BENCH, "x/y/b_test.go": GO_BENCH, "z/c_test.go": GO_BENCH},
-        "go",
         "cd x/y && ../../bench.tests/y.test '-test.run=^$'",
         "go test -c -o bench.tests/ . ./x/y ./z",
     ),
     "one-name": Case(
         {"go.mod": MODULE, "z/a_test.go": GO_BENCH, "x/z/b_test.go": GO_BENCH},
-        "go",
         "cd x/z && ./bench.test",
         "for package in x/z z; do",
     ),
-    "below": Case({"it is/go.mod": MODULE, "it is/a_test.go": GO_BENCH}, "go", "cd 'it is' && ./bench.test", "cd 'it is' &&"),
-    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "go", "./bench.test"),
-    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "go", "./bench.test"),
+    "below": Case({"it is/go.mod": MODULE, "it is/a_test.go": GO_BENCH}, "cd 'it is' && ./bench.test", "cd 'it is' &&"),
+    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
+    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
     "program": Case(
         {"go.mod": MODULE, "cmd/tool/main.go": GO_MAIN, "examples/e/main.go": GO_MAIN},
-        "go",
         "['./bin/tool']",
         "go build -o bin/tool ./cmd/tool",
     ),
-    "server": Case({"go.mod": MODULE, "main.go": "package main\nfunc main() { http.ListenAndServe(a, b) }\n", "a_test.go": GO_TEST.replace(" a\n", " main\n", 1)}, "go", "./bench.test"),
-    "nothing": Case({"go.mod": MODULE, "a.go": "package a\n"}, "go", None),
+    "server": Case({"go.mod": MODULE, "main.go": "package main\nfunc main() { http.ListenAndServe(a, b) }\n", "a_test.go": GO_TEST.replace(" a\n", " main\n", 1)}, "./bench.test"),
+    "nothing": Case({"go.mod": MODULE, "a.go": "package a\n"}, None),
 }  # fmt: skip
 
 MAIN = "int main(void) { return 0; }\n"
@@ -196,150 +164,108 @@ EACH_FILE = (
     "int open(char *); int main(int argc, char **argv) { for (int i = 1; i < argc; i++) open(argv[i]); return 0; }\n"
 )
 ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
-PROJECT = "cmake_minimum_required(VERSION 3.13)\nproject(x C)\n"
-OPTION = 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\nadd_executable(x_bench main.c)\nendif()\n'
+APP, OFF = "add_executable(app main.c)\n", 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\n'
+
+
+def listed(text: str, main: str = MAIN, language: str = "C", **files: str) -> dict[str, str]:
+    """A project of CMake; in C++ main is bench.cpp."""
+    top = f"cmake_minimum_required(VERSION 3.13)\nproject(x {language})\n"
+    return {"CMakeLists.txt": top + text, "main.c" if language == "C" else "bench.cpp": main, **files}
+
+
 CMAKE = {
     "program": Case(
-        {"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "main.c": MAIN},
-        "cmake",
+        listed(APP),
         "['./build/app']",
         "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && rm -f build/app && cmake --build build --parallel 2 --target app",
     ),
     # computed names and places, which only CMake knows
     "computed": Case(
-        {
-            "CMakeLists.txt": PROJECT
-            + 'string(TOLOWER "TOOL" T)\nset(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")\n'
-            + "foreach(S main)\nadd_executable(${T} ${S}.c)\nendforeach()\n",
-            "main.c": MAIN,
-        },
-        "cmake",
+        listed(
+            'string(TOLOWER "TOOL" T)\nset(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")\n'
+            "foreach(S main)\nadd_executable(${T} ${S}.c)\nendforeach()\n"
+        ),
         "['./build/bin/tool']",
     ),
-    "bench": Case(
-        {"CMakeLists.txt": PROJECT + "add_executable(app main.c)\nadd_executable(app_bench main.c)\n", "main.c": MAIN},
-        "cmake",
-        "['./build/app_bench']",
-        rows=("program app",),
-    ),
+    "bench": Case(listed(APP + "add_executable(app_bench main.c)\n"), "['./build/app_bench']", rows=("program app",)),
     "option": Case(
-        {"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n" + OPTION, "main.c": MAIN},
-        "cmake",
+        listed(APP + OFF + "add_executable(x_bench main.c)\nendif()\n"),
         "['./build/x_bench']",
         "-DX_BENCHMARKS=ON",
         rows=("program app",),
     ),
     "option-fails": Case(
-        {
-            "CMakeLists.txt": PROJECT + "add_executable(app main.c)\noption(X_BENCHMARKS x OFF)\n"
-            'if(X_BENCHMARKS)\nmessage(FATAL_ERROR "no such library")\nendif()\n',
-            "main.c": MAIN,
-        },
-        "cmake",
+        listed(APP + OFF + 'message(FATAL_ERROR "no such library")\nendif()\n'),
         "['./build/app']",
         rows=("option X_BENCHMARKS",),
     ),
-    "fuzz": Case(
-        {
-            "CMakeLists.txt": PROJECT + "add_executable(app main.c)\nadd_executable(app_fuzz main.c)\n",
-            "main.c": MAIN,
-        },
-        "cmake",
-        "['./build/app']",
-        rows=("program app_fuzz",),
-    ),
-    "tests": Case(
-        {
-            "CMakeLists.txt": PROJECT + "enable_testing()\nadd_executable(app main.c)\nadd_test(NAME t COMMAND app)\n",
-            "main.c": WANTING,
-        },
-        "cmake",
-        "cd build && ctest",
-    ),
-    "arguments": Case({"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "main.c": WANTING}, "cmake", None),
+    "fuzz": Case(listed(APP + "add_executable(app_fuzz main.c)\n"), "['./build/app']", rows=("program app_fuzz",)),
+    "tests": Case(listed("enable_testing()\n" + APP + "add_test(NAME t COMMAND app)\n", WANTING), "cd build && ctest"),
+    "arguments": Case(listed(APP, WANTING), None),
     "optional": Case(
-        {
-            "CMakeLists.txt": PROJECT + "add_executable(app app.c)\nadd_executable(bench main.c)\n",
-            "main.c": OPTIONAL,
-            "app.c": MAIN,
-        },
-        "cmake",
+        listed("add_executable(app app.c)\nadd_executable(bench main.c)\n", OPTIONAL, **{"app.c": MAIN}),
         "['./build/bench']",
         rows=("program app",),
     ),
     "a-file": Case(
-        {
-            "CMakeLists.txt": PROJECT + "add_executable(bench main.c)\n",
-            "main.c": ON_FILE,
-            "data/words.txt": "word " * 100,
-        },
-        "cmake",
+        listed("add_executable(bench main.c)\n", ON_FILE, **{"data/words.txt": "word " * 100}),
         "['./build/bench', 'data/words.txt']",
     ),
     "below": Case(
-        {"code/CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "code/main.c": MAIN, "README": ""},
-        "cmake",
+        {"README": "", **{f"code/{name}": text for name, text in listed(APP).items()}},
         "['./build/app']",
         "cmake -S code -B build",
     ),
     # what CMake refuses is read simply
-    "broken": Case(
-        {"CMakeLists.txt": PROJECT + "find_package(Absent REQUIRED)\nadd_executable(app main.c)\n", "main.c": MAIN},
-        "cmake",
-        "['./build/app']",
-    ),
+    "broken": Case(listed("find_package(Absent REQUIRED)\n" + APP), "['./build/app']"),
     "google": Case(
-        {
-            "CMakeLists.txt": PROJECT.replace("C)", "CXX)")
-            + "add_executable(fib_bench bench.cpp)\nadd_executable(fib bench.cpp)\n",
-            "bench.cpp": "#include <benchmark/benchmark.h>\nBENCHMARK(BM_Fib)->Arg(5);\n",
-        },
-        "cmake",
+        listed(
+            "add_executable(fib_bench bench.cpp)\nadd_executable(fib bench.cpp)\n",
+            "#include <benchmark/benchmark.h>\nBENCHMARK(BM_Fib)->Arg(5);\n",
+            "CXX",
+        ),
         "['./build/fib_bench', '--benchmark_min_time=0.01']",
     ),
     "catch2": Case(
-        {
-            "CMakeLists.txt": PROJECT.replace("C)", "CXX)") + "add_executable(b bench.cpp)\n",
-            "bench.cpp": '#include <catch2/catch_all.hpp>\nTEST_CASE("x", "[!benchmark]") {\n  BENCHMARK("y") { };\n}\n',
-        },
-        "cmake",
+        listed(
+            "add_executable(b bench.cpp)\n",
+            '#include <catch2/catch_all.hpp>\nTEST_CASE("x", "[!benchmark]") {\n  BENCHMARK("y") { };\n}\n',
+            "CXX",
+        ),
         "['./build/b', '[!benchmark]', '--reporter', 'xml', '--out', '{output}']",
     ),
     "nanobench": Case(
-        {
-            "CMakeLists.txt": PROJECT.replace("C)", "CXX)") + "add_executable(b bench.cpp)\n",
-            "bench.cpp": '#include <doctest.h>\n#include <nanobench.h>\nTEST_CASE("a case") {\n  Bench().run("y", f);\n}\n',
-        },
-        "cmake",
+        listed(
+            "add_executable(b bench.cpp)\n",
+            '#include <doctest.h>\n#include <nanobench.h>\nTEST_CASE("a case") {\n  Bench().run("y", f);\n}\n',
+            "CXX",
+        ),
         "['./build/b', '--test-case=a case', '--no-skip']",
     ),
 }
 
+BESIDE = "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n"
 MAKE = {
     "optional": Case(
-        {"Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n", "main.c": OPTIONAL, "app.c": MAIN},
-        "make",
+        {"Makefile": BESIDE, "main.c": OPTIONAL, "app.c": MAIN},
         "['./bench']",
         "rm -f bench && make bench",
     ),
     "asking": Case(
-        {"Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n", "main.c": ASKING, "app.c": MAIN},
-        "make",
+        {"Makefile": BESIDE, "main.c": ASKING, "app.c": MAIN},
         "'make', '--silent', 'test'",
         rows=("bench",),
     ),
     # by the arguments that the README has, but none that stand for others or write a file
     "called": Case(
         {
-            "Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n\nx:\n\t./bench FILE; ./bench $(N)\n",
+            "Makefile": BESIDE + "\nx:\n\t./bench FILE; ./bench $(N)\n",
             "main.c": ASKING, "app.c": MAIN, "README.md": "    $ ./bench -o x.txt\n    $ ./bench --size 7 main.c > x\n",
         },
-        "make",
         "['./bench', '--size', '7', 'main.c']",
     ),
     "each-file": Case(
         {"Makefile": "bench: main.c\n\tcc -o $@ $<\n", "main.c": EACH_FILE, "data/a.txt": "a" * 999},
-        "make",
         "['./bench', 'data/a.txt']",
     ),
     "program": Case(
@@ -348,7 +274,6 @@ MAKE = {
             "main.c": MAIN,
             "o.c": "int main(int argc, char **argv) { return argc < 2; }\n",
         },
-        "make",
         "['./app']",
         "rm -f app && make app",
         rows=("other",),
@@ -356,7 +281,6 @@ MAKE = {
     **{
         f"bench-{name}": Case(
             {"Makefile": f"bench: app\n\t{run}\napp: main.c\n\t$(CC) -o $@ $<\n.PHONY: bench\n", "main.c": MAIN},
-            "make",
             command,
             "rm -f app && make app",
         )
@@ -372,7 +296,6 @@ MAKE = {
             "Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\ntest: app\n\t./app\n",
             "main.c": MAIN + "#include <signal.h>\nvoid f(void) { signal(SIGALRM, SIG_IGN); alarm(8); }\n",
         },
-        "make",
         "'make', '--silent', 'test'",
         rows=("app",),
     ),
@@ -383,7 +306,6 @@ MAKE = {
             "bench.c": "int main(int argc, char *argv[]) { return 0; }\n",
             "app.c": MAIN,
         },
-        "make",
         "['./bin/bench']",
         "rm -f bin/bench && make bin/bench",
     ),
@@ -395,19 +317,17 @@ MAKE = {
             "src/main.c": MAIN,
             "util/benchmark.py": "import subprocess\nsubprocess.run(['ruby'])\n",
         },
-        "make",
         "['./bin/prog']",
         "rm -f bin/prog && make -C projects/make",
         rows=("script util/benchmark.py",),
     ),
     "computed": Case(
         {"Makefile": "N := $(shell echo prog)\n$(addsuffix ol,$(N)): main.c\n\tcc -o $@ $<\n", "main.c": MAIN},
-        "make",
         "['./progol']",
     ),
-    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app $(X)\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
-    "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "make", None),
-    "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "make", "['./app']"),
+    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app $(X)\n", "main.c": WANTING}, "'make', '--silent', 'test'", rows=("app",)),
+    "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, None),
+    "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "['./app']"),
     # no rule builds it: with the sources whose headers it includes, and those beside them where that is too little
     "no-rule": Case(
         {
@@ -416,23 +336,23 @@ MAKE = {
             "lib.h": "", "lib.c": '#include "lib.h"\n', "tests/body.c": "", "include/api.h": "", "src/api.c": "",
             "src/app.c": MAIN,
         },
-        "c",
         "['./bench']",
         "cc -O2 -I include -o bench tests/bench.c",
+        kind="c",
     ),
     "no-rule-wide": Case(
         {"bench.c": f'#include "a.h"\nint b(void);\n{MAIN.replace("return 0", "return b()")}', "a.h": "", "a.c": "", "b.c": "int b(void) { return 0; }\n", "bench/x": ""},
-        "c",
         "['./bench.out']",
         "-o bench.out bench.c a.c b.c",
+        kind="c",
     ),
-    "no-rule-fails": Case({"bench.c": '#include "absent.h"\n' + MAIN, "a.c": MAIN}, "c", None, rows=("bench.c",)),
-    "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, "generic", None),
+    "no-rule-fails": Case({"bench.c": '#include "absent.h"\n' + MAIN, "a.c": MAIN}, None, rows=("bench.c",), kind="c"),
+    "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, None, kind="generic"),
     "autotools": Case(
         {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
-        "autotools",
         "['./tool']",
         "rm -f tool .libs/tool && make && make tool",
+        kind="autotools",
     ),
 }  # fmt: skip
 
@@ -441,52 +361,52 @@ USES = "def test_work(benchmark):\n    benchmark(sum, [1])\n"
 PYTHON = {
     "pytest": Case(
         {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
-        "pytest-benchmark",
         "'-m', 'pytest', '-q', '--confcutdir=tests', '--benchmark-min-time=0.01', 'tests/test_b.py']",
+        kind="pytest-benchmark",
     ),
     "hindered": Case(
         {"pyproject.toml": DECLARED + '[tool.pytest.ini_options]\naddopts = "-n auto"\n', "tests/test_b.py": USES},
-        "pytest-benchmark",
         "'-o', 'addopts=', ",
+        kind="pytest-benchmark",
     ),
     # a file that cannot be collected here ends a run of pytest: it is left out, and said
     "absent": Case(
         {"pyproject.toml": DECLARED, "tests/test_a.py": "import nowhere_at_all\n" + USES, "tests/test_b.py": USES},
-        "pytest-benchmark",
         "tests/test_b.py",
         rows=("tests/test_a.py",),
+        kind="pytest-benchmark",
     ),
     # tests of a tool that writes such tests
-    "text": Case({"pyproject.toml": DECLARED, "tests/test_b.py": f"X = {USES!r}\ndef test_a(): pass\n"}, "python", "'pytest'"),
+    "text": Case({"pyproject.toml": DECLARED, "tests/test_b.py": f"X = {USES!r}\ndef test_a(): pass\n"}, "'pytest'", kind="python"),
     "compiled": Case(
         {"pyproject.toml": DECLARED + '[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n', "tests/test_b.py": USES},
-        "pytest-benchmark",
         "'-m', 'pytest', ",
         "-m pip install --quiet --no-deps --target .perfgate-site .",
+        kind="pytest-benchmark",
     ),
     # the interpreter has it not: each side gets an environment of its own
     "pyperf": Case(
         {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "x/__init__.py": "", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
-        "pyperf",
         "['.perfgate-env/bin/python', 'bench/b.py', '--min-time=0.01']",
+        kind="pyperf",
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
         {"setup.py": 'setup(ext_modules=[Extension("m", ["m.c"])])\n', "m.pyx": "", "bench.py": "print(1)\n"},
-        "python",
         "bench.py",
         "-m cython m.pyx && ",
+        kind="python",
     ),
-    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']"),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']", kind="asv"),
     # a part of those beside it, which are modules
     "parts": Case(
         {"tests/__init__.py": "", "tests/benchmark.py": "for x in y: pass\n", "tests/benchmark_list.py": "from .benchmark import *\nmain('a')\n"},
-        "python",
         "'-m', 'tests.benchmark_list']",
+        kind="python",
     ),
-    "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
-    "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, "generic", None, rows=("bench.py",)),
-    "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),
+    "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "bench.py", kind="python"),
+    "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, None, rows=("bench.py",), kind="generic"),
+    "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, None, rows=("bench.py",), kind="generic"),
 }  # fmt: skip
 
 
@@ -497,11 +417,10 @@ def package(**fields: Any) -> str:
 
 SCRIPTS = {"scripts": {"bench": "node bench.js"}}
 JAVASCRIPT = {
-    "script": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": "work()"}, "npm", "['node', 'bench.js']", "npm run --silent build"),
-    "vitest": Case({"package.json": package(scripts={"bench": "vitest bench"}), "a.bench.ts": "bench('a', f)"}, "npm", "npx --no-install vitest bench --run --outputJson={output}"),
+    "script": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": "work()"}, "['node', 'bench.js']", "npm run --silent build"),
+    "vitest": Case({"package.json": package(scripts={"bench": "vitest bench"}), "a.bench.ts": "bench('a', f)"}, "npx --no-install vitest bench --run --outputJson={output}"),
     "benchmark.js": Case(
         {"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "require('benchmark'); s.add(a).on('cycle', f)"},
-        "npm",
         "node bench.js >{output}",
     ),
     # no script of package.json names them
@@ -511,24 +430,21 @@ JAVASCRIPT = {
             "benchmarks/bench-b.js": "require('benchmark'); s.add(a).on('cycle', f)",
             "benchmarks/bench-a.js": "require('benchmark'); s.add(a).on('cycle', f)",
         },
-        "npm",
         "node benchmarks/bench-a.js >{output}",
         rows=("benchmarks/bench-b.js",),
     ),
-    "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
-    "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'test/benchmark.js']"),
+    "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "['node', 'bench.js']"),
+    "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "['node', 'test/benchmark.js']"),
     # its users need not print what is read
-    "benchmark": Case({"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "import B from 'benchmark'"}, "npm", "['node', 'bench.js']"),
-    "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
+    "benchmark": Case({"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "import B from 'benchmark'"}, "['node', 'bench.js']"),
+    "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, None),
     # what it installs each time is no part of what it measures
     "installs": Case(
         {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
-        "npm",
         "cd bench && npm run all",
     ),
     "workspace": Case(
         {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
-        "npm",
         "cd a && node b.js",
     ),
     # only npm knows which folders are workspaces
@@ -538,12 +454,11 @@ JAVASCRIPT = {
             "a/package.json": package(scripts={"bench": "node b.js"}, name="a"),
             "p/b/package.json": package(scripts={"bench": "node c.js"}, name="b"),
         },
-        "npm",
         "cd p/b && node c.js",
     ),
-    "generic": Case({"bench.sh": "#!/bin/bash\ntrue\n"}, "generic", "['bash', 'bench.sh']"),
-    "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "npm", "['node', 'bench.js']"),
-    "nothing": Case({"README": ""}, "generic", None),
+    "generic": Case({"bench.sh": "#!/bin/bash\ntrue\n"}, "['bash', 'bench.sh']", kind="generic"),
+    "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "['node', 'bench.js']"),
+    "nothing": Case({"README": ""}, None, kind="generic"),
 }  # fmt: skip
 
 CORE = "<dependency><artifactId>jmh-core</artifactId></dependency>"
@@ -555,38 +470,38 @@ JAVA = "class A {\n  @Benchmark\n  @Threads(2)\n  public long one() { }\n  @Benc
 REPRODUCIBLE = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z"
 JAVA_MAIN = "public static void main(String[] args) { }"
 JVM = {
-    "maven": Case({"pom.xml": SHADED, "src/A.java": JAVA}, "jmh", "'java', '-jar', 'target/benchmarks.jar', '-wi', '1'"),
-    "module": Case({"pom.xml": "<module>b</module>", "b/pom.xml": SHADED, "b/A.java": JAVA}, "jmh", "b/target/benchmarks.jar"),
-    "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "jmh", "target/perfgate-jmh.jar"),
-    "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, "jmh", 'java -cp "target/test-classes:'),
-    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "jmh", "build/perfgate-jmh.jar"),
+    "maven": Case({"pom.xml": SHADED, "src/A.java": JAVA}, "'java', '-jar', 'target/benchmarks.jar', '-wi', '1'"),
+    "module": Case({"pom.xml": "<module>b</module>", "b/pom.xml": SHADED, "b/A.java": JAVA}, "b/target/benchmarks.jar"),
+    "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "target/perfgate-jmh.jar"),
+    "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, 'java -cp "target/test-classes:'),
+    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "build/perfgate-jmh.jar"),
     # of many classes one method each, by the suite's own filter
-    "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, "jmh", r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
-    "unseen": Case({"pom.xml": SHADED}, "jmh", None),
+    "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
+    "unseen": Case({"pom.xml": SHADED}, None),
     # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
-    "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", 'jmh.classpath)" a.ABench'),
+    "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, 'jmh.classpath)" a.ABench', kind="java"),
     # no build tool at all: with what it names, wherever that lies
-    "main-alone": Case({"src/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", "java -cp .perfgate-classes a.ABench"),
-    "main-wants": Case({"pom.xml": "<project/>", "src/Bench.java": JAVA_MAIN + " f(args[0]);"}, "java", None, rows=("src/Bench.java",)),
+    "main-alone": Case({"src/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java -cp .perfgate-classes a.ABench", kind="java"),
+    "main-wants": Case({"pom.xml": "<project/>", "src/Bench.java": JAVA_MAIN + " f(args[0]);"}, None, rows=("src/Bench.java",), kind="java"),
 }  # fmt: skip
 SCRIPTS_OF = {
-    "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "generic", "['php', 'tests/benchmark/benchmark.php']"),
-    "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, "generic", None, rows=("bench.php",)),
-    "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "generic", "['ruby', 'test/perf_a.rb']"),
+    "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "['php', 'tests/benchmark/benchmark.php']"),
+    "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, None, rows=("bench.php",)),
+    "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     # the time of a run of what repeats until a time has passed says nothing
-    "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "generic", "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
+    "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
 }  # fmt: skip
 EVERY = {
-    f"{group}-{name}": case
-    for group, cases in {
-        "cargo": CARGO,
-        "go": GO,
-        "cmake": CMAKE,
-        "make": MAKE,
-        "python": PYTHON,
-        "javascript": JAVASCRIPT,
-        "jvm": JVM,
-        "scripts": SCRIPTS_OF,
+    f"{group}-{name}": case._replace(kind=case.kind or kind)
+    for group, (kind, cases) in {
+        "cargo": ("cargo", CARGO),
+        "go": ("go", GO),
+        "cmake": ("cmake", CMAKE),
+        "make": ("make", MAKE),
+        "python": ("python", PYTHON),
+        "javascript": ("npm", JAVASCRIPT),
+        "jvm": ("jmh", JVM),
+        "scripts": ("generic", SCRIPTS_OF),
     }.items()
     for name, case in cases.items()
 }
@@ -657,21 +572,21 @@ def test_what_gives_a_fixture_is_installed_where_nothing_has_it(
     assert "pytest-benchmark" in str(found.setup)
 
 
-@pytest.mark.parametrize(("pip", "quick"), [("22.2.9", False), ("22.3", True), ("23.2.1", True), (None, False)])
 def test_an_environment_has_no_pip_of_its_own_where_another_can(
-    project: Project, monkeypatch: pytest.MonkeyPatch, pip: str | None, quick: bool
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = json.dumps({"python": "11"} | ({"pip": pip} if pip else {}))
-    monkeypatch.setattr(Asked, "run", lambda *_, **__: installed)
-    found = detected(project(PYTHON["asv"].files))
-    asked = "python -m pip --python .perfgate-env/bin/python install --quiet asv_runner"
-    assert (asked in str(found.setup), "venv --without-pip" in str(found.setup)) == (quick, quick)
-    assert quick or ".perfgate-env/bin/pip install --quiet asv_runner" in str(found.setup)
+    directory = project(PYTHON["asv"].files)
+    for pip, quick in (("22.2.9", False), ("22.3", True), ("23.2.1", True), (None, False)):
+        installed = json.dumps({"python": "11"} | ({"pip": pip} if pip else {}))
+        monkeypatch.setattr(Asked, "run", lambda *_, told=installed, **__: told)
+        setup = str(detected(directory).setup)
+        asked = "python -m pip --python .perfgate-env/bin/python install --quiet asv_runner"
+        assert (asked in setup, "venv --without-pip" in setup) == (quick, quick)
+        assert quick or ".perfgate-env/bin/pip install --quiet asv_runner" in setup
 
 
 def test_what_was_read_without_its_tool_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN, "Makefile": "a:\n"}
-    directory = project(files)
+    directory = project({**benched("0-first", DIVAN), "Makefile": "a:\n"})
     absent(monkeypatch, "cargo")
     found = detected(directory)
     assert found.benchmark.command == ["./target/bench-0-first", "--bench"]
@@ -742,21 +657,21 @@ def test_the_python_that_a_project_asks_for_is_looked_for(
     assert any("asks for Python 3.12, and here is 3.11" in note for note in found.notes) is not bool(there)
 
 
-@pytest.mark.parametrize(("late", "command"), [(True, "./bench"), (False, "make")])
-def test_what_takes_too_long_to_ask_is_left_to_the_trial(
-    project: Project, monkeypatch: pytest.MonkeyPatch, late: bool, command: str
-) -> None:
+def test_what_takes_too_long_to_ask_is_left_to_the_trial(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     need("make")
     run = Asked.run
 
     def asked(ask: Asked, *words: str, **fields: Any) -> str | None:
         if words[0] != "sh":
             return run(ask, *words, **fields)
-        ask.late = late
+        ask.late = late[0]
         return None
 
     monkeypatch.setattr(Asked, "run", asked)
-    assert detected(project(MAKE["optional"].files)).benchmark.command[0] == command
+    directory, late = project(MAKE["optional"].files), [True]
+    assert detected(directory).benchmark.command[0] == "./bench"
+    late[0] = False
+    assert detected(directory).benchmark.command[0] == "make"
 
 
 def test_tools_are_not_asked_where_a_workflow_must_not_run_code(

@@ -1,5 +1,6 @@
 """perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
+import io
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.cli.main import main
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
@@ -16,7 +18,7 @@ from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.types import Builds
-from tests.support.initialized import Project, detected, init, written
+from tests.support.initialized import Project, detected, init, make_project, written
 from tests.support.started import need
 
 MAIN = "int main(void) { return 0; }\n"
@@ -30,8 +32,7 @@ def test_the_file_is_short_and_can_be_read(project: Project) -> None:
     directory = project(PROGRAM)
     config = written(directory)
     assert config.benchmark[0].command == ["./target/release/app"]
-    assert config.build.artifacts == ["target/release/app"]
-    assert config.plan.builds == Builds(min=4)
+    assert (config.build.artifacts, config.plan.builds) == (["target/release/app"], Builds(min=4))
     lines = (directory / "perfgate.toml").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 26 and lines[0] == f"#:schema {ADDRESS}"
 
@@ -39,53 +40,41 @@ def test_the_file_is_short_and_can_be_read(project: Project) -> None:
 def test_what_it_says(project: Project) -> None:
     code, out, err = init(project({**PROGRAM, "bench.sh": "true\n", "benches/b.rs": "fn main() {}\n"}))
     assert (code, err) == (0, "")
-    lines = [
-        line for line in out.splitlines() if line != "note: cargo is not installed: its files were read without it"
-    ]
-    assert lines[:5] == [
+    read = out.replace("note: cargo is not installed: its files were read without it\n", "")
+    assert [line.split("   ")[0] for line in read.splitlines()] == [
         "detected: generic (script bench.sh)",
-        "  benchmark bench          measured",
+        "  benchmark bench",
         "  Cargo.toml, program app  left out: --kind cargo measures it",
         "wrote perfgate.toml",
         "next:",
-    ]
-    assert [line.split("   ")[0].strip() for line in lines[5:]] == [
-        "perfgate try",
-        "perfgate check",
-        "git add perfgate.toml && git commit",
-        "perfgate init --workflow pull-request",
+        "  perfgate try",
+        "  perfgate check",
+        "  git add perfgate.toml && git commit",
+        "  perfgate init --workflow pull-request",
     ]
 
 
 def test_the_table_has_ten_lines_and_leaves_nothing_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [Row(f"thing {n}", f"left out: for reason {n}") for n in range(14)] + [
-        Row(f"bin {n}", "left out: a fuzz target has no end") for n in range(20)
-    ]
+    rows = [Row(f"thing {n}", f"left out: for reason {n}") for n in range(14)]
+    rows += [Row(f"bin {n}", "left out: a fuzz target has no end") for n in range(20)]
     found = Found("make", "Makefile", [Measured("a", ["true"])], rows=rows)
     monkeypatch.setattr("gate.commands.init.init.choose", lambda *_: found)
     (tmp_path / "README").write_text("")
     code, out, _ = init(tmp_path)
     table = [line for line in out.splitlines() if (line.startswith("  ") and "left out" in line) or "measured" in line]
-    assert code == 0
-    assert len(table) <= 10
-    assert all(f"thing {n}" in out for n in range(14))
-    assert "20: bin 0, bin 1, ..." in out
+    assert code == 0 and len(table) <= 10
+    assert all(f"thing {n}" in out for n in range(14)) and "20: bin 0, bin 1, ..." in out
 
 
-@pytest.mark.parametrize(
-    ("files", "code", "said"),
-    [
-        ({"README": ""}, 4, "nothing yet  write the command of [[benchmark]]"),
-        ({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": "int main(int argc, char **argv) { return argc < 2 || !argv; }"}, 4, "nothing yet"),
-    ],
-)  # fmt: skip
-def test_a_placeholder_is_not_green(project: Project, files: dict[str, str], code: int, said: str) -> None:
-    directory = project(files)
-    done = init(directory)
-    assert done[0] == code
-    assert said in done[1]
+@pytest.mark.parametrize("main", [None, "int main(int argc, char **argv) { return argc < 2 || !argv; }"])
+def test_a_placeholder_is_not_green(project: Project, main: str | None) -> None:
+    makefile = {"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n"}
+    directory = project({"README": ""} if main is None else {**makefile, "main.c": main})
+    code, out, _ = init(directory)
+    assert code == 4
+    assert "nothing yet  write the command of [[benchmark]]" in out or main
     # what would only be refused is no next step
-    assert "perfgate check" not in done[1]
+    assert "nothing yet" in out and "perfgate check" not in out
     assert written(directory, force=True, code=4).benchmark[0].command == []
 
 
@@ -111,27 +100,19 @@ def test_ignored_paths_are_shared_or_offered(project: Project) -> None:
     assert '#share = ["data/", "node_modules/", "bench/corpus/", "local.conf"]' in text
 
 
-@pytest.mark.parametrize(
-    ("files", "offered"),
-    [
-        ({"Makefile": "all: wf\nwf: main.c\n\tcc -o wf main.c\n"}, ["words.txt", "gen/"]),
-        ({"CMakeLists.txt": "project(x C)\nset(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/gen)\nadd_executable(wf main.c)"}, ["wf", "words.txt"]),
-    ],
-)  # fmt: skip
-def test_what_a_build_makes_is_not_offered(project: Project, files: dict[str, str], offered: list[str]) -> None:
-    if "CMakeLists.txt" in files:
-        need("cmake")
+@pytest.mark.parametrize("tool", ["make", "cmake"])
+def test_what_a_build_makes_is_not_offered(project: Project, tool: str) -> None:
+    need(tool)
+    placed = "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/gen)\nadd_executable(wf main.c)"
+    made = {
+        "make": ("Makefile", "all: wf\nwf: main.c\n\tcc -o wf main.c\n", ["words.txt", "gen/"]),
+        "cmake": ("CMakeLists.txt", f"project(x C)\n{placed}", ["wf", "words.txt"]),
+    }
+    name, listing, offered = made[tool]
     ignored = {".gitignore": "wf\nwords.txt\ngen\n", "wf": "", "words.txt": "", "gen/t.h": ""}
-    directory = project({**files, **ignored, "main.c": MAIN})
-    text = render(read_tree(directory), detected(directory))
-    assert [line.split("  #")[0] for line in text.splitlines() if line.startswith("#share")] == [
-        f"#share = {toml_value(offered)}"
-    ]
-
-
-def test_outside_of_a_repository(project: Project) -> None:
-    code, out, _ = init(project(PROGRAM, git=False))
-    assert (code, "detected: cargo" in out) == (0, True)
+    directory = project({name: listing, **ignored, "main.c": MAIN})
+    lines = [line.split("  #")[0] for line in render(read_tree(directory), detected(directory)).splitlines()]
+    assert [line for line in lines if line.startswith("#share")] == [f"#share = {toml_value(offered)}"]
 
 
 def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
@@ -156,19 +137,15 @@ def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
 def test_every_kind_survives_hostile_names(tmp_path: Path, kind: str) -> None:
     instrument = {"npm": "values", "pytest-benchmark": "pytest-benchmark", "go": "go"}.get(kind, "spawn")
     measured = Measured(HOSTILE, [HOSTILE, "\x7f\t\u2028"], [], instrument)
-    second = replace(measured, name="second", command="two\nlines'")
-    found = Found(
-        kind, HOSTILE, [measured, second], f"x\n{HOSTILE}", setup=HOSTILE, artifacts=[HOSTILE], share=[HOSTILE]
-    )
+    both = [measured, replace(measured, name="second", command="two\nlines'")]
+    found = Found(kind, HOSTILE, both, f"x\n{HOSTILE}", setup=HOSTILE, artifacts=[HOSTILE], share=[HOSTILE])
     text = render(Tree(tmp_path, (), (f"{HOSTILE}/", "data/"), git=True), found)
     config = parse(read_source(text, "perfgate.toml"))
-    assert config.benchmark[0].name == HOSTILE
-    assert config.benchmark[0].command == [HOSTILE, "\x7f\t\u2028"]
     # options are added at the end: a line end there would make them a command of their own
-    assert config.benchmark[1].command == "two\nlines'"
-    assert {benchmark.instrument for benchmark in config.benchmark} == {instrument}
-    assert config.build.command == f"x\n{HOSTILE}"
-    assert config.build.share == [HOSTILE, "data/"]
+    assert [(each.name, each.command, each.instrument) for each in config.benchmark] == [
+        (HOSTILE, [HOSTILE, "\x7f\t\u2028"], instrument), ("second", "two\nlines'", instrument),
+    ]  # fmt: skip
+    assert (config.build.command, config.build.share) == (f"x\n{HOSTILE}", [HOSTILE, "data/"])
 
 
 @pytest.mark.nightly
@@ -211,10 +188,10 @@ def test_a_project_of_hostile_files(project: Project, kind: str | None) -> None:
     assert written(directory, kind, force=True, code=None).benchmark
 
 
-@pytest.mark.parametrize("text", ["", "not toml [", "package = 1", 'workspace = "x"', "[package]\nname = 3", "bin = 3"])
-def test_a_broken_manifest_is_no_crash(project: Project, text: str) -> None:
-    directory = project({"Cargo.toml": text, "src/main.rs": "", "package.json": "[", "go.mod": "module\n"})
-    assert init(directory)[0] in (0, 4)
+def test_a_broken_manifest_is_no_crash(project: Project) -> None:
+    beside = {"src/main.rs": "", "package.json": "[", "go.mod": "module\n"}
+    for text in ("", "not toml [", "package = 1", 'workspace = "x"', "[package]\nname = 3", "bin = 3"):
+        assert init(project({"Cargo.toml": text, **beside}), force=True)[0] in (0, 4)
 
 
 def test_names_that_are_not_unicode_are_passed_over(project: Project) -> None:
@@ -229,45 +206,95 @@ def test_names_that_are_not_unicode_are_passed_over(project: Project) -> None:
 # --- refusals ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("files", "kind", "message"),
-    [
+def test_refusals_are_one_line(tmp_path: Path) -> None:
+    for number, (files, kind, message) in enumerate(
         (
-            {"perfgate.toml": ""},
-            None,
-            "perfgate: perfgate.toml already exists: edit it, or overwrite it with --force\n",
-        ),
-        ({"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"}, None, "pyproject.toml already has [tool.perfgate]"),
-        ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml:1: not valid TOML"),
-        ({}, "go", "--kind go: there is no go.mod here"),
-        ({}, "gneric", '--kind: "gneric" is not one of pytest-benchmark, '),
-        ({"package.json": "{}"}, "npm", "--kind npm: there is no package.json with a script bench, benchmark or perf"),
-        ({}, "cargo", "--kind cargo: there is no Cargo.toml here"),
-        ({}, "make", "--kind make: there is no Makefile that builds or runs something here"),
-    ],
-)
-def test_refusals_are_one_line(project: Project, files: dict[str, str], kind: str | None, message: str) -> None:
-    directory = project(files)
-    code, out, err = init(directory, kind)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
-    assert (directory / "perfgate.toml").exists() is ("perfgate.toml" in files)
+            (
+                {"perfgate.toml": ""},
+                None,
+                "perfgate: perfgate.toml already exists: edit it, or overwrite it with --force\n",
+            ),
+            (
+                {"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"},
+                None,
+                "pyproject.toml already has [tool.perfgate]",
+            ),
+            ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml:1: not valid TOML"),
+            ({}, "go", "--kind go: there is no go.mod here"),
+            ({}, "gneric", '--kind: "gneric" is not one of pytest-benchmark, '),
+            (
+                {"package.json": "{}"},
+                "npm",
+                "--kind npm: there is no package.json with a script bench, benchmark or perf",
+            ),
+            ({}, "cargo", "--kind cargo: there is no Cargo.toml here"),
+            ({}, "make", "--kind make: there is no Makefile that builds or runs something here"),
+        )
+    ):
+        directory = make_project(tmp_path / str(number), files)
+        code, out, err = init(directory, kind)
+        assert (code, out, err.count("\n"), message in err) == (2, "", 1, True)
+        assert (directory / "perfgate.toml").exists() is ("perfgate.toml" in files)
 
 
-def test_force_writes_over(project: Project) -> None:
-    directory = project({"perfgate.toml": "nonsense [", "bench.sh": "true\n"})
-    assert init(directory, force=True)[0] == 0
+def test_what_is_written_over_and_what_is_not(project: Project, tmp_path: Path) -> None:
+    # outside of a repository, too
+    directory = project({"perfgate.toml": "nonsense [", **PROGRAM}, git=False)
+    code, out, _ = init(directory, force=True)
+    assert (code, "detected: cargo" in out) == (0, True)
     assert (directory / "perfgate.toml").read_text(encoding="utf-8").startswith("#:schema ")
-
-
-def test_a_place_that_cannot_be_written(project: Project, tmp_path: Path) -> None:
-    directory = project({"perfgate.toml/file": ""})
+    (directory / "perfgate.toml").unlink()
+    (directory / "perfgate.toml").symlink_to(tmp_path / "elsewhere")
+    assert init(directory)[0] == 2
+    assert not (tmp_path / "elsewhere").exists()
+    (directory / "perfgate.toml").unlink()
+    (directory / "perfgate.toml").mkdir()
     assert init(directory, force=True) == (2, "", "perfgate: perfgate.toml cannot be written: Is a directory\n")
     assert init(tmp_path, project=Path("nowhere"))[0] == 2
 
 
-def test_a_dangling_link_is_not_written_through(project: Project, tmp_path: Path) -> None:
-    directory = project({})
-    (directory / "perfgate.toml").symlink_to(tmp_path / "elsewhere")
-    assert init(directory)[0] == 2
-    assert not (tmp_path / "elsewhere").exists()
+# --- a project where another tool named perfgate has its perfgate.toml ------------------------------------------------
+
+
+ITS = '[defaults]\nrepeat = 7\n\n[[bench]]\nname = "pst_extract"\ncommand = ["sh", "-c", "true"]\n'
+FILES = {"perfgate.toml": ITS, "Makefile": "all:\n\tcc -o app main.c\n", "main.c": "int main(void) { return 0; }\n"}
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    project = make_project(tmp_path / "project", FILES)
+    for words in ("add .", "-c user.name=a -c user.email=a@b commit --quiet -m first"):
+        subprocess.run(["git", *words.split()], cwd=project, check=True)
+    monkeypatch.chdir(project)
+    return project
+
+
+def perfgate(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(arguments, out, err), out.getvalue(), err.getvalue()
+
+
+def test_its_file_is_recognised_and_left_as_it_is(directory: Path) -> None:
+    check = "check --base HEAD"
+    for command in ("init", "init --force", check, f"{check} --config perfgate.toml", "try", "config"):
+        code, out, err = perfgate(*command.split())
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "another tool named perfgate (it has [defaults], [[bench]])" in err
+        assert (directory / "perfgate.toml").read_text(encoding="utf-8") == ITS
+
+
+def test_init_writes_another_file_and_names_it(directory: Path) -> None:
+    code, out, err = perfgate("init", "--no-try", "--file", "gate.toml")
+    assert (code, err) == (0, "")
+    assert "wrote gate.toml\n" in out
+    assert "perfgate check --config gate.toml " in out
+    assert (directory / "perfgate.toml").read_text(encoding="utf-8") == ITS
+    assert perfgate("check", "--config", "gate.toml", "--base", "HEAD", "--dry-run")[0] == 0
+
+
+def test_pyproject_is_not_written(directory: Path) -> None:
+    for name in ("pyproject.toml", "./sub/pyproject.toml"):
+        code, _, err = perfgate("init", "--force", "--file", name)
+        assert code == 2
+        assert "--file: names pyproject.toml" in err or "--file names pyproject.toml" in err
+        assert not (directory / name).exists()

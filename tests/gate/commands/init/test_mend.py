@@ -45,6 +45,18 @@ def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> M
     }
 
 
+def cured(folder: Path, before: Found, failed: Mapping[str, Any]) -> tuple[Found, str]:
+    made = mended(before, tree(folder), lesson(failed))
+    assert made is not None
+    return made
+
+
+def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
+    made = representatives(suited, told)
+    assert made is not None
+    return made
+
+
 @pytest.mark.parametrize(
     ("before", "failed", "after"),
     [
@@ -74,12 +86,9 @@ def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> M
     ],
 )  # fmt: skip
 def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping[str, Any], after: str) -> None:
-    made = mended(before, tree(tmp_path), lesson(failed))
-    assert made is not None
-    now, said = made
+    now, said = cured(tmp_path, before, failed)
     commands = [each.command if isinstance(each.command, str) else " ".join(each.command) for each in now.benchmarks]
-    assert after in "\n".join([*commands, now.setup or "", now.build or "", *now.changes])
-    assert said
+    assert said and after in "\n".join([*commands, now.setup or "", now.build or "", *now.changes])
     # the same failure again has no other cure of that kind
     again = mended(now, tree(tmp_path), lesson(failed))
     assert again is None or again[0] != before
@@ -92,66 +101,50 @@ def test_a_command_with_words_of_a_shell_is_not_moved(tmp_path: Path) -> None:
 
 
 def test_what_takes_longer_than_a_trial_has_a_larger_budget(tmp_path: Path) -> None:
-    taught = lesson(trial("", longer_than=60.0))
-    made = mended(found(["./b"], amount=Amount(2, 5, 1)), tree(tmp_path), taught)
-    assert made is not None
-    assert made[0].plan == Amount(1, 5, budget=30)
-    assert mended(made[0], tree(tmp_path), taught) is None
+    late = trial("", longer_than=60.0)
+    now, _ = cured(tmp_path, found(["./b"], amount=Amount(2, 5, 1)), late)
+    assert now.plan == Amount(1, 5, budget=30)
+    assert mended(now, tree(tmp_path), lesson(late)) is None
     # a suite has its own least number
-    made = mended(found(["./b"], "criterion", amount=Amount(2, 5, 1)), tree(tmp_path), taught)
-    assert made is not None and made[0].plan == Amount(1, 5, 1, budget=30)
+    now, _ = cured(tmp_path, found(["./b"], "criterion", amount=Amount(2, 5, 1)), late)
+    assert now.plan == Amount(1, 5, 1, budget=30)
 
 
-@pytest.mark.parametrize(
-    "failed",
-    [
-        trial("Segmentation fault"),
-        trial("undefined reference to `f'", build=True),
-        trial("usage: b FILE"),
-    ],
-)
-def test_what_names_no_cure_is_left(tmp_path: Path, failed: Mapping[str, Any]) -> None:
-    taught = lesson(failed)
-    assert taught
-    assert all(map(reason, taught.values()))
-    assert mended(found(["./b"]), tree(tmp_path), taught) is None
-
-
-def test_the_reason_is_no_heading() -> None:
-    assert (
-        reason("time-out after 10m\n--- standard error ---\nPicked up JAVA_TOOL_OPTIONS: -Derror=1\n")
-        == "time-out after 10m"
-    )
+def test_what_names_no_cure_is_left(tmp_path: Path) -> None:
+    build = trial("undefined reference to `f'", build=True)
+    for failed in (trial("Segmentation fault"), build, trial("usage: b FILE")):
+        taught = lesson(failed)
+        assert taught and all(map(reason, taught.values()))
+        assert mended(found(["./b"]), tree(tmp_path), taught) is None
+    # a heading is no reason
+    told = "time-out after 10m\n--- standard error ---\nPicked up JAVA_TOOL_OPTIONS: -Derror=1\n"
+    assert reason(told) == "time-out after 10m"
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
     two = Found("go", "here", [Measured("a", ["x"], built=("./a",)), Measured("b", ["y"])], "go test -c ./a ./b")
-    made = mended(two, tree(tmp_path), lesson(trial("panic: no database")))
-    assert made is not None
-    assert ([each.name for each in made[0].benchmarks], made[0].build) == (["b"], "go test -c ./b")
-    assert made[0].rows[0].became == "left out: exit 1" or "panic" in made[0].rows[0].became
+    now, _ = cured(tmp_path, two, trial("panic: no database"))
+    assert ([each.name for each in now.benchmarks], now.build) == (["b"], "go test -c ./b")
+    assert now.rows[0].became == "left out: exit 1" or "panic" in now.rows[0].became
 
 
 def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
     rows = [Row("script b/second.py", "left out"), Row("script third.py", "left out")]
     others = (Measured("second", ["python", "b/second.py"]), Measured("third", ["python", "third.py"]))
     failed = {**trial("NameError: xrange"), "failure": None}
-    made = mended(found(["python", "a.py"], rows=rows, instead=others), tree(tmp_path), lesson(failed))
-    assert made is not None and made[1] == "second instead"
-    assert ([each.name for each in made[0].benchmarks], made[0].instead) == (["second"], others[1:])
-    assert [row.what for row in made[0].rows] == ["a", "script third.py"]
-    assert "NameError" in made[0].rows[0].became
+    now, said = cured(tmp_path, found(["python", "a.py"], rows=rows, instead=others), failed)
+    assert ([each.name for each in now.benchmarks], now.instead, said) == (["second"], others[1:], "second instead")
+    assert [row.what for row in now.rows] == ["a", "script third.py"]
+    assert "NameError" in now.rows[0].became
 
 
 def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
     """A trial of many cases; those further back are faster."""
-    cases = [
-        {"benchmark": f"a/{name}", "metric": "time", "mean": 1.0 / (1 + n), "decided": True}
-        if instrument != "divan"
-        # which the instrument values reads
-        else {"benchmark": "a", "metric": f"{name}.median", "mean": 1.0 / (1 + n), "decided": True}
-        for n, name in enumerate(names)
-    ]
+    cases = []
+    for n, name in enumerate(names):
+        # those of divan are read by the instrument values
+        of = ("a", f"{name}.median") if instrument == "divan" else (f"a/{name}", "time")
+        cases.append({"benchmark": of[0], "metric": of[1], "mean": 1.0 / (1 + n), "decided": True})
     return {"benchmarks": [{"benchmark": "a", "instrument": instrument, "cases": cases}]}
 
 
@@ -173,9 +166,7 @@ def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
     suited = found(command, instrument)
     if instrument == "divan":
         suited = replace(suited, benchmarks=[replace(suited.benchmark, instrument="values", form="divan")])
-    made = representatives(suited, suite(names, instrument))
-    assert made is not None
-    few, chosen, total = made
+    few, chosen, total = chosen_of(suited, suite(names, instrument))
     assert (chosen, total) == (2, 60)
     if isinstance(after, str):
         own = few.benchmark.command
@@ -189,51 +180,45 @@ def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
 def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> None:
     names = [f"g{n % 20}/{n}" for n in range(60)]
     told = {"benchmarks": [{"benchmark": "a", "cases": [], "failures": [], "longer_than": 60.0, "names": names}]}
-    made = representatives(found(["./b"], "criterion"), told)
-    assert made is not None
-    assert (made[1], made[2]) == (8, 60)
-    assert len(made[0].benchmark.include) == 8
+    few, *counts = chosen_of(found(["./b"], "criterion"), told)
+    assert (counts, len(few.benchmark.include)) == ([8, 60], 8)
 
 
-@pytest.mark.parametrize(
-    ("executions", "leaner", "count"),
+def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for() -> None:
+    many = suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh")
     # leaner counts of which a budget holds few are no help
-    [(400.0, None, 4), (400.0, 5, 4), (400.0, 8, None), (1e5, None, 1), (90.0, None, None)],
-)
-def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
-    executions: float, leaner: int | None, count: int | None
-) -> None:
-    told = {
-        **suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh"),
-        "cost": costs(0, executions),
-        "plans": {"leaner": leaner and {"builds": leaner}},
-    }
-    made = representatives(found(["java"], "jmh"), told)
-    assert (made[1] if made else None) == count
+    for executions, leaner, count in (
+        (400.0, None, 4),
+        (400.0, 5, 4),
+        (400.0, 8, None),
+        (1e5, None, 1),
+        (90.0, None, None),
+    ):
+        told = {**many, "cost": costs(0, executions), "plans": {"leaner": leaner and {"builds": leaner}}}
+        made = representatives(found(["java"], "jmh"), told)
+        assert (made[1] if made else None) == count
+    # where nothing is decided nothing is chosen
+    nothing = {**suite([], "criterion"), "cost": costs(0, 1e5), "plans": {}}
+    assert representatives(found(["./b"], "criterion"), nothing) is None
 
 
-# where leaner counts fit only what takes most of the time for little
-@pytest.mark.parametrize(
-    ("slow", "lean", "chosen"), [(1, None, 9), (4, None, 6), (6, None, None), (1, 12, 9), (4, 12, None)]
-)
 @pytest.mark.parametrize(
     ("instrument", "option"),
     [("go", "-test.benchtime=20ms"), ("google-benchmark", "--benchmark_min_time=0.02"), ("asv", "--sample-time=0.02")],
 )
-def test_a_few_slow_cases_are_left_out_before_a_budget_grows(
-    instrument: str, option: str, slow: int, lean: int | None, chosen: int | None
-) -> None:
-    means = {f"Benchmark{n}": 2.0 if n < slow else 1e-6 for n in range(10)}
-    cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
-    told = {
-        "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
-        "cost": {"once": 20.0, "builds": 4.0, "executions": 60.0 * slow + 100.0, "least": False},
-        "plans": {"leaner": lean and {"builds": lean}, "enough": {"budget": 1500.0}},
-    }
-    made = representatives(found(["./b", option], instrument), told)
-    assert (made[1:] if made else None) == (chosen and (chosen, 10))
-    if made:
-        assert made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
+def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, option: str) -> None:
+    # where leaner counts fit only what takes most of the time for little
+    for slow, lean, chosen in ((1, None, 9), (4, None, 6), (6, None, None), (1, 12, 9), (4, 12, None)):
+        means = {f"Benchmark{n}": 2.0 if n < slow else 1e-6 for n in range(10)}
+        cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
+        told = {
+            "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
+            "cost": {"once": 20.0, "builds": 4.0, "executions": 60.0 * slow + 100.0, "least": False},
+            "plans": {"leaner": lean and {"builds": lean}, "enough": {"budget": 1500.0}},
+        }
+        made = representatives(found(["./b", option], instrument), told)
+        assert (made[1:] if made else None) == (chosen and (chosen, 10))
+        assert not made or made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
 
 
 def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
@@ -285,10 +270,13 @@ def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(
     assert replace(after, benchmarks=before.benchmarks) == before
 
 
-def test_a_small_suite_is_measured_whole() -> None:
+def test_a_small_suite_is_measured_whole_and_few_of_many_cases_are_executed_as_often() -> None:
     assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
     # no filter of it is known
     assert representatives(found(["./b"], "pyperf"), suite([f"c{n}" for n in range(60)], "pyperf")) is None
+    names = [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)]
+    few, chosen, _ = chosen_of(found(["./b", "-test.benchtime=10ms"], "go", amount=Amount(2, 5)), suite(names, "go"))
+    assert (chosen, few.plan.executions) == (2, 10)
 
 
 def costs(builds: float, executions: float, starts: int | None = None) -> Mapping[str, Any]:
@@ -321,12 +309,6 @@ def test_counts_are_those_that_give_a_verdict_in_five_minutes(
     assert fitted(found(["x"], instrument, amount=before), {"cost": cost, "plans": plans}).plan == after
 
 
-def test_few_of_many_cases_are_executed_as_often_as_a_small_suite() -> None:
-    names = [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)]
-    made = representatives(found(["./b", "-test.benchtime=10ms"], "go", amount=Amount(2, 5)), suite(names, "go"))
-    assert made is not None and (made[1], made[0].plan.executions) == (2, 10)
-
-
 def test_what_a_trial_found_too_little_is_written_larger() -> None:
     cost = costs(90, 90)
     told: dict[str, Any] = {"cost": cost, "plans": {"enough": {"budget": 1510.0}}, "built": {"seconds": 250.0}}
@@ -335,12 +317,3 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     # nobody waits that long for a pull request
     told["plans"] = {"enough": {"budget": 2400.0}}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
-
-
-def test_of_a_trial_in_which_nothing_is_decided_nothing_is_chosen() -> None:
-    told = {
-        **suite([], "criterion"),
-        "cost": {"once": 0.0, "builds": 0.0, "executions": 1e5, "least": False},
-        "plans": {},
-    }
-    assert representatives(found(["./b"], "criterion"), told) is None

@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -18,10 +19,9 @@ def told(directory: Path, kind: str) -> str:
     return out
 
 
-def steps_of(directory: Path, name: str, job: str) -> list[dict[str, str]]:
-    loaded = YAML(typ="safe", pure=True).load((directory / ".github/workflows" / name).read_text(encoding="utf-8"))
-    found = loaded["jobs"][job]["steps"]
-    assert isinstance(found, list)
+def loaded(directory: Path, name: str) -> dict[str, Any]:
+    found = YAML(typ="safe", pure=True).load((directory / ".github/workflows" / name).read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
     return found
 
 
@@ -54,7 +54,10 @@ def test_an_environment_is_made_of_what_is_declared(tmp_path: Path, files: dict[
     subprocess.run(["sh", "-n", "-c", "\n".join(step[1])], check=True)
 
 
-def test_a_lock_of_uv_does_not_install_the_project(tmp_path: Path) -> None:
+def test_a_lock_of_uv_does_not_install_the_project_and_the_benchmark_tool_is_installed(tmp_path: Path) -> None:
+    instrument = f'{VENV}instrument = "pytest-benchmark"\n'
+    needs = needs_of(make_project(tmp_path, {"perfgate.toml": instrument}, git=False))
+    assert needs.steps[0][1][-1] == ".venv/bin/pip install --quiet pytest-benchmark"
     needs = needs_of(make_project(tmp_path, {"perfgate.toml": VENV, "uv.lock": ""}, git=False))
     # with no uv on the runner
     assert needs.steps[0][1] == [
@@ -65,29 +68,22 @@ def test_a_lock_of_uv_does_not_install_the_project(tmp_path: Path) -> None:
     assert needs.tools == ["python3"]
 
 
-def test_the_benchmark_tool_is_installed(tmp_path: Path) -> None:
-    config = VENV + 'instrument = "pytest-benchmark"\n'
-    needs = needs_of(make_project(tmp_path, {"perfgate.toml": config}, git=False))
-    assert needs.steps[0][1][-1] == ".venv/bin/pip install --quiet pytest-benchmark"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_job_that_measures_makes_the_environment_first(tmp_path: Path, kind: str) -> None:
     directory = make_project(tmp_path, {"sub/perfgate.toml": VENV})
     told(directory / "sub", kind)
-    name = KINDS[kind].files[next(iter(KINDS[kind].files))].replace("perfgate", "perfgate-sub", 1)
-    loaded = YAML(typ="safe", pure=True).load((directory / ".github/workflows" / name).read_text(encoding="utf-8"))
+    name = next(iter(KINDS[kind].files.values())).replace("perfgate", "perfgate-sub", 1)
     made = 0
-    for job in loaded["jobs"].values():
+    for job in loaded(directory, name)["jobs"].values():
         names = [step["name"] for step in job["steps"]]
-        if "Check out" in names and not {"Plan", "Record"} & set(names):
-            step = job["steps"][names.index("Make .venv")]
-            assert (step["working-directory"], step["run"]) == ("sub", "python3 -m venv .venv\n")
-            assert names.index("Check out") < names.index("Make .venv") < len(names) - 1
-            assert "uses" in job["steps"][names.index("Make .venv") + 1]
+        measures = "Check out" in names and not {"Plan", "Record"} & set(names)
+        assert measures is ("Make .venv" in names)
+        if measures:
+            place = names.index("Make .venv")
+            step, after = job["steps"][place : place + 2]
+            assert (step["working-directory"], step["run"], "uses" in after) == ("sub", "python3 -m venv .venv\n", True)
+            assert names.index("Check out") < place
             made += 1
-        else:
-            assert "Make .venv" not in names
     assert made == 1
 
 
@@ -98,25 +94,19 @@ def test_what_a_step_cannot_make_is_said(tmp_path: Path) -> None:
     assert "note: a step makes node_modules, which perfgate.toml shares: npm ci --no-audit --no-fund\n" in text
     assert "note: perfgate.toml shares data, which git does not track: add a step that makes it" in text
     assert "what it lacks of git, CPython 3.11 to 3.14, go, npm, node. A hosted runner is enough" in text
-    assert steps_of(directory, "perfgate.yml", "measure")[1]["run"] == "npm ci --no-audit --no-fund\n"
+    assert loaded(directory, "perfgate.yml")["jobs"]["measure"]["steps"][1]["run"] == "npm ci --no-audit --no-fund\n"
 
 
-def test_a_placeholder_is_noticed(tmp_path: Path) -> None:
-    directory = make_project(tmp_path, {"perfgate.toml": '[[benchmark]]\nname = "placeholder"\ncommand = []\n'})
-    assert "note: perfgate.toml has a benchmark without a command, so the workflow will fail" in told(
-        directory, "forks"
-    )
+def test_what_fails_for_forks_says_so_first_and_a_placeholder_is_noticed(tmp_path: Path) -> None:
+    placeholder = '[[benchmark]]\nname = "placeholder"\ncommand = []\n'
+    noticed = "note: perfgate.toml has a benchmark without a command, so the workflow will fail"
+    assert noticed in told(make_project(tmp_path / "a", {"perfgate.toml": placeholder}), "forks")
+    for kind in ("pull-request", "trusted", "matrix"):
+        _, _, steps = told(make_project(tmp_path / kind, {"perfgate.toml": ""}), kind).partition("next:\n")
+        assert steps.startswith("  - public repository? Write `perfgate init --workflow forks --force` instead")
 
 
-@pytest.mark.parametrize("kind", ["pull-request", "trusted", "matrix"])
-def test_what_fails_for_forks_says_so_first(tmp_path: Path, kind: str) -> None:
-    _, _, steps = told(make_project(tmp_path, {"perfgate.toml": ""}), kind).partition("next:\n")
-    assert steps.startswith("  - public repository? Write `perfgate init --workflow forks --force` instead")
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[", "build = 3", "[build]\nshare = 3\n", "[build]\nshare = [1]\n", "benchmark = [1]"]
-)
-def test_a_config_that_cannot_be_read_needs_nothing(tmp_path: Path, text: str) -> None:
-    needs = needs_of(make_project(tmp_path, {"perfgate.toml": text}, git=False))
-    assert (needs.placeholder, needs.tools, needs.steps, needs.others) == (False, [], [], [])
+def test_a_config_that_cannot_be_read_needs_nothing(tmp_path: Path) -> None:
+    for text in ("", "[", "build = 3", "[build]\nshare = 3\n", "[build]\nshare = [1]\n", "benchmark = [1]"):
+        needs = needs_of(make_project(tmp_path, {"perfgate.toml": text}, git=False))
+        assert (needs.placeholder, needs.tools, needs.steps, needs.others) == (False, [], [], [])

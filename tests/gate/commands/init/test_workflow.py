@@ -48,9 +48,13 @@ def written(top: Path) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in sorted((top / WORKFLOWS).iterdir())}
 
 
+def git(directory: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=directory, check=True)
+
+
 def commit(directory: Path) -> None:
     identity = ("-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, "commit", "--quiet", "--allow-empty", "-m", "x"], cwd=directory, check=True)
+    git(directory, *identity, "commit", "--quiet", "--allow-empty", "-m", "x")
 
 
 def loaded(text: str) -> dict[str, Any]:
@@ -64,39 +68,47 @@ def gates(workflow: dict[str, Any]) -> list[dict[str, Any]]:
     return [step for step in steps if step.get("uses", "").startswith("perfgate/perfgate@")]
 
 
+def workflow_of(repository: Path, kind: str, name: str = "perfgate.yml") -> dict[str, Any]:
+    """Write a kind, and read one of its files."""
+    write(repository, kind, force=True)
+    return loaded(written(repository)[name])
+
+
+def folder(repository: Path, name: str) -> Path:
+    """Make a folder with a config of its own."""
+    made = repository / name
+    made.mkdir(parents=True, exist_ok=True)
+    (made / "perfgate.toml").touch()
+    return made
+
+
 # --- the templates -------------------------------------------------------------------------------------------------
 
 
-def test_every_template_belongs_to_a_kind() -> None:
-    assert {file.name for file in (templates() / "workflows").iterdir()} == {
-        template for kind in KINDS.values() for template in kind.files
-    }
-
-
-def test_help_and_completion_name_every_kind() -> None:
+def test_help_completion_and_templates_name_every_kind() -> None:
     assert tuple(KINDS) == command.WORKFLOWS
     assert {*_LOOKS} == {*command.KINDS}
+    (field,) = (field for field in dataclasses.fields(Options) if field.name == "workflow")
+    declared = field.metadata["option"]
+    assert set(declared.known) == KINDS.keys()
+    assert all(re.search(rf"\b{kind}\b", declared.settings["help"]) for kind in KINDS)
+    named = {template for kind in KINDS.values() for template in kind.files}
+    assert {file.name for file in (templates() / "workflows").iterdir()} == named
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_at_the_root_a_template_is_written_as_it_is(repository: Path, kind: str) -> None:
     write(repository, kind)
-    originals = {
-        name: (templates() / "workflows" / template).read_text(encoding="utf-8")
-        for template, name in KINDS[kind].files.items()
-    }
-    assert written(repository) == originals
+    originals = {name: templates() / "workflows" / template for template, name in KINDS[kind].files.items()}
+    assert written(repository) == {name: file.read_text(encoding="utf-8") for name, file in originals.items()}
 
 
 @pytest.mark.endtoend
 def test_linters_agree(repository: Path, tmp_path: Path) -> None:
     """With all kinds, at the root and below, as each linter takes a second to start."""
     for where in (".", "crates/a 'b' \u00e9"):
-        project = repository / where
-        project.mkdir(parents=True, exist_ok=True)
-        (project / "perfgate.toml").touch()
         for kind in KINDS:
-            write(project, kind)
+            write(folder(repository, where), kind)
             shutil.move(repository / WORKFLOWS, tmp_path / f"{where[:6]}-{kind}" / WORKFLOWS)
     files = [str(file) for file in tmp_path.glob(f"*/{WORKFLOWS}/*.yml")]
     assert len(files) >= 2 * len(KINDS)
@@ -105,16 +117,16 @@ def test_linters_agree(repository: Path, tmp_path: Path) -> None:
     succeed(zizmor, "--offline", "--no-config", "--persona", "pedantic", *files)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_actionlint_agrees(repository: Path, kind: str) -> None:
+def test_actionlint_agrees(repository: Path) -> None:
     # where scripts/tools puts it, else wherever it is
     actionlint = shutil.which("actionlint", path=f"{TOOLS}{os.pathsep}{os.environ.get('PATH', os.defpath)}")
     if actionlint is None:
         pytest.skip("absent: actionlint (the workflows of `perfgate init --workflow` were not checked by it)")
-    write(repository, kind)
     labels = repository / "actionlint.yaml"
     labels.write_text("self-hosted-runner:\n  labels: [perf]\n", encoding="utf-8")
-    succeed(actionlint, "-config-file", str(labels), *(str(file) for file in (repository / WORKFLOWS).iterdir()))
+    for kind in KINDS:
+        write(repository, kind, force=True)
+        succeed(actionlint, "-config-file", str(labels), *map(str, (repository / WORKFLOWS).iterdir()))
 
 
 def succeed(*command: str) -> None:
@@ -128,9 +140,9 @@ def test_tokens_and_jobs_are_bounded(repository: Path, kind: str) -> None:
     for text in written(repository).values():
         workflow = loaded(text)
         assert workflow["permissions"] == {}
+        assert workflow["concurrency"].keys() == {"group", "cancel-in-progress"}
         for job in workflow["jobs"].values():
-            assert "timeout-minutes" in job
-            assert job["permissions"]
+            assert "timeout-minutes" in job and job["permissions"]
             for step in (step for step in job["steps"] if "uses" in step):
                 if step["uses"].startswith("actions/checkout@"):
                     assert step["with"] == {"fetch-depth": 0, "persist-credentials": False}
@@ -138,46 +150,26 @@ def test_tokens_and_jobs_are_bounded(repository: Path, kind: str) -> None:
                     assert len(step["uses"].partition("@")[2]) == len(COMMIT)
 
 
-@pytest.mark.parametrize(("kind", "required"), [("pull-request", 1), ("trusted", 1), ("forks", 0), ("matrix", 1)])
-def test_the_required_check_is_never_skipped(repository: Path, kind: str, required: int) -> None:
-    write(repository, kind)
-    jobs = loaded(written(repository)["perfgate.yml"])["jobs"]
-    # a check and a status of one name are both required: with forks it is the status
-    named = [job for job in jobs.values() if job["name"] == "perfgate"]
-    assert len(named) == required
-    for job in named:
-        assert job.get("if") == ("${{ always() }}" if "needs" in job else None)
+def test_the_required_check_is_never_skipped(repository: Path) -> None:
+    for kind, required in (("pull-request", 1), ("trusted", 1), ("forks", 0), ("matrix", 1)):
+        # a check and a status of one name are both required: with forks it is the status
+        jobs = workflow_of(repository, kind)["jobs"].values()
+        named = [job for job in jobs if job["name"] == "perfgate"]
+        assert len(named) == required
+        for job in named:
+            assert job.get("if") == ("${{ always() }}" if "needs" in job else None)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_workflow_bounds_how_many_run(repository: Path, kind: str) -> None:
-    write(repository, kind)
-    for text in written(repository).values():
-        assert loaded(text)["concurrency"].keys() == {"group", "cancel-in-progress"}
-
-
-@pytest.mark.parametrize(("kind", "runner"), [("pull-request", "ubuntu-latest"), ("matrix", ["self-hosted", "perf"])])
-def test_what_runs_code_of_the_project_can_only_read_and_what_decides_runs_none(
-    repository: Path, kind: str, runner: str | list[str]
-) -> None:
-    write(repository, kind)
-    jobs = loaded(written(repository)["perfgate.yml"])["jobs"]
-    measure = jobs.pop("measure")
-    assert measure["permissions"] == {"contents": "read"}
-    assert measure["runs-on"] == runner
-    (decides,) = (job for job in jobs.values() if job["name"] == "perfgate")
-    assert decides["permissions"]["pull-requests"] == "write" and decides["runs-on"] == "ubuntu-latest"
-    assert not [step for step in decides["steps"] if step["uses"].startswith("actions/checkout@")]
-    (given,) = (step["with"] for step in decides["steps"] if step["uses"].startswith("perfgate/"))
-    assert (given["command"], given["measuring"]) == ("publish", "${{ needs.measure.result }}")
-
-
-def test_a_study_may_write_nothing_and_is_no_check_of_every_pull_request(repository: Path) -> None:
-    write(repository, "study")
-    workflow = loaded(written(repository)["perfgate-study.yml"])
-    assert workflow["on"] == {"pull_request": {"types": ["labeled"]}, "workflow_dispatch": None}
-    (job,) = workflow["jobs"].values()
-    assert job["permissions"] == {"contents": "read"} and "perf-study" in job["if"]
+def test_what_runs_code_of_the_project_can_only_read_and_what_decides_runs_none(repository: Path) -> None:
+    for kind, runner in (("pull-request", "ubuntu-latest"), ("matrix", ["self-hosted", "perf"])):
+        jobs = workflow_of(repository, kind)["jobs"]
+        measure = jobs.pop("measure")
+        assert (measure["permissions"], measure["runs-on"]) == ({"contents": "read"}, runner)
+        (decides,) = (job for job in jobs.values() if job["name"] == "perfgate")
+        assert decides["permissions"]["pull-requests"] == "write" and decides["runs-on"] == "ubuntu-latest"
+        assert not [step for step in decides["steps"] if step["uses"].startswith("actions/checkout@")]
+        (given,) = (step["with"] for step in decides["steps"] if step["uses"].startswith("perfgate/"))
+        assert (given["command"], given["measuring"]) == ("publish", "${{ needs.measure.result }}")
 
 
 def test_only_the_default_branch_writes_the_history_and_what_writes_it_runs_no_code(repository: Path) -> None:
@@ -198,38 +190,41 @@ def test_only_the_default_branch_writes_the_history_and_what_writes_it_runs_no_c
 
 
 def test_two_projects_of_a_repository_have_histories_of_their_own(repository: Path) -> None:
-    (repository / "sub").mkdir()
-    (repository / "sub" / "perfgate.toml").touch()
-    assert "--history refs/perfgate/history-sub`" in write(repository / "sub", "history")
+    assert "--history refs/perfgate/history-sub`" in write(folder(repository, "sub"), "history")
     (text,) = written(repository).values()
     assert text.count("--history refs/perfgate/history-sub'") == 2
     assert "refs/perfgate/history'" not in text
 
 
+def test_a_study_may_write_nothing_and_is_no_check_of_every_pull_request(repository: Path) -> None:
+    workflow = workflow_of(repository, "study", "perfgate-study.yml")
+    assert workflow["on"] == {"pull_request": {"types": ["labeled"]}, "workflow_dispatch": None}
+    (job,) = workflow["jobs"].values()
+    assert job["permissions"] == {"contents": "read"} and "perf-study" in job["if"]
+
+
 def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:
     write(repository, "forks")
     files = {name: loaded(text) for name, text in written(repository).items()}
-    measure, decide = gates(files["perfgate.yml"])
-    (publish,) = gates(files["perfgate-publish.yml"])
+    run, publishing = files["perfgate.yml"], files["perfgate-publish.yml"]
+    measure, decide = gates(run)
+    (publish,) = gates(publishing)
     assert "pull_request_target" not in str(files)
-    assert measure["with"] == {"command": "measure"}
     # the action writes nothing for a fork
-    assert decide["with"]["status"] is True
-    measuring = files["perfgate.yml"]["jobs"]["measure"]
-    assert measuring["permissions"] == {"contents": "read"}
-    assert measuring["runs-on"] == "ubuntu-latest"
-    assert files["perfgate-publish.yml"]["on"]["workflow_run"]["workflows"] == [files["perfgate.yml"]["name"]]
-    assert publish["with"] == {"status": True}
-    assert len(files["perfgate-publish.yml"]["jobs"]["publish"]["steps"]) == 1
+    assert measure["with"] == {"command": "measure"}
+    assert publish["with"] == {"status": True} and decide["with"]["status"] is True
+    measuring = run["jobs"]["measure"]
+    assert (measuring["permissions"], measuring["runs-on"]) == ({"contents": "read"}, "ubuntu-latest")
+    assert publishing["on"]["workflow_run"]["workflows"] == [run["name"]]
+    assert len(publishing["jobs"]["publish"]["steps"]) == 1
 
 
 # --- what is filled in ---------------------------------------------------------------------------------------------
 
 
 def test_a_project_in_a_folder_has_files_and_names_of_its_own(repository: Path) -> None:
-    project = repository / "crates" / "core it"
-    (project / "src").mkdir(parents=True)
-    (project / "perfgate.toml").touch()
+    project = folder(repository, "crates/core it")
+    (project / "src").mkdir()
     told = write(project / "src", "forks")
     assert f"status 'perfgate/{id_of('', project, repository)}' required" in told
     texts = written(repository)
@@ -246,15 +241,15 @@ def test_a_project_in_a_folder_has_files_and_names_of_its_own(repository: Path) 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_step_of_the_action_gets_the_folder_and_keeps_its_inputs(repository: Path, kind: str) -> None:
-    write(repository, kind)
-    before = [step for text in written(repository).values() for step in gates(loaded(text))]
-    shutil.rmtree(repository / ".github")
+    def steps(project: Path) -> list[dict[str, Any]]:
+        write(project, kind)
+        found = [step.get("with", {}) for text in written(repository).values() for step in gates(loaded(text))]
+        shutil.rmtree(repository / ".github")
+        return found
+
     (repository / "sub").mkdir()
     (repository / "sub" / "pyproject.toml").write_text("[tool.perfgate.gate]\n", encoding="utf-8")
-    write(repository / "sub", kind)
-    after = [step for text in written(repository).values() for step in gates(loaded(text))]
-    for first, second in zip(before, after, strict=True):
-        assert second["with"] == {"working-directory": "sub"} | first.get("with", {})
+    assert steps(repository / "sub") == [{"working-directory": "sub"} | own for own in steps(repository)]
 
 
 def test_without_a_config_the_folder_one_stands_in_is_the_project(repository: Path) -> None:
@@ -265,60 +260,42 @@ def test_without_a_config_the_folder_one_stands_in_is_the_project(repository: Pa
     assert list(written(repository)) == ["perfgate-sub.yml"]
 
 
-@pytest.mark.parametrize(
-    ("branch", "expected"),
-    [("master", "master"), ("develop", "develop"), ("a+b", r'"a\\+b"'), ("v1.0/x", "v1.0/x"), ("#1", '"#1"')],
-)
-def test_the_default_branch(repository: Path, branch: str, expected: str) -> None:
-    commit(repository)
-    run_git = ["git", "-C", str(repository)]
-    subprocess.run([*run_git, "branch", "--move", "main", "other"], check=True)
-    subprocess.run([*run_git, "update-ref", f"refs/remotes/origin/{branch}", "HEAD"], check=True)
-    subprocess.run([*run_git, "symbolic-ref", "refs/remotes/origin/HEAD", f"refs/remotes/origin/{branch}"], check=True)
+def test_the_default_branch(repository: Path) -> None:
     text = write(repository, "pull-request")
-    workflow = written(repository)["perfgate.yml"]
-    assert f"    branches: [{expected}]\n" in workflow
-    assert loaded(workflow)["on"]["push"]["branches"] == [branch.replace("+", r"\+")]
-    assert "default branch is not known" not in text
-
-
-def test_a_default_branch_that_is_not_known_is_said(repository: Path) -> None:
-    assert "the default branch is not known here: `main` was written" in write(repository, "pull-request")
+    assert "the default branch is not known here: `main` was written" in text
     commit(repository)
     assert "is not known here" not in write(repository, "pull-request", force=True)
-    shutil.rmtree(repository / ".github")
-    subprocess.run(["git", "-C", str(repository), "branch", "--move", "main", "trunk"], check=True)
+    git(repository, "branch", "--move", "main", "other")
     # it measures whatever branch is the default
     assert "is not known here" not in write(repository, "calibrate")
+    branches = {"master": "master", "a+b": r'"a\\+b"', "v1.0/x": "v1.0/x", "#1": '"#1"'}
+    for branch, expected in branches.items():
+        git(repository, "update-ref", f"refs/remotes/origin/{branch}", "HEAD")
+        git(repository, "symbolic-ref", "refs/remotes/origin/HEAD", f"refs/remotes/origin/{branch}")
+        assert "is not known here" not in write(repository, "pull-request", force=True)
+        workflow = written(repository)["perfgate.yml"]
+        assert f"    branches: [{expected}]\n" in workflow
+        assert loaded(workflow)["on"]["push"]["branches"] == [branch.replace("+", r"\+")]
 
 
-@pytest.mark.parametrize(
-    ("given", "variables", "expected", "named"),
-    [
-        (None, {}, DEFAULT_ACTION, True),
-        ("acme/gate@v2", {}, "acme/gate@v2", False),
-        (f"acme/tools/perfgate@{COMMIT}", {}, f"acme/tools/perfgate@{COMMIT}", False),
-        (None, {"GITHUB_ACTION_REPOSITORY": "acme/perfgate", "GITHUB_ACTION_REF": "v3"}, "acme/perfgate@v3", True),
-        (None, {"GITHUB_ACTION_REPOSITORY": "acme/perfgate"}, "acme/perfgate@v1", True),
-    ],
-)
-def test_whose_action(
-    repository: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    given: str | None,
-    variables: dict[str, str],
-    expected: str,
-    named: bool,
-) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    text = write(repository, "matrix", given)
-    workflow = written(repository)["perfgate.yml"]
-    steps = [step for job in loaded(workflow)["jobs"].values() for step in job["steps"]]
-    assert [step["uses"] for step in steps if not step["uses"].startswith("actions/")] == [expected] * 3
-    assert (f"the action is {expected}; name another with --action OWNER/REPO@REF" in text) is named
-    # a commit is pinned as zizmor wants it: there is nothing to overlook
-    assert ("unpinned-uses" in workflow) is not expected.endswith(COMMIT)
+def test_whose_action(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = f"acme/tools/perfgate@{COMMIT}"
+    for given, of, ref, expected in (
+        (None, "", "", DEFAULT_ACTION),
+        (pinned, "", "", pinned),
+        (None, "acme/perfgate", "v3", "acme/perfgate@v3"),
+        (None, "acme/perfgate", "", "acme/perfgate@v1"),
+    ):
+        monkeypatch.setenv("GITHUB_ACTION_REPOSITORY", of)
+        monkeypatch.setenv("GITHUB_ACTION_REF", ref)
+        text = write(repository, "matrix", given, force=True)
+        workflow = written(repository)["perfgate.yml"]
+        uses = [step["uses"] for job in loaded(workflow)["jobs"].values() for step in job["steps"]]
+        assert [action for action in uses if not action.startswith("actions/")] == [expected] * 3
+        named = f"the action is {expected}; name another with --action OWNER/REPO@REF" in text
+        assert named is (given is None)
+        # a commit is pinned as zizmor wants it: there is nothing to overlook
+        assert ("unpinned-uses" in workflow) is (given is None)
 
 
 # --- what is said and refused --------------------------------------------------------------------------------------
@@ -333,13 +310,6 @@ def test_what_is_left_to_do(repository: Path) -> None:
     assert "shards and sessions of [plan]" in write(repository, "matrix", force=True)
 
 
-def test_help_names_every_kind() -> None:
-    (field,) = (field for field in dataclasses.fields(Options) if field.name == "workflow")
-    declared = field.metadata["option"]
-    assert set(declared.known) == KINDS.keys()
-    assert all(re.search(rf"\b{kind}\b", declared.settings["help"]) for kind in KINDS)
-
-
 @pytest.mark.parametrize("action", ["perfgate", "a/b", "a/b@", "a b/c@v1", "a/b@v1 #", "a/b@v1\n", "./here", "-a/b@v1"])
 def test_no_action(repository: Path, action: str) -> None:
     with pytest.raises(UserError, match=r"--action .*: write OWNER/REPO@REF"):
@@ -347,9 +317,21 @@ def test_no_action(repository: Path, action: str) -> None:
     assert not (repository / ".github").exists()
 
 
-def test_no_such_kind(repository: Path) -> None:
+def test_what_is_in_the_way_is_refused(repository: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"'nosuch': unknown; choose from pull-request, trusted"):
         write(repository, "nosuch")
+    with pytest.raises(UserError, match=r"is not in a git repository: run"):
+        write(tmp_path, "pull-request")
+    (repository / ".github").touch()
+    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate\.yml cannot be written: "):
+        write(repository, "pull-request")
+    (repository / ".github").unlink()
+    # a link to nowhere is not written through
+    (repository / WORKFLOWS).mkdir(parents=True)
+    (repository / WORKFLOWS / "perfgate.yml").symlink_to(repository / "elsewhere")
+    with pytest.raises(UserError, match="already there"):
+        write(repository, "pull-request")
+    assert not (repository / "elsewhere").exists()
 
 
 def test_nothing_is_written_over(repository: Path) -> None:
@@ -364,29 +346,7 @@ def test_nothing_is_written_over(repository: Path) -> None:
         write(repository, "forks")
 
 
-def test_a_link_to_nowhere_is_not_written_through(repository: Path) -> None:
-    (repository / WORKFLOWS).mkdir(parents=True)
-    (repository / WORKFLOWS / "perfgate.yml").symlink_to(repository / "elsewhere")
-    with pytest.raises(UserError, match="already there"):
-        write(repository, "pull-request")
-    assert not (repository / "elsewhere").exists()
-
-
-def test_a_file_in_the_way(repository: Path) -> None:
-    (repository / ".github").touch()
-    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate\.yml cannot be written: "):
-        write(repository, "pull-request")
-
-
-def test_no_repository(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is not in a git repository: run"):
-        write(tmp_path, "pull-request")
-
-
 @pytest.mark.parametrize("name", ["${{ github.token }}", "a\nb", "a\x1b[31mb"])
 def test_a_folder_that_github_would_not_take_as_it_is(repository: Path, name: str) -> None:
-    project = repository / name
-    project.mkdir()
-    (project / "perfgate.toml").touch()
     with pytest.raises(UserError, match="this folder name cannot be written into a workflow"):
-        write(project, "pull-request")
+        write(folder(repository, name), "pull-request")

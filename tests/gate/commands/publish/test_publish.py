@@ -8,6 +8,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,6 +19,7 @@ from gate.commands.publish import command
 from gate.commands.publish.command import Options
 from gate.model import UserError
 from tests.support.forge.server import FakeGitHub
+from tests.support.lines import builds, text
 from tests.support.project import Project, environment
 from tests.support.runner_log import commands
 from tests.support.workflow_job import CONFIG, Done, Job, changed, pull_payload
@@ -43,109 +45,72 @@ def job(tmp_path: Path, forge: FakeGitHub) -> Job:
 
 def measured(*, head: float = 1.0, name: str = "bench") -> str:
     """Write measurements with a run line that names both commits."""
-    run = {"type": "run", "schema": 1, "base": {"ref": "main", "sha": BASE}, "head": {"ref": "topic", "sha": HEAD}}
-    executions = [
-        {
-            "type": "execution", "benchmark": name, "side": side, "build": build, "execution": execution,
-            "metrics": {"time": {"unit": "s", "values": [scale * (1 + 0.001 * ((7 * build + i) % 5)) for i in range(4)]}},
-        }
-        for side, scale in (("base", 0.1), ("head", 0.1 * head))
-        for build in range(5)
-        for execution in range(2)
-    ]  # fmt: skip
-    return "".join(json.dumps(record) + "\n" for record in [run, *executions])
+    lines: list[Any] = [
+        {"type": "run", "schema": 1, "base": {"ref": "main", "sha": BASE}, "head": {"ref": "topic", "sha": HEAD}}
+    ]
+    for side, scale in (("base", 0.1), ("head", 0.1 * head)):
+        values = [[[scale * (1 + 0.001 * ((7 * build + i) % 5)) for i in range(4)]] * 2 for build in range(5)]
+        lines += builds(side, values, benchmark=name)
+    return text(lines)
 
 
-def folder(path: Path, text: str) -> Path:
+def folder(path: Path, content: str) -> Path:
     path.mkdir(parents=True)
-    (path / "measurements.jsonl").write_text(text)
+    (path / "measurements.jsonl").write_text(content)
     return path
 
 
-def run(job: Job, options: Options, **more: str) -> Done:
-    given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
+def run(job: Job, *runs: Path, token: str | None = None, **options: Any) -> Done:
+    given = job.environment({}) | {"GITHUB_TOKEN": job.token if token is None else token}
+    asked = replace(OPTIONS, runs=tuple(map(str, runs)), **options)
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(job.project.top):
-        code = command.COMMAND.run(options, out, err)
+        code = command.COMMAND.run(asked, out, err)
     assert err.getvalue() == ""
     return Done(code, out.getvalue(), {})
 
 
-def wanted(*runs: Path, **more: Any) -> Options:
-    fields = {name: getattr(OPTIONS, name) for name in OPTIONS.__dataclass_fields__}
-    return Options(**{**fields, "runs": tuple(map(str, runs)), **more})
-
-
 def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    done = run(job, wanted(folder(tmp_path / "run", measured(head=1.5)), status=True, id="parser"))
+    done = run(job, folder(tmp_path / "run", measured(head=1.5)), status=True, id="parser")
     assert done.code == 1
     [comment] = forge.comments
-    assert comment["body"].startswith("<!-- perfgate:parser head=")
-    assert comment["issue"] == 7
+    assert comment["body"].startswith("<!-- perfgate:parser head=") and comment["issue"] == 7
     assert [status["context"] for status in forge.statuses] == ["perfgate/parser"]
     assert "❌ **perfgate parser: Regression**" in (job.directory / "summary.md").read_text()
     assert [command.name for command in done.commands] == ["error"]
 
 
-def test_the_label_accepts_here_too(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    forge.pulls[7].labels.append("perf-accepted")
-    done = run(job, wanted(folder(tmp_path / "run", measured(head=1.5))))
-    assert done.code == 0
-    assert "✅ **perfgate: Pass**" in forge.comments[0]["body"]
-
-
 def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     forge.add_pull(8, head_sha=HEAD)
-    run(job, wanted(folder(tmp_path / "run", measured()), pull=8, comment="always"))
+    runs = folder(tmp_path / "run", measured())
+    # a plain pass makes no comment unless it is asked for
+    assert (run(job, runs, pull=8).code, forge.comments) == (0, [])
+    run(job, runs, pull=8, comment="always")
     [comment] = forge.comments
-    assert comment["issue"] == 8
-    assert f"head={HEAD} " in comment["body"]
+    assert comment["issue"] == 8 and f"head={HEAD} " in comment["body"]
     with pytest.raises(UserError, match="--pull 9: "):
-        run(job, wanted(tmp_path / "run", pull=9))
+        run(job, runs, pull=9)
 
 
 def test_nothing_to_publish_is_an_error(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    done = run(job, wanted(tmp_path / "none"))
-    assert done.code == 4
-    assert "no measurements in" in done.said("error")[0]
+    done = run(job, tmp_path / "none")
+    assert (done.code, "no measurements in" in done.said("error")[0]) == (4, True)
     assert "### perfgate could not run" in forge.comments[0]["body"]
-
-
-def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path, job: Job) -> None:
-    done = run(job, wanted(folder(tmp_path / "run", "::error::nonsense\n")))
-    assert done.code == 2
-    assert [command.name for command in done.commands] == ["error"]
+    # what cannot be read is told in one line
+    done = run(job, folder(tmp_path / "run", "::error::nonsense\n"))
+    assert (done.code, [command.name for command in done.commands]) == (2, ["error"])
 
 
 def test_without_a_token_it_is_the_summary_and_one_warning(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    done = run(job, wanted(folder(tmp_path / "run", measured())), GITHUB_TOKEN="")
-    assert done.code == 0
+    done = run(job, folder(tmp_path / "run", measured()), token="")
     [warning] = done.said("warning")
-    assert "this step has no token" in warning
-    assert forge.requests == []
+    assert (done.code, "this step has no token" in warning, forge.requests) == (0, True, [])
     assert "✅ **perfgate: Pass**" in (job.directory / "summary.md").read_text()
-
-
-def test_a_plain_pass_makes_no_comment_unless_asked(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    runs = folder(tmp_path / "run", measured())
-    assert run(job, wanted(runs)).code == 0
-    assert forge.comments == []
-    run(job, wanted(runs, comment="always"))
-    assert len(forge.comments) == 1
-
-
-def test_another_job_s_comment_is_refused(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    run(job, wanted(folder(tmp_path / "red", measured(head=1.5))))
-    job.job = "other"
-    done = run(job, wanted(folder(tmp_path / "green", measured())))
-    assert done.code == 2
-    assert "it belongs to the job perfgate.yml/bench of run 1000" in done.said("error")[0]
-    assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
 
 
 def test_a_closed_pull_request_is_left_alone(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     job.payload["action"] = "closed"
-    done = run(job, wanted(tmp_path / "none"))
+    done = run(job, tmp_path / "none")
     assert (done.code, done.said("error"), forge.requests) == (0, [], [])
     assert "#7 was closed" in done.log
 
@@ -158,11 +123,12 @@ def test_outside_of_a_workflow_it_is_one_line(tmp_path: Path) -> None:
 # --- of a fork --------------------------------------------------------------------------------------------------------
 
 
-def packed(text: str) -> bytes:
+def packed(content: str, name: str = "measurements.jsonl") -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("measurements.jsonl", text)
-        archive.writestr("comment.md", "@everyone look here")
+        archive.writestr(name, content)
+        if name == "measurements.jsonl":
+            archive.writestr("comment.md", "@everyone look here")
     return data.getvalue()
 
 
@@ -186,16 +152,23 @@ def foreign(tmp_path: Path, forge: FakeGitHub) -> Job:
     return Job(project, tmp_path / "job", "workflow_run", payload, forge.url, forge.token)
 
 
+def left(
+    forge: FakeGitHub, content: bytes, run: int = 500, name: str = "perfgate-perfgate-data", sha: str = HEAD
+) -> None:
+    forge.add_artifact(run, name, content, head_sha=sha)
+
+
 def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub) -> None:
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    """Also where the run itself has written of it: a workflow may publish all runs, not only those of forks."""
+    of = f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by="
+    forge.add_comment(7, f"{of}500.2 job=perfgate.yml/bench use=x -->\nof the run itself", "github-actions[bot]")
+    left(forge, packed(measured(head=1.5)))
     done = foreign.run(status="true")
     assert set(done.steps) == {"prepare", "decide", "publish"}
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
     [comment] = forge.comments
     # of the run that measured, so that an older one never replaces it
-    assert comment["body"].startswith(
-        f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by=1000.1 job=perfgate.yml/* use="
-    )
+    assert comment["body"].startswith(f"{of}1000.1 job=perfgate.yml/* use=")
     assert "-->\n❌ **perfgate: Regression**" in comment["body"]
     assert "everyone" not in comment["body"]
     assert [status["sha"] for status in forge.statuses] == [HEAD]
@@ -214,14 +187,16 @@ def test_no_value_of_a_fork_makes_its_status_green(
     foreign: Job, forge: FakeGitHub, head: float, labels: list[str], state: str
 ) -> None:
     """Its machine could write any value: only a maintainer's label confirms them."""
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=head)), head_sha=HEAD)
+    left(forge, packed(measured(head=head)))
     forge.pulls[7].labels += labels
     foreign.run(status="true")
     [status] = forge.statuses
     assert (status["context"], status["state"]) == ("perfgate", state)
-    said = status["description"]
-    assert said.startswith("unverified, ") == (state == "pending")
-    assert ("the label perf-accepted confirms it" in said) == (state == "pending")
+    said = [
+        status["description"].startswith("unverified, "),
+        "the label perf-accepted confirms it" in status["description"],
+    ]
+    assert said == [state == "pending"] * 2
 
 
 @pytest.mark.parametrize(
@@ -235,17 +210,15 @@ def test_no_value_of_a_fork_makes_its_status_green(
 def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commit_s(
     foreign: Job, forge: FakeGitHub, conclusion: str, first: str
 ) -> None:
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    left(forge, packed(measured(head=1.5)))
     foreign.run(status="true")
     new = "e" * 40
     forge.pulls[7].head_sha = new
     forge.add_run(501, head_sha=new, head_repository="someone/widget")
-    # its measuring job said why, in words of its own
-    left = io.BytesIO()
-    with zipfile.ZipFile(left, "w") as archive:
-        archive.writestr("status.json", json.dumps({"code": 4, "lines": ["everyone look here"]}))
     if conclusion == "failure":
-        forge.add_artifact(501, "perfgate-perfgate-data-shard1of1-session0", left.getvalue(), head_sha=new)
+        # its measuring job said why, in words of its own
+        said = packed(json.dumps({"code": 4, "lines": ["everyone look here"]}), "status.json")
+        left(forge, said, 501, "perfgate-perfgate-data-shard1of1-session0", new)
     foreign.run_id = 1001
     foreign.payload["workflow_run"] |= {"id": 501, "run_attempt": 1, "head_sha": new, "conclusion": conclusion}
     done = foreign.run(status="true")
@@ -258,9 +231,9 @@ def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commi
 
 
 def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, forge: FakeGitHub) -> None:
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    left(forge, packed(measured(head=1.5)))
     foreign.run(status="true")
-    forge.add_artifact(499, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
+    left(forge, packed(measured()), 499)
     foreign.run_id = 1001
     foreign.payload["workflow_run"] |= {"id": 499, "run_attempt": 1}
     late = foreign.run(status="true")
@@ -269,61 +242,35 @@ def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, 
     assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
 
 
-def test_the_run_that_measured_and_the_one_that_publishes_it_have_one_comment(foreign: Job, forge: FakeGitHub) -> None:
-    """A workflow that publishes all runs, not only those of forks, meets what the run itself has written."""
-    by = f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by=500.2 job=perfgate.yml/bench use=x -->"
-    forge.add_comment(7, f"{by}\nof the run itself", "github-actions[bot]")
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
-    assert foreign.run().code == 1
-    [comment] = forge.comments
-    assert "❌ **perfgate: Regression**" in comment["body"]
-
-
 def test_an_id_that_the_run_does_not_have_is_answered_with_those_that_it_has(foreign: Job, forge: FakeGitHub) -> None:
     for name in ("perfgate-linux-data", "perfgate-mac-data-shard1of2-session0", "logs"):
-        forge.add_artifact(500, name, packed(measured()), head_sha=HEAD)
+        left(forge, packed(measured()), name=name)
     [error] = foreign.run().said("error")
     assert "it left those of linux, mac: set the input `id` to one of them" in error
 
 
-def test_the_command_does_the_same(foreign: Job, forge: FakeGitHub) -> None:
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
-    done = run(foreign, wanted(comment="always"))
-    assert done.code == 0
-    assert "run=500 attempt=2" in forge.comments[0]["body"]
-
-
 def test_a_pull_request_that_moved_on_is_nothing_wrong(foreign: Job, forge: FakeGitHub) -> None:
+    left(forge, packed(measured()))
+    # the command does the same as the action
+    assert run(foreign, comment="always").code == 0
+    [comment] = forge.comments
+    assert "run=500 attempt=2" in comment["body"]
     forge.pulls[7].head_sha = "e" * 40
     done = foreign.run()
-    assert (done.code, done.outputs["verdict"]) == (0, "")
-    assert forge.comments == []
-    assert "moved on" in done.summary
-    assert run(foreign, OPTIONS).code == 0
+    assert (done.code, done.outputs["verdict"], "moved on" in done.summary) == (0, "", True)
+    assert run(foreign).code == 0
+    assert forge.comments == [comment]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"no zip", packed("{}\n"), packed(measured(name="a") + "::error::x\n")],
-    ids=["no zip", "no run line", "no JSON"],
-)
-def test_a_forged_artifact_is_an_error(foreign: Job, forge: FakeGitHub, content: bytes) -> None:
-    forge.add_artifact(500, "perfgate-perfgate-data", content, head_sha=HEAD)
+def test_a_forged_artifact_is_an_error(foreign: Job, forge: FakeGitHub) -> None:
+    left(forge, packed("{}\n"))
     done = foreign.run()
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert [command.name for step in done.steps.values() for command in commands(step.log)] == ["error"]
     assert forge.comments == []
 
 
-def test_an_api_that_fails_is_an_error_and_no_pass(foreign: Job, forge: FakeGitHub) -> None:
-    forge.permissions.pop("actions")
-    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
-    done = foreign.run()
-    assert done.code == 4
-    assert "actions: read" in done.said("error")[0]
-
-
 def test_what_was_downloaded_by_hand_is_not_taken_there(foreign: Job, forge: FakeGitHub, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="takes its artifact itself"):
-        run(foreign, wanted(folder(tmp_path / "downloaded", measured())))
+        run(foreign, folder(tmp_path / "downloaded", measured()))
     assert forge.comments == []

@@ -1,5 +1,6 @@
 """perfgate try, in process on real small projects: what it says, what it refuses, and what it proposes instead."""
 
+import fcntl
 import json
 import time
 from functools import partial
@@ -38,22 +39,15 @@ name = "bench"
 command = "sh out/bench.sh {output}"
 instrument = "values"
 """
-MORE = """\
-[[benchmark]]
-name = "broken"
-command = ["sh", "-c", "echo no data.json here >&2; exit 3"]
-instrument = "spawn"
-[[benchmark]]
-name = "absent"
-command = ["./nowhere/program"]
-instrument = "spawn"
-"""
-SLOW = """\
-[[benchmark]]
-name = "slow"
-command = ["sleep", "30"]
-instrument = "spawn"
-"""
+
+
+def benchmark(name: str, command: str) -> str:
+    return f'[[benchmark]]\nname = "{name}"\ncommand = {command}\ninstrument = "spawn"\n'
+
+
+MORE = benchmark("broken", '["sh", "-c", "echo no data.json here >&2; exit 3"]') + benchmark(
+    "absent", '["./nowhere/program"]'
+)
 
 
 @pytest.fixture(autouse=True)
@@ -63,9 +57,6 @@ def host(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     monkeypatch.setattr(try_, "examine", lambda history: found)
     monkeypatch.setattr("gate.run.strict.problems", lambda waits: [f"{check.name}: {check.value}" for check in found])
     return found
-
-
-LOAD = Check("load", "bad", "9.8 on 2 processors", "why")
 
 
 @pytest.fixture
@@ -85,23 +76,35 @@ def tried(project: Project, *arguments: str, code: int = 0) -> dict[str, Any]:
     return found
 
 
+def said(project: Project, *arguments: str, code: int = 0) -> str:
+    done = project.perfgate("try", *arguments)
+    assert done.returncode == code, done.stderr
+    return " ".join(done.stdout.split())
+
+
 def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
     before = project.git("status", "--porcelain")
     done = project.perfgate("try")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert text.startswith("main ")
-    assert "with uncommitted changes: the benchmark gave values build of out/bench.sh: " in text
-    assert "later builds are full ones" in text
-    assert "a round takes about " in text
-    assert "1 h 00 min, as configured 4 to 8 x 3 x 20 " in text
-    assert "which one build does not show: a check may find only larger changes." in text
+    for words in (
+        "with uncommitted changes: the benchmark gave values build of out/bench.sh: ",
+        "later builds are full ones",
+        "a round takes about ",
+        "1 h 00 min, as configured 4 to 8 x 3 x 20 ",
+        "which one build does not show: a check may find only larger changes.",
+    ):
+        assert words in text
     assert text.endswith("host: fit to measure on next: perfgate check, once the code has changed")
     assert done.stderr.splitlines() == [
         "perfgate: building head: mkdir -p out && cp bench.sh out/bench.sh",
         "perfgate: trying bench (1 of 1), 3 min at most",
     ]
     assert project.git("status", "--porcelain") == before
+    project.write("perfgate.toml", "[gate]\n")
+    done = project.perfgate("try")
+    assert (done.returncode, "has no [[benchmark]]" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("bounds", "builds"), [((0.0, 1e9), [0, 1]), ((1e9, 1e9), [0])])
@@ -128,43 +131,41 @@ def test_as_json(project: Project) -> None:
     assert (found["schema"], found["exit_code"]) == (1, 0)
     (case,) = found["benchmarks"][0]["cases"]
     # four more executions tell how these differ, which the values of one do not
-    assert (case["benchmark"], case["metric"], case["unit"], case["values"]) == ("bench", "time", "s", 25)
-    assert (case["executions"], case["start"] is not None) == (5, True)
+    assert [case[key] for key in ("benchmark", "metric", "unit", "values", "executions")] == [
+        "bench",
+        "time",
+        "s",
+        25,
+        5,
+    ]
     # the program draws its values with a spread of 1%
-    assert 0.0005 < case["spread"] < 0.05
+    assert 0.0005 < case["spread"] < 0.05 and case["start"] is not None
     assert case["mean"] == pytest.approx(1.0, rel=0.05)
     assert found["built"]["command"] == "mkdir -p out && cp bench.sh out/bench.sh"
     assert found["cost"]["builds"] == pytest.approx(2 * found["built"]["later"])
-    fits = {fit["budget"]: fit for fit in found["plans"]["fits"]}
-    assert found["plans"]["basis"] == "one-build"
-    assert (fits[3600.0]["builds"], fits[3600.0]["configured"]) == (8, True)
+    fit = {fit["budget"]: fit for fit in found["plans"]["fits"]}[3600.0]
+    assert (found["plans"]["basis"], fit["builds"], fit["configured"]) == ("one-build", 8, True)
     # never below the threshold
-    assert 0.05 < fits[3600.0]["finds"] < 0.15
+    assert 0.05 < fit["finds"] < 0.15
 
 
 def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_are_tried(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + MORE)
-    done = project.perfgate("try")
-    assert done.returncode == 4
-    text = " ".join(done.stdout.split())
+    text = said(project, code=4)
     assert "2 of 3 benchmarks gave no values: broken and absent" in text
     assert "broken failed on head: exit 3 no data.json here" in text
     assert 'absent failed on head: cannot start: there is no program "./nowhere/program"' in text
     # its own case is shown
-    assert "case value spread values bench " in text
-    assert "plans" not in text
+    assert "case value spread values bench " in text and "plans" not in text
     assert text.endswith("next: fix that, and run `perfgate try` again; a check would end with an error too")
     only = project.perfgate("try", "--benchmark", "bench", "--quiet")
     assert (only.returncode, only.stdout, only.stderr) == (0, "the benchmark gave values\n", "")
-
-
-def test_a_check_spends_no_round_on_what_a_trial_refuses(project: Project) -> None:
+    # a check spends no round on what a trial refuses: one build of each, and one execution of each
     project.write("perfgate.toml", CONFIG.split("[[benchmark]]", maxsplit=1)[0] + MORE)
     assert tried(project, code=4)["plans"] is None
     assert project.perfgate("check", "--base", "HEAD").returncode == 4
     measured = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
     kinds = [json.loads(line)["type"] for line in measured]
-    # one build of each, and one execution of each
     assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
 
 
@@ -186,84 +187,53 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("asleep")
 def test_longer_than_its_share_is_an_answer(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG + SLOW)
+    project.write("perfgate.toml", CONFIG + benchmark("slow", '["sleep", "30"]'))
     found = tried(project)
     bench, slow = found["benchmarks"]
-    assert bench["cases"]
-    assert (slow["cases"], slow["failures"]) == ([], [])
-    # half of what one such start may take that the budget still holds
-    assert slow["longer_than"] == 90
-    # 20 starts
-    assert slow["execution"] == pytest.approx(20 * slow["longer_than"])
-    assert found["cost"]["least"] is True
-    assert found["plans"] is None
-    text = " ".join(project.perfgate("try", "--benchmark", "slow", "--set", "plan.budget=2m").stdout.split())
+    assert (bool(bench["cases"]), slow["cases"], slow["failures"]) == (True, [], [])
+    # half of what one such start may take that the budget still holds; 20 starts
+    assert (slow["longer_than"], slow["execution"]) == (90, pytest.approx(20 * 90))
+    assert (found["cost"]["least"], found["plans"]) == (True, None)
+    text = said(project, "--benchmark", "slow", "--set", "plan.budget=2m")
     assert "1 of 1 benchmark took too long to try: slow" in text
     assert "slow: longer than 1 min a start; one of the plan takes at least 20 min." in text
     assert "a round takes at least 2 h 00 min" in text
     assert "The first does not fit the budget of 2 min" in text
 
 
-def test_a_suite_that_takes_too_long_says_what_it_would_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=1.0))
-    # as a compiled benchmark of Criterion answers
-    script = 'case "$*" in *--list*) echo "g/one: benchmark"; echo "two words: benchmark"; exit;; esac\nsleep 30\n'
-    project.write("suite.sh", script)
-    suite = '[[benchmark]]\nname = "suite"\ncommand = ["sh", "suite.sh"]\ninstrument = "criterion"\n'
-    project.write("perfgate.toml", suite)
-    (found,) = tried(project)["benchmarks"]
-    assert (found["cases"], found["names"]) == ([], ["g/one", "two words"])
-
-
-def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_says_what_it_would_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=2.0))
     service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
     project.write("perfgate.toml", CONFIG + service)
-    text = " ".join(project.perfgate("try").stdout.split())
     # not 20 times that: a service starts once an execution
-    assert "bench: its service is not ready after 2.0 s a start; one of the plan takes at least 2.0 s" in text
+    late = "bench: its service is not ready after 2.0 s a start; one of the plan takes at least 2.0 s"
+    assert late in said(project)
+    # as a compiled benchmark of Criterion answers
+    script = 'case "$*" in *--list*) echo "g/one: benchmark"; echo "two words: benchmark"; exit;; esac\nsleep 30\n'
+    project.write("suite.sh", script)
+    project.write("perfgate.toml", benchmark("suite", '["sh", "suite.sh"]').replace("spawn", "criterion"))
+    (found,) = tried(project)["benchmarks"]
+    assert (found["cases"], found["names"]) == ([], ["g/one", "two words"])
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
     project.write("perfgate.toml", CONFIG.replace("cp bench.sh", "cp data/bench.sh"))
     project.write(".gitignore", "data/\n")
     project.write("data/bench.sh", "echo 1\n")
-    done = project.perfgate("try")
-    assert done.returncode == 4
-    text = " ".join(done.stdout.split())
+    text = said(project, code=4)
     assert "head cannot be measured: head does not build: exit 1" in text
-    assert "data/bench.sh" in text
     # what is ignored is absent from a fresh checkout: the hint that a check gives
-    assert "share" in text
-    assert "trying" not in done.stderr
+    assert "data/bench.sh" in text and "share" in text and "100.0 ms" not in text
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_on_an_unfit_host(project: Project, host: list[Check], *, strict: bool) -> None:
-    host.append(LOAD)
-    if strict:
-        # by active time such a host would do
-        done = project.perfgate("try", "--strict", "--set", "plan.metrics=['time']")
-        assert (done.returncode, done.stdout) == (5, "")
-        assert done.stderr.startswith("perfgate: this host is unfit to measure on: load: 9.8 on 2 processors; ")
-    else:
-        done = project.perfgate("try")
-        assert done.returncode == 0
-        assert "host: unfit for wall time, load: 9.8 on 2 processors (`perfgate doctor` shows more)" in " ".join(
-            done.stdout.split()
-        )
-
-
-def timed(command: str) -> str:
-    return f'[[benchmark]]\nname = "timed"\ncommand = {command}\ninstrument = "spawn"\n'
-
-
-def test_a_process_that_is_all_start_is_noted(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG.split("[[benchmark]]", maxsplit=1)[0] + timed('["true"]'))
-    found = tried(project)
-    short = {note["kind"] for note in found["notes"]}
-    # under load even `true` may take longer
-    assert (found["benchmarks"][0]["cases"][0]["mean"] < 0.005) == ("short" in short)
+def test_on_an_unfit_host(project: Project, host: list[Check]) -> None:
+    host.append(Check("load", "bad", "9.8 on 2 processors", "why"))
+    unfit = "host: unfit for wall time, load: 9.8 on 2 processors (`perfgate doctor` shows more)"
+    assert unfit in said(project)
+    # by active time such a host would do
+    done = project.perfgate("try", "--strict", "--set", "plan.metrics=['time']")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr.startswith("perfgate: this host is unfit to measure on: load: 9.8 on 2 processors; ")
 
 
 def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
@@ -277,22 +247,12 @@ def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
 
 
 def test_another_perfgate_is_waited_for_and_then_named(project: Project) -> None:
-    import fcntl
-
     lock = project.top.parent / "lock"
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = project.perfgate("try", "--set", "plan.budget=1s")
     assert (done.returncode, done.stdout) == (4, "")
     last = done.stderr.splitlines()[-1]
-    assert last.startswith(
-        f"perfgate: the machine was not free: {lock} was still held after 1.0 s by a process that did "
-    )
+    by = f"perfgate: the machine was not free: {lock} was still held after 1.0 s by a process that did "
+    assert last.startswith(by)
     assert "run it again when that process has ended, or wait longer with `--wait 1h`" in last
-
-
-def test_nothing_to_try(project: Project) -> None:
-    project.write("perfgate.toml", "[gate]\n")
-    done = project.perfgate("try")
-    assert done.returncode == 2
-    assert "has no [[benchmark]]" in done.stderr

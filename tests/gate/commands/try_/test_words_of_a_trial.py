@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from gate.commands.try_.result import (
+    Basis,
     Built,
     Case,
     Enough,
@@ -33,17 +34,9 @@ HOSTILE = "parse\x1b[31m\nlarge"
 CASE = Case(benchmark=HOSTILE, metric="time", unit="s", mean=0.1, spread=0.02, values=5, decided=True, exact=False)
 TRIED = Tried(benchmark=HOSTILE, instrument="spawn", cases=(CASE,), execution=1.0)
 FIT = Fit(
-    budget=600.0,
-    configured=True,
-    builds=12,
-    executions=5,
-    iterations=10,
-    seconds=280.0,
-    first=12,
-    sooner=280.0,
-    finds=0.041,
-    hardest=HOSTILE,
-)
+    budget=600.0, configured=True, builds=12, executions=5, iterations=10, seconds=280.0, first=12, sooner=280.0,
+    finds=0.041, hardest=HOSTILE,
+)  # fmt: skip
 TRIAL = Trial(
     head=Commit(ref="topic", sha="0123456789abcdef", dirty=False),
     built=Built(
@@ -64,8 +57,17 @@ FAILURE = Failure(
 )  # fmt: skip
 
 
+SHORT = Note(kind="short", benchmark="a", text="a takes 1 ms, and much of that is starting a process")
+FAILED = Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))
+
+
 def changed(**more: Any) -> Trial:
     return msgspec.structs.replace(TRIAL, **more)
+
+
+def fitted(basis: Basis = "one-build", **more: Any) -> Trial:
+    """A trial with one fit, of these numbers."""
+    return changed(plans=Plans(basis=basis, why="", fits=(msgspec.structs.replace(FIT, **more),)))
 
 
 def render(trial: Trial, width: int = 100) -> str:
@@ -80,53 +82,45 @@ def text(trial: Trial, width: int = 100) -> str:
 
 def test_all_of_it() -> None:
     found = text(TRIAL)
-    assert found.startswith(
-        "topic 0123456789: the benchmark gave values build of app: 40 s, after 3.0 s of checkout and"
-    )
-    assert "with a .git in the tree because it failed without; later builds link again what this one compiled" in found
-    assert "100.0 ms ±2.0% 5" in found
-    assert (
-        "a round takes about 11 s (both sides: builds 1.0 s, starts 10 s); before the first, 43 s more for base"
-        in found
-    )
-    assert "budget a side takes finds at least 10 min, as configured 12 x 5 x 10 4 min 40 s +4.1%" in found
+    for said in (
+        "topic 0123456789: the benchmark gave values build of app: 40 s, after 3.0 s of checkout and",
+        "with a .git in the tree because it failed without; later builds link again what this one compiled",
+        "100.0 ms ±2.0% 5",
+        "a round takes about 11 s (both sides: builds 1.0 s, starts 10 s); before the first, 43 s more for base",
+        "budget a side takes finds at least 10 min, as configured 12 x 5 x 10 4 min 40 s +4.1%",
+    ):
+        assert said in found
     # where a look comes before the end, what has not changed mostly ends there
-    sooner = msgspec.structs.replace(FIT, first=4, sooner=90.0)
-    assert "as configured 4 to 12 x 5 x 10 1 min 30 s to 4 min 40 s +4.1%" in text(
-        changed(plans=Plans(basis="one-build", why="", fits=(sooner,)))
-    )
-    several = msgspec.structs.replace(FIT, half=0.012)
-    assert "4 min 40 s +1.2% in half, +4.1% in all" in text(
-        changed(plans=Plans(basis="one-build", why="", fits=(several,)))
-    )
+    sooner = "as configured 4 to 12 x 5 x 10 1 min 30 s to 4 min 40 s +4.1%"
+    assert sooner in text(fitted(first=4, sooner=90.0))
+    assert "4 min 40 s +1.2% in half, +4.1% in all" in text(fitted(half=0.012))
+    # of a rate what is lost is named
+    assert "4 min 40 s -74.5%" in text(fitted(finds=2.92, better="higher"))
     assert found.endswith("host: fit to measure on next: perfgate check, once the code has changed")
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_it_fits_the_terminal(width: int) -> None:
-    whole = changed(
-        benchmarks=(TRIED, Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))),
-        host=(Problem(check="load", value="9.8 on 2 processors"),),
-        notes=(Note(kind="short", benchmark="a", text="a takes 1 ms, and much of that is starting a process"),),
-    )
-    lines = render(whole, width).splitlines()
+    load = Problem(check="load", value="9.8 on 2 processors")
+    lines = render(changed(benchmarks=(TRIED, FAILED), host=(load,), notes=(SHORT,)), width).splitlines()
     # but for commands, which are there to be copied
     assert [line for line in lines if len(line) > width and "command:" not in line] == []
 
 
 def test_what_failed_comes_with_its_reason() -> None:
-    trial = changed(benchmarks=(TRIED, Tried(benchmark="b", instrument="spawn", failures=(FAILURE,))), plans=None)
+    trial = changed(benchmarks=(TRIED, FAILED), plans=None)
     found = text(trial)
     assert "1 of 2 benchmarks gave no values: b" in found
     assert "b failed on head: exit 3 first no data here add data/ to share command: ./b data" in found
     assert brief(trial) == ["1 of 2 benchmarks gave no values: b", "b failed on head: exit 3"]
     assert trial.exit_code == 4
-
-
-def test_a_suite_of_which_nothing_is_left_is_refused() -> None:
-    trial = changed(benchmarks=(Tried(benchmark="suite", instrument="go"),), plans=None, cost=None)
-    assert "suite: include and exclude leave none of the benchmarks that its command named" in text(trial)
-    assert trial.exit_code == 4
+    # of a command of several lines the first is shown
+    failure = msgspec.structs.replace(FAILURE, command="python - <<'END'\nimport asv\nrun(\n)\nEND")
+    several = changed(benchmarks=(msgspec.structs.replace(FAILED, failures=(failure,)),), plans=None)
+    assert "command: python - <<'END' (and 4 lines more)" in text(several)
+    none = changed(benchmarks=(Tried(benchmark="suite", instrument="go"),), plans=None, cost=None)
+    assert "suite: include and exclude leave none of the benchmarks that its command named" in text(none)
+    assert none.exit_code == 4
 
 
 def test_many_cases_and_failures_are_counted() -> None:
@@ -156,45 +150,39 @@ def test_builds(built: dict[str, Any], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plans", "expected", "absent"),
+    ("trial", "expected", "absent"),
     [
-        (Plans(basis="memory", why="", fits=(FIT,)), "noise: as remembered of this host", "finds at least"),
-        (Plans(basis="exact", why="", fits=(FIT,)), "takes finds 10 min", "noisiest"),
+        (fitted("memory"), "noise: as remembered of this host", "finds at least"),
+        (fitted("exact"), "takes finds 10 min", "noisiest"),
+        (fitted(builds=3, finds=None), "nothing: no regression is called after fewer than 5 builds", "noisiest"),
+        (fitted(builds=0, finds=None), "10 min, as configured no round 4 min 40 s nothing", "noisiest"),
+        (fitted(finds=None, unknown=True), "12 x 5 x 10 4 min 40 s unknown", "no regression is called"),
         (
-            Plans(basis="one-build", why="", fits=(msgspec.structs.replace(FIT, builds=3, finds=None),)),
-            "nothing: no regression is called after fewer than 5 builds",
-            "noisiest",
-        ),
-        (
-            Plans(basis="one-build", why="", fits=(msgspec.structs.replace(FIT, builds=0, finds=None),)),
-            "10 min, as configured no round 4 min 40 s nothing",
+            fitted(finds=None, unknown=True),
+            "gave one value in the time of a trial, which shows no spread; a check will",
             "noisiest",
         ),
     ],
 )
-def test_plans(plans: Plans, expected: str, absent: str) -> None:
-    found = text(changed(plans=plans))
-    assert expected in found
-    assert absent not in found
+def test_plans(trial: Trial, expected: str, absent: str) -> None:
+    found = text(trial)
+    assert expected in found and absent not in found
 
 
-@pytest.mark.parametrize(
-    ("instrument", "counts"), [("spawn", ["starts = 2"]), ("go", ["executions = 1", "iterations = 2"])]
-)
-def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted(instrument: str, counts: list[str]) -> None:
+def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> None:
     lean = msgspec.structs.replace(FIT, builds=9, executions=1, iterations=2)
-    few, hour = (
-        msgspec.structs.replace(FIT, builds=2, finds=None),
-        msgspec.structs.replace(FIT, budget=3600.0, configured=False),
-    )
+    few = msgspec.structs.replace(FIT, builds=2, finds=None)
+    hour = msgspec.structs.replace(FIT, budget=3600.0, configured=False)
     trial = changed(plans=Plans(basis="one-build", why="", fits=(few, hour), leaner=lean))
     assert "2 x 5 x 10 4 min 40 s nothing 10 min, leaner 9 x 1 x 2 4 min 40 s +4.1% 1 h 00 min" in text(trial)
-    rules = parse(from_tables({"benchmark": [{"name": "a", "command": "a", "instrument": instrument}]}, "here"))
-    screen = terminal.Screen(color=False, width=100, room=100)
-    lines = [line.strip() for line in terminal.render(document_of(trial, rules), screen).splitlines()]
-    place = lines.index("[plan]")
-    assert [*filter(None, lines[place + 1 : place + 3])] == counts
     assert msgspec.json.decode(as_json(trial, RULES))["plans"]["leaner"]["builds"] == 9
+    screen = terminal.Screen(color=False, width=100, room=100)
+    for instrument, counts in (("spawn", ["starts = 2"]), ("go", ["executions = 1", "iterations = 2"])):
+        benchmark = {"name": "a", "command": "a", "instrument": instrument}
+        rules = parse(from_tables({"benchmark": [benchmark]}, "here"))
+        lines = [line.strip() for line in terminal.render(document_of(trial, rules), screen).splitlines()]
+        place = lines.index("[plan]")
+        assert [*filter(None, lines[place + 1 : place + 3])] == counts
 
 
 def next_of(*fits: Fit, **more: Any) -> str:
@@ -217,52 +205,24 @@ def test_a_budget_that_finds_nothing_is_not_followed_by_a_check() -> None:
     assert next_of(nothing, leaner=FIT) == f"{first}put the leaner counts into the file; then `perfgate check`"
     assert "use a quieter host" in next_of(nothing)
     assert next_of(FIT) == "perfgate check, once the code has changed"
-
-
-def test_of_many_cases_that_do_not_fit_the_next_step_is_to_choose() -> None:
-    said = next_of(FIT, choose=923)
-    assert said == (
+    assert next_of(FIT, choose=923) == (
         "choose: 923 cases share the budget of 10 min. Run those that matter, by the suite's own filter in its command; "
         "then `perfgate try` again"
     )
 
 
-def test_what_one_value_does_not_show_is_unknown() -> None:
-    fit = msgspec.structs.replace(FIT, finds=None, unknown=True)
-    found = text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
-    assert "12 x 5 x 10 4 min 40 s unknown" in found
-    assert "gave one value in the time of a trial, which shows no spread; a check will" in found
-    assert "no regression is called" not in found
-
-
-def test_of_a_rate_what_is_lost_is_named() -> None:
-    fit = msgspec.structs.replace(FIT, finds=2.92, better="higher")
-    assert "4 min 40 s -74.5%" in text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
-
-
-def test_of_a_command_of_several_lines_the_first_is_shown() -> None:
-    failure = msgspec.structs.replace(FAILURE, command="python - <<'END'\nimport asv\nrun(\n)\nEND")
-    found = text(changed(benchmarks=(Tried(benchmark="b", instrument="spawn", failures=(failure,)),), plans=None))
-    assert "command: python - <<'END' (and 4 lines more)" in found
-
-
 def test_what_to_mind_is_said_of_starts_zeros_and_the_worst_floor() -> None:
-    floors = {"a": "1ns", "b": "0.1ns", "c": "1us"}
-    tables = [
-        {
-            "name": name,
-            "command": name,
-            "instrument": "values",
-            "metric": {"time": {"unit": "s", "better": "lower", "floor": floor}},
-        }
-        for name, floor in floors.items()
-    ]
-    rules = parse(from_tables({"benchmark": [*tables, {"name": "d", "command": "d"}]}, "here"))
-    means = {"a": 2e-9, "b": 2e-9, "c": 0.0}
-    cases = {name: msgspec.structs.replace(CASE, benchmark=name, mean=mean) for name, mean in means.items()}
-    tried = [Tried(benchmark=name, instrument="values", cases=(case,)) for name, case in cases.items()]
-    short = msgspec.structs.replace(CASE, benchmark="d", mean=0.001)
-    notes = list(notes_of(rules, [*tried, Tried(benchmark="d", instrument="spawn", cases=(short,))]))
+    def table(name: str, floor: str) -> dict[str, Any]:
+        metric = {"time": {"unit": "s", "better": "lower", "floor": floor}}
+        return {"name": name, "command": name, "instrument": "values", "metric": metric}
+
+    def of(name: str, mean: float, instrument: str = "values") -> Tried:
+        case = msgspec.structs.replace(CASE, benchmark=name, mean=mean)
+        return Tried(benchmark=name, instrument=instrument, cases=(case,))
+
+    tables = [table("a", "1ns"), table("b", "0.1ns"), table("c", "1us"), {"name": "d", "command": "d"}]
+    rules = parse(from_tables({"benchmark": tables}, "here"))
+    notes = list(notes_of(rules, [of("a", 2e-9), of("b", 2e-9), of("c", 0.0), of("d", 0.001, "spawn")]))
     assert [note.kind for note in notes] == ["zero", "short", "floor"]
     zero, start, floor = (note.text for note in notes)
     assert zero.startswith("c: time is 0") and start.startswith("d takes 1 ms")
@@ -273,18 +233,9 @@ def test_what_to_mind_is_said_of_starts_zeros_and_the_worst_floor() -> None:
 
 
 def test_as_json_it_has_the_sentences_and_every_number() -> None:
-    found = json.loads(
-        as_json(
-            changed(
-                warnings=(LfsPointers(),),
-                notes=(Note(kind="short", benchmark="a", text="a takes 1 ms, and much of that is starting a process"),),
-            ),
-            RULES,
-        )
-    )
+    found = json.loads(as_json(changed(warnings=(LfsPointers(),), notes=(SHORT,)), RULES))
     assert found["headline"] == "the benchmark gave values"
     assert found["benchmarks"][0]["benchmark"] == HOSTILE
-    assert found["warnings"][0]["kind"] == "lfs-pointers"
-    assert found["warnings"][0]["text"]
+    assert found["warnings"][0]["kind"] == "lfs-pointers" and found["warnings"][0]["text"]
     assert found["notes"][0]["text"].startswith("a takes 1 ms")
     assert found["plans"]["fits"][0]["finds"] == 0.041

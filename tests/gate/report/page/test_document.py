@@ -1,14 +1,25 @@
+import base64
+import gzip
 import re
+import shlex
+import xml.etree.ElementTree as ET
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from gate.model import Build, Case, Counts, Finding, QuantileCurve, QuantileEffect, Report
+from gate.explain.explain import explain
+from gate.model import Build, Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
-from gate.report.measurements import Material
+from gate.model.profile import Frame
+from gate.plots.changes import flame_graph
+from gate.report import terminal
+from gate.report.markdown import comment
+from gate.report.measurements import Attachment, Material
 from gate.report.page import html
+from gate.report.page.embedded import Again, again_of, data_of
 from gate.report.page.findings import command_of, draws, level_rows
 from gate.report.page.html import builds_of, page_of
 from tests.gate.report import examples
@@ -81,54 +92,38 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
     assert len(ids) == len(set(ids))
 
 
-def test_exact_numbers_have_no_pictures_and_the_page_says_so() -> None:
+def test_without_pictures_the_page_says_why() -> None:
     exact = examples.regressed("count", ratio=examples.interval(1.02, 0.0, method="exact"))
     page = page_of(report([exact]), Material(cases=[case("count", exact=True)]))
-    assert not page.rows[0].shown.figures
+    assert not page.rows[0].shown.figures and not page.without_values
     assert "Exact numbers" in page.rows[0].shown.note
-    assert not page.without_values
-
-
-def test_without_values_the_page_says_so_once() -> None:
-    source = html.render(report([examples.regressed("one"), examples.regressed("two")]))
-    assert source.count("This page has no pictures of the values") == 1
-    assert "This page has no pictures of the values" not in html.render(
-        report([examples.regressed("one")]), Material(cases=[case("one")])
-    )
-
-
-def test_a_page_with_values_is_the_same_each_time() -> None:
-    found, beside = report([examples.regressed("one")], curves=[curve("one")]), Material(cases=[case("one")])
-    assert html.render(found, beside) == html.render(found, beside)
+    said = "This page has no pictures of the values"
+    assert html.render(report([examples.regressed("one"), examples.regressed("two")])).count(said) == 1
+    assert said not in html.render(report([examples.regressed("one")]), Material(cases=[case("one")]))
 
 
 @pytest.mark.parametrize("name", examples.HOSTILE)
 def test_hostile_names_do_not_break_out_of_pictures(name: str) -> None:
-    source = html.render(
-        report([examples.regressed(name, metric=name, unit=name)]),
-        Material(cases=[case(name, metric=name, unit=name)]),
-    )
+    own = Material(cases=[case(name, metric=name, unit=name)])
+    source = html.render(report([examples.regressed(name, metric=name, unit=name)]), own)
     assert source.count("<script") == 1
     assert "alert(1)</script>" not in source
     assert not re.search("[\u202e\x1b]", source)
 
 
-def test_a_hundred_cases_stay_below_five_megabytes() -> None:
+def test_a_hundred_cases_stay_below_three_megabytes_and_are_the_same_each_time() -> None:
     names = [f"suite/case-{k:03}" for k in range(100)]
     found = report([examples.regressed(name) for name in names], curves=[curve(name) for name in names[:20]])
-    source = html.render(found, Material(cases=[case(name) for name in names]))
-    assert len(source.encode()) < 3_000_000
+    beside = Material(cases=[case(name) for name in names])
+    assert len(html.render(found, beside).encode()) < 3_000_000
+    assert html.render(found, beside) == html.render(found, beside)
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "command"),
-    [("parse", "p"), ("suite/parse", "s"), ("suite/a/b", "s"), ("deep/suite/x", "d"), ("other", ""), ("x/parse", "")],
-)
-def test_the_command_of_a_suite_stands_for_its_benchmarks(benchmark: str, command: str) -> None:
-    assert command_of(benchmark, {"parse": "p", "suite": "s", "deep/suite": "d"}) == command
-
-
-def test_a_glob_that_draws_one_benchmark_matches_its_name_alone() -> None:
+def test_the_command_of_a_suite_stands_for_its_benchmarks() -> None:
+    commands = {"parse": "p", "suite": "s", "deep/suite": "d"}
+    of = {"parse": "p", "suite/parse": "s", "suite/a/b": "s", "deep/suite/x": "d", "other": "", "x/parse": ""}
+    assert {benchmark: command_of(benchmark, commands) for benchmark in of} == of
+    # a glob that draws one benchmark matches its name alone
     assert draws("it's [1]*", "report x") == """report x --benchmark 'it'"'"'s [[]1][*]' --html one.html"""
 
 
@@ -137,13 +132,8 @@ def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
     assert [level for level, _ in rows] == ["build", "execution", "iteration"]
     # 15% and 85% of one value, over 25 executions and 250 iterations
     assert [cells and cells[3:5] for _, cells in rows] == [["0%", "0%"], ["15%", "64%"], ["85%", "36%"]]
-
-
-def test_unknown_variances_have_no_shares() -> None:
-    found = examples.withheld()
-    ((_, head),) = level_rows(found)["head"]
-    assert head is not None
-    assert head[2:5] == ["unknown"] * 3
+    ((_, head),) = level_rows(examples.withheld())["head"]
+    assert head is not None and head[2:5] == ["unknown"] * 3
 
 
 def build(side: str, number: int, digest: str, path: str = "app") -> Build:
@@ -157,29 +147,29 @@ def test_builds_stand_in_their_order_base_first() -> None:
     assert 'title="sha256:a"' in rows[0][4]
 
 
-@pytest.mark.parametrize(("digests", "said"), [("aab", True), ("abc", False), ("aaa", False), ("a", False)])
-def test_builds_that_come_again_sample_fewer_layouts(digests: str, said: bool) -> None:
-    facts = examples.run_facts(builds=[build("head", number, digest) for number, digest in enumerate(digests)])
+def test_builds_that_come_again_sample_fewer_layouts() -> None:
     text = "head: app is 2 different files in 3 builds, which sample fewer layouts than their number"
-    assert (text in page_of(report([], run=facts), Material()).made) == said
+    for digests, said in (("aab", True), ("abc", False), ("aaa", False), ("a", False)):
+        facts = examples.run_facts(builds=[build("head", number, digest) for number, digest in enumerate(digests)])
+        assert (text in page_of(report([], run=facts), Material()).made) == said
 
 
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
-    part = examples.side(0.1, counts=Counts(session=1, build=2, execution=4, iteration=16))
-    whole = examples.side(0.1, counts=Counts(session=1, build=3, execution=6, iteration=24))
+    part, whole = (
+        examples.side(0.1, counts=Counts(session=1, build=n, execution=2 * n, iteration=8 * n)) for n in (2, 3)
+    )
 
     def used(base: Any, head: Any, look: int, looks: int) -> str:
-        found = examples.regressed("one")
-        decided = msgspec.structs.replace(found.decided_at, look=look, looks=looks)
-        found = msgspec.structs.replace(found, base=base, head=head, decided_at=decided)
+        found = examples.regressed("one", base=base, head=head)
+        found = msgspec.structs.replace(
+            found, decided_at=msgspec.structs.replace(found.decided_at, look=look, looks=looks)
+        )
         return str(page_of(report([found]), Material(cases=[case("one")])).rows[0].used)
 
-    assert used(part, part, 1, 4) == "Decided over 2 of the 3 measured builds of each, those up to interim check 1 of 4"
+    two = "Decided over 2 of the 3 measured builds"
+    assert used(part, part, 1, 4) == f"{two} of each, those up to interim check 1 of 4"
     assert used(whole, whole, 1, 1) == ""
-    assert (
-        used(part, whole, 1, 1)
-        == "Decided over 2 of the 3 measured builds of base and 3 of the 3 measured builds of head"
-    )
+    assert used(part, whole, 1, 1) == f"{two} of base and 3 of the 3 measured builds of head"
 
 
 def test_odd_settings_of_a_report_do_no_harm() -> None:
@@ -195,18 +185,13 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     rows = re.findall(r"<bdi>(session [^<]*)</bdi></th>(.*?)</tr>", page)
     assert [name for name, _ in rows[:3]] == ["session 0 (ci-amd-1)", "session 1 (ci-arm-1)", "session 2"]
     cells = [re.findall(r">([^<]*)</td>", row) for _, row in rows]
-    assert cells[0] == ["+12.0%", "+9.0% to +15.0%", "5"]
     # one has too few rounds for an interval
-    assert cells[4] == ["+20.0%", "no interval", "2"]
-    assert "Each machine by itself" not in html.render(examples.regression())
-
-
-def test_the_difference_of_several_machines_lies_in_its_own_interval() -> None:
-    """Their ratio is no quotient of the means of sides, so the difference is that of the ratio, at base's value."""
-    found = re.search(r"<dt>head − base</dt><dd>([^<]*)<span", html.render(examples.machines()))
+    assert (cells[0], cells[4]) == (["+12.0%", "+9.0% to +15.0%", "5"], ["+20.0%", "no interval", "2"])
+    # their ratio is no quotient of the means of sides, so the difference is that of the ratio, at base's value:
     # 24% of 101.5 ms, and 22% to 26% of it; the means of sides are 24.4 ms apart
-    assert found is not None
-    assert found[1].strip() == "+24.36 ms, +22.33 ms to +26.39 ms"
+    found = re.search(r"<dt>head − base</dt><dd>([^<]*)<span", page)
+    assert found is not None and found[1].strip() == "+24.36 ms, +22.33 ms to +26.39 ms"
+    assert "Each machine by itself" not in html.render(examples.regression())
 
 
 def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
@@ -221,32 +206,129 @@ def test_interim_checks_explain_why_a_confidence_is_higher_than_the_configured_o
     assert "a repeated confidence interval" not in html.render(examples.regression())
 
 
-@pytest.mark.parametrize(
-    ("statistic", "method", "said"),
-    [
+def test_the_method_of_an_interval_is_said_in_words() -> None:
+    said = {
         (
             "mean",
             "paired-shared",
-            "t interval of the mean logarithm of head/base over rounds, with the variance of all",
-        ),
-        ("p99", "fieller", "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite"),
-        ("p99", "paired", "each build&#39;s p99, base and head of each round as a pair"),
-        ("typical", "paired", "the value of a round is the 20% trimmed mean of the log ratios of neighbours"),
-        ("p99", "fixed-sessions", "t interval of the mean logarithm of head/base over these machines"),
-        ("mean", "of-a-newer-program", "of-a-newer-program"),
-    ],
-)
-def test_the_method_of_an_interval_is_said_in_words(statistic: str, method: str, said: str) -> None:
-    found = examples.regressed(statistic=statistic)
-    ratio = msgspec.structs.replace(found.ratio, method=method)
-    source = html.render(report([msgspec.structs.replace(found, ratio=ratio)]))
-    assert said in source[source.index("<dt>method</dt>") :]
+        ): "t interval of the mean logarithm of head/base over rounds, with the variance of all",
+        ("p99", "fieller"): "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite",
+        ("p99", "paired"): "each build&#39;s p99, base and head of each round as a pair",
+        ("typical", "paired"): "the value of a round is the 20% trimmed mean of the log ratios of neighbours",
+        ("p99", "fixed-sessions"): "t interval of the mean logarithm of head/base over these machines",
+        ("mean", "of-a-newer-program"): "of-a-newer-program",
+    }
+    for (statistic, method), expected in said.items():
+        found = examples.regressed(statistic=statistic)
+        ratio = msgspec.structs.replace(found.ratio, method=method)
+        source = html.render(report([msgspec.structs.replace(found, ratio=ratio)]))
+        assert expected in source[source.index("<dt>method</dt>") :]
 
 
-@pytest.mark.parametrize(
-    ("created", "said"),
-    [("2026-11-20T09:00:00Z", "2026-11-20 09:00 UTC"), ("2026-11-20T09:00:00+02:00", "2026-11-20T09:00:00+02:00")],
-)
-def test_only_a_time_in_utc_is_called_so(created: str, said: str) -> None:
-    source = html.render(report([examples.regressed()], run=examples.run_facts(created=created)))
-    assert f"perfgate · {said} · exit code" in source.replace("&#43;", "+")
+def test_only_a_time_in_utc_is_called_so() -> None:
+    elsewhere = "2026-11-20T09:00:00+02:00"
+    for created, said in (("2026-11-20T09:00:00Z", "2026-11-20 09:00 UTC"), (elsewhere, elsewhere)):
+        source = html.render(report([examples.regressed()], run=examples.run_facts(created=created)))
+        assert f"perfgate · {said} · exit code" in source.replace("&#43;", "+")
+
+
+# --- the data in the page, and the commands that name it --------------------------------------------------------------
+
+LINES = b'{"type":"run"}\n'
+
+
+def again(*names: str, options: list[str] | None = None, **facts: Any) -> Again:
+    report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(**facts))
+    return again_of(report, data_of([Attachment(name, LINES) for name in names]), options or [])
+
+
+def test_the_commands_name_the_file_as_the_page_saves_it_and_what_it_was_decided_with() -> None:
+    commands = again("measurements.jsonl")
+    assert commands.decide == "perfgate decide measurements.jsonl.gz"
+    assert commands.one == "perfgate report measurements.jsonl.gz"
+    # without files in the page, those beside it
+    assert again().decide == "perfgate decide measurements.jsonl"
+    commands = again("a b.jsonl", options=["--set", "gate.threshold=1%", "--benchmark", "x*"])
+    assert shlex.split(commands.decide)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%", "--benchmark", "x*"]
+    # a second selection would add to the first
+    assert shlex.split(commands.one)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%"]
+
+
+def test_measuring_again_names_both_commits_and_the_seed() -> None:
+    base, head = Commit(ref="main", sha="a" * 40, dirty=False), Commit(ref="HEAD", sha="b" * 40, dirty=False)
+    assert again(seed=7, base=base, head=head).measure == (
+        f"perfgate check --base {'a' * 40} --head {'b' * 40} --seed 7"
+    )
+    # what was not committed has no commit: check measures the working tree
+    dirty = msgspec.structs.replace(head, dirty=True)
+    assert "--head" not in again(seed=7, base=base, head=dirty).measure
+    assert again(seed=None, base=base, head=head).measure == ""
+    for name in examples.HOSTILE:
+        assert again(seed=1, base=Commit(ref=name, sha=name, dirty=False), head=None).measure.isprintable()
+
+
+def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
+    first = data_of([Attachment("measurements.jsonl", LINES)]).files[0]
+    saved = base64.b64decode(first.address.partition(",")[2])
+    assert gzip.decompress(saved) == LINES
+    assert data_of([Attachment(first.name, saved)]).files == (first,)
+
+
+def test_the_overall_change_tells_its_confidence_and_a_failure_begins_with_the_name_as_it_is() -> None:
+    text = page_of(examples.regression(), Material()).overall[0].text
+    assert re.search(r"95% interval over \d+ builds of each\), geometric mean of \d+ cases", text)
+    assert "<h3>parse-large failed" in html.render(examples.only_failures())
+
+
+# --- profiles: complete without JavaScript, and safe whatever a function is called ------------------------------------
+
+
+def hostile() -> Report:
+    """Functions and files with names that a program may choose."""
+    names = iter(examples.HOSTILE * 2)
+    base, head = examples.profiles()
+    frames = [Frame(next(names), next(names)) for _ in head.frames]
+    base, head = replace(base, frames=frames[: len(base.frames)]), replace(head, frames=frames)
+    report = examples.explained()
+    broken = replace(report.unprofiled[0], detail=examples.HOSTILE[0], install="`" + examples.HOSTILE[4])
+    return replace(report, explanations=[explain(base, head)], unprofiled=[broken])
+
+
+def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
+    page = html.render(examples.explained())
+    section = page[page.index('aria-labelledby="why"') : page.index('id="more"')]
+    for text in ("find_key", "src/keys.c", "+92%", "Moved, not added", "The profile does not show", "apt-get install"):
+        assert text in section, text
+    assert '<a href="#why">Functions</a>' in page
+    assert 'id="why"' not in html.render(examples.regression())
+
+
+def test_no_name_becomes_markup() -> None:
+    report = hostile()
+    for render in (html.render, comment.render, comment.summary, terminal.render):
+        text = render(report)
+        assert not any(evil in text for evil in ("<script>alert", "\x1b[31m", "\u202e"))
+    picture = flame_graph(report.explanations[0], "parse", "why-1")
+    assert picture is not None and "<script" not in picture.svg
+    ET.fromstring(picture.svg)
+
+
+def test_the_tree_is_one_svg_whose_boxes_say_their_costs() -> None:
+    found, unpictured = examples.explained().explanations
+    assert flame_graph(unpictured, "parse", "why-2") is None
+    picture = flame_graph(found, "parse", "why-1")
+    assert picture is not None
+    root = ET.fromstring(picture.svg)
+    space = "{http://www.w3.org/2000/svg}"
+    boxes = [group for group in root.iter(f"{space}g") if group.get("tabindex") == "0"]
+    assert len(boxes) == len(found.flame)
+    titles = [box.findtext(f"{space}title", "") for box in boxes]
+    assert any(
+        title.startswith("find_key (src/keys.c): 10 M instructions → 23 M instructions (+130%)") for title in titles
+    )
+    # what is called lies below and within what calls it
+    rects = [box.find(f"{space}rect") for box in boxes]
+    places = [(float(r.get("x", 0)), float(r.get("width", 0)), float(r.get("y", 0))) for r in rects if r is not None]
+    assert all(x >= 0 and x + width <= 1000.3 for x, width, _ in places)
+    first = min(y for _, _, y in places)
+    assert places[0] == (0, 1000, first)

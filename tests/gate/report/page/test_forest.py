@@ -10,7 +10,7 @@ from gate.decide.importance import ordered
 from gate.model import IntervalKind
 from gate.plots.picture import room
 from gate.report.page import html
-from gate.report.page.forest import MARKS, forest_of
+from gate.report.page.pictures import MARKS, forest_of
 from tests.gate.report import examples
 
 
@@ -31,12 +31,13 @@ def test_verdicts_have_marks_of_their_own() -> None:
     assert source.count(f'd="{MARKS["regression"]}"') == 2, "a cross has a halo"
 
 
-@pytest.mark.parametrize("threshold", [0.02, 0.05, 0.5])
-def test_the_whole_band_of_the_threshold_is_on_the_axis(threshold: float) -> None:
-    forest = forest_of([examples.finding("calm", estimate=1.001, half=0.002, threshold=threshold)])
-    (bar,) = forest.bars
-    assert 6 < bar.band_low < bar.band_high < 94
-    assert forest.zero - bar.band_low == pytest.approx(bar.band_high - forest.zero, abs=0.02)
+def test_the_whole_band_of_the_threshold_is_on_the_axis() -> None:
+    assert forest_of([]).bars == ()
+    for threshold in (0.02, 0.05, 0.5):
+        forest = forest_of([examples.finding("calm", estimate=1.001, half=0.002, threshold=threshold)])
+        (bar,) = forest.bars
+        assert 6 < bar.band_low < bar.band_high < 94
+        assert forest.zero - bar.band_low == pytest.approx(bar.band_high - forest.zero, abs=0.02)
 
 
 def test_all_bars_have_one_confidence_whatever_decided() -> None:
@@ -55,43 +56,34 @@ def test_one_outlier_is_cut_with_an_arrow_and_does_not_flatten_the_others() -> N
     wild, *others = forest.bars
     assert (wild.estimate, wild.open_high) == (None, True)
     assert all(bar.high - bar.low > 4 for bar in others if bar.low is not None and bar.high is not None)
-
-
-def test_hundreds_of_calm_findings_do_not_cut_those_that_matter() -> None:
+    # hundreds of calm findings do not cut those that matter
     calm = [examples.finding(f"c{k}", estimate=1.001, half=0.002) for k in range(300)]
     worse = [examples.regressed(f"w{k}", estimate=1.2) for k in range(12)]
-    forest = forest_of([*worse, *calm])
-    assert all(bar.estimate is not None for bar in forest.bars)
+    assert all(bar.estimate is not None for bar in forest_of([*worse, *calm]).bars)
 
 
-@pytest.mark.parametrize("kind", ["half-line", "complement", "line"])
-def test_open_ends_are_arrows(kind: IntervalKind) -> None:
-    bar = forest_of([examples.unbounded("open", kind), examples.finding("closed")]).bars[0]
-    assert bar.open_low or bar.open_high
+def test_open_ends_are_arrows() -> None:
+    kinds: list[IntervalKind] = ["half-line", "complement", "line"]
+    for kind in kinds:
+        bar = forest_of([examples.unbounded("open", kind), examples.finding("closed")]).bars[0]
+        assert bar.open_low or bar.open_high
 
 
-@pytest.mark.parametrize("estimate", [None, math.inf, math.nan, 0.0, -1.5])
-def test_a_finding_without_a_ratio_has_a_band_alone(estimate: float | None) -> None:
-    of = examples.finding("zero", "inconclusive")
-    ratio = msgspec.structs.replace(of.ratio, estimate=estimate, low=None, high=None, kind="withheld")
-    (bar,) = forest_of([msgspec.structs.replace(of, ratio=ratio)]).bars
-    assert (bar.estimate, bar.low, bar.high, bar.open_low, bar.open_high) == (None, None, None, False, False)
-    assert bar.band_low < bar.band_high
+def test_a_finding_without_a_ratio_has_a_band_alone() -> None:
+    for estimate in (None, math.inf, math.nan, 0.0, -1.5):
+        ratio = msgspec.structs.replace(examples.interval(1.0, None, "withheld"), estimate=estimate)
+        (bar,) = forest_of([examples.finding("zero", "inconclusive", ratio=ratio)]).bars
+        assert (bar.estimate, bar.low, bar.high, bar.open_low, bar.open_high) == (None, None, None, False, False)
+        assert bar.band_low < bar.band_high
 
 
-@pytest.mark.parametrize("threshold", [0.01, 0.03, 0.1])
-def test_the_ticks_name_no_change_and_do_not_meet(threshold: float) -> None:
-    for low, high in product((0.002, 0.01, 0.1, 0.6), (0.002, 0.04, 0.5, 2.0, 9e3)):
-        found = [
-            examples.finding("a", estimate=1 - low, half=0.001),
-            examples.finding("b", estimate=1 + high, half=0.001),
-        ]
-        ticks = forest_of([msgspec.structs.replace(each, threshold=threshold) for each in found]).ticks
+def test_the_ticks_name_no_change_and_do_not_meet() -> None:
+    lows, highs, thresholds = (0.002, 0.01, 0.1, 0.6), (0.002, 0.04, 0.5, 2.0, 9e3), (0.01, 0.03, 0.1)
+    for low, high, threshold in product(lows, highs, thresholds):
+        estimates = {"a": 1 - low, "b": 1 + high}
+        found = [examples.finding(n, estimate=e, half=0.001, threshold=threshold) for n, e in estimates.items()]
+        ticks = forest_of(found).ticks
         assert "0" in [tick.label for tick in ticks]
         for one, two in pairwise(ticks):
             # of a column of 200 pixels
             assert 2 * (two.at - one.at) >= (room(one.label, 13) + room(two.label, 13)) / 2, (low, high)
-
-
-def test_no_finding_has_an_empty_forest() -> None:
-    assert forest_of([]).bars == ()

@@ -10,11 +10,11 @@ from gate.model import Finding, Recorded, Report
 from gate.model.explanation import Explanation
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.units import plural
-from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, creep, failures, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
+from gate.words.bars import SHAPES, STYLES
 from gate.words.failures import FailureGroup, grouped
-from gate.words.marks import SHAPES, STYLES
 from gate.words.short_names import Names
 from gate.writing.last_lines import last_lines
 from gate.writing.phrases import listed, machine, named
@@ -101,8 +101,8 @@ class _Text:
         return self.wrap(left(count, noun), first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
-        line = self.wrap(f"{marks.of_report(self.report)} {verdict_line.text(self.report)}", rest="  ")
-        style = marks.STYLES[self.report.verdict] if self.color else ""
+        line = self.wrap(f"{bars.of_report(self.report)} {verdict_line.text(self.report)}", rest="  ")
+        style = bars.STYLES[self.report.verdict] if self.color else ""
         return [paint(text, style) for text in line]
 
     def facts(self) -> list[str]:

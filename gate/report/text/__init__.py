@@ -1,1 +1,0 @@
-"""Report -> text for a terminal."""
