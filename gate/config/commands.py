@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from gate.config.shared_tables import Command
+from gate.config.study import Command
 
 PLACEHOLDERS = ("seed", "output", "port")
 """Names in braces that are replaced when a command is started."""

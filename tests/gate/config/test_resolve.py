@@ -10,7 +10,7 @@ from gate.config.resolve import effective, resolve
 from gate.config.rules import accepts_of, detectable_of, floor_of, is_decided, matches, most_builds, threshold_of
 from gate.config.schema import json_schema, to_tables
 from gate.config.types import Config
-from gate.evidence.builds import decided_by_name
+from gate.evidence.aggregates import decided_by_name
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import (
     BaseWithoutConfig,

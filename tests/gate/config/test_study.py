@@ -10,8 +10,7 @@ from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
 from gate.config.rules import is_studied
 from gate.config.schema import json_schema, to_tables
-from gate.config.shared_tables import Load
-from gate.config.study import Study
+from gate.config.study import Load, Study
 from gate.config.types import Config
 from gate.units import Duration
 from tests.gate.config.reading import error, study

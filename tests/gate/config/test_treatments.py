@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from gate.config.shared_tables import Load, Service
-from gate.config.study import Setting, Study
+from gate.config.study import Load, Service, Setting, Study
 from gate.config.treatments import (
     Job,
     Planned,

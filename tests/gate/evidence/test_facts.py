@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.facts import differing, is_fact
+from gate.evidence.hosts import differing, is_fact
 from gate.evidence.records import Located
 from gate.model import Execution, Metric, Run, Side
 from gate.model.warnings.hosts import FactOfSides

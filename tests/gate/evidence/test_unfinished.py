@@ -12,8 +12,8 @@ import pytest
 from gate.cli.main import main
 from gate.config.types import Config
 from gate.decide.ended_early import budget_ended
+from gate.evidence.looks import unfinished
 from gate.evidence.runs import run_of
-from gate.evidence.unfinished import unfinished
 from tests.support.lines import execution, located, text
 
 CONFIG = {
@@ -206,8 +206,8 @@ def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(tmp_path: Pa
 
 
 def test_in_an_experiment_other_settings_stay(tmp_path: Path) -> None:
+    from gate.evidence.looks import counted
     from gate.evidence.records import Located, read
-    from gate.evidence.unfinished import counted
     from gate.model import Execution
 
     lines = [

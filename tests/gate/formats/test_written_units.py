@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.formats.parts.written_units import Written, written
+from gate.formats.parts.output import Written, written
 
 
 @pytest.mark.parametrize(
