@@ -16,7 +16,7 @@ import pytest
 
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.source import Source
-from tests.support.load import of, told
+from tests.support.foreign import of, told
 
 pytestmark = pytest.mark.tools
 SCRIPT = """
