@@ -8,7 +8,6 @@ import pytest
 from gate.config.config_text import ConfigError, Source, from_tables, read_source
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
-from gate.config.rules import is_studied
 from gate.config.schema import json_schema, to_tables
 from gate.config.study import Load, Study
 from gate.config.types import Config
@@ -235,22 +234,3 @@ def test_a_wrong_set_option_is_named(rules: str, option: str, message: str) -> N
     with pytest.raises(ConfigError) as caught:
         resolve(NONE, HEAD, rules="base" if rules == "base" else "head", sets=[option])
     assert str(caught.value) == message
-
-
-SUITE = '[[benchmark]]\nname = "suite"\ncommand = "go test"\ninstrument = "go"\n'
-
-
-@pytest.mark.parametrize(
-    ("globs", "studied"),
-    [
-        ('["*"]', {"latency", "suite/a", "suite/b"}),
-        ('["suite"]', {"suite/a", "suite/b"}),
-        ('["suite/a*", "lat*"]', {"suite/a", "latency"}),
-        ('["*b"]', {"suite/b"}),
-    ],
-)
-def test_which_benchmarks_are_studied(globs: str, studied: set[str]) -> None:
-    config = resolve(
-        None, source(f"{BENCH}{SUITE}[study]\nbenchmarks = {globs}\nfactor.a = [1, 2]"), rules="head"
-    ).rules
-    assert {name for name in ("latency", "suite/a", "suite/b") if is_studied(config, name)} == studied
