@@ -88,6 +88,25 @@ def test_metrics_and_settings_are_cases_of_their_own() -> None:
     assert len(of(execution("base", [1], factors={"n": 1}), execution("head", [1], factors={"n": 1.0})).cases) == 1
 
 
+@pytest.mark.parametrize(
+    ("steps", "builds", "expected"),
+    [
+        # as the lines say, of each side the coarsest; otherwise the finest digit of all, of several builds
+        ({("base", 0): 2.0, ("head", 0): 0.5, ("head", 1): 4.0}, 2, (0.002, 0.004)),
+        ({}, 2, (0.00001, 0.00001)),
+        ({}, 1, (0.0, 0.0)),
+    ],
+)
+def test_the_step_to_which_values_are_written(
+    steps: dict[tuple[str, int], float], builds: int, expected: tuple[float, float]
+) -> None:
+    lines = [execution(side, [12.25, 13.0], build=b, unit="ms") for side in SIDES for b in range(builds)]
+    for line in lines:
+        line["metrics"]["time"]["step"] = steps.get((line["side"], line["build"]))
+    (case,) = of(*lines).cases
+    assert (case.base.step, case.head.step) == pytest.approx(expected)
+
+
 def test_the_same_execution_twice_names_both_lines() -> None:
     why = r"^test.jsonl:1 and test.jsonl:3: the same start twice \(bench, time, base"
     with pytest.raises(EvidenceError, match=why):
