@@ -1,4 +1,4 @@
-"""[study] in a file: what parses, and every error with its file, line and what to do; messages are literal on purpose."""
+"""[study] in a file: what parses, as tables and schema, and whose it is."""
 
 import json
 
@@ -12,7 +12,7 @@ from gate.config.schema import json_schema, to_tables
 from gate.config.study import Load, Study
 from gate.config.types import Config
 from gate.units import Duration
-from tests.gate.config.reading import error, study
+from tests.gate.config.reading import study
 
 BENCH = '[[benchmark]]\nname = "latency"\ncommand = "./latency {clients}"\ninstrument = "values"\n'
 EXAMPLE = """\
@@ -77,64 +77,6 @@ def test_what_is_left_out_has_its_default() -> None:
 
 
 TWO = '[study.factor]\na = [1, 2]\nb = ["x", "y"]\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[study]", "perfgate.toml:1: study: varies nothing: add [study.factor] with two settings or more of each factor"),
-        # settings
-        ("[study.factor]\na = 1", 'perfgate.toml:2: study.factor.a: expected a list of strings or numbers or a table, got 1; write e.g. a = ["..."]'),
-        ("[study.factor]\na = [1]", "perfgate.toml:2: study.factor.a: has 1 setting: a factor has two or more"),
-        ("[study.factor]\na = [1, 2, 1]", "perfgate.toml:2: study.factor.a: has the setting 1 twice"),
-        ('[study.factor]\na = [1, "1"]', "perfgate.toml:2: study.factor.a: has the setting 1 twice"),
-        ("[study.factor]\na = [1, nan]", "perfgate.toml:2: study.factor.a: nan is not a setting: write a finite number or a string"),
-        ('[study.factor]\na = ["x", "y\\n"]', "perfgate.toml:2: study.factor.a: the setting 'y\\n' holds a control character"),
-        ('[study.factor]\na = ["x", "{port}"]', 'perfgate.toml:2: study.factor.a: "{port}" holds {port}, which is replaced in commands, prefix and args only'),
-        # names
-        ('[study.factor]\n"1a" = [1, 2]', "perfgate.toml:2: study.factor.1a: is not a name of a factor: use letters, digits, _ and -, beginning with a letter or _"),
-        *[(f"[study.factor]\n{name} = [1, 2]", f"perfgate.toml:2: study.factor.{name}: {{{name}}} already has a meaning in commands: choose another name") for name in ("seed", "output", "port")],
-        ("[study.factor]\na-b = [1, 2]\nA_b = [1, 2]", "perfgate.toml:3: study.factor.A_b: a-b and A_b would both be PERFGATE_FACTOR_A_B: rename one of them"),
-        *[(f"[study.factor]\nside = {settings}", 'perfgate.toml:2: study.factor.side: means the side that is measured: write side = ["base", "head"], or rename the factor') for settings in ('["left", "right"]', '["base"]', '["base", "head", "old"]', "{base = {}, head = {}}")],
-        # what a setting gives
-        ('[study.factor.a]\nx = {value = "{seed}"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.value: "{seed}" holds {seed}, which is replaced in commands, prefix and args only'),
-        ('[study.factor.a]\nx = {prefix = [""]}\ny = {}', "perfgate.toml:2: study.factor.a.x.prefix: begins with an empty word: name the program to start"),
-        ('[study.factor.a]\nx = {args = ["\\u0000"]}\ny = {}', "perfgate.toml:2: study.factor.a.x.args[0]: holds a NUL character"),
-        ('[study.factor.a]\nx = {env = {"A=B" = "1"}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.env."A=B": is not a name of an environment variable: it is empty, or holds = or NUL'),
-        ('[study.factor.a]\nx = {cpus = "3-1"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.cpus: "3-1": 3-1 ends before it starts'),
-        ('[study.factor.a]\nx = {service = {command = "s", ready = "udp:1"}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.service.ready: "udp:1" begins with none of tcp:, http://, log:, command:'),
-        # runners and sessions
-        ("[study.factor.a]\nx = {session = []}\ny = {session = 1}", "perfgate.toml:2: study.factor.a.x.session: names no session: write a number, the first is 0"),
-        ("[study.factor.a]\nx = {session = [1, 1]}\ny = {session = 0}", "perfgate.toml:2: study.factor.a.x.session: names a session twice"),
-        *[(f"[study.factor.a]\nx = {{runner = {runner}}}\ny = {{runner = 'r'}}", 'perfgate.toml:2: study.factor.a.x.runner: names no runner: write "label", or ["label", "label"] that one runner has') for runner in ('""', "[]", '["a", " "]', '"a,b"')],
-        ('[study.factor.a]\nx = {runner = "r", session = 0}\ny = {session = 1}', "perfgate.toml:2: study.factor.a.x: is bound to a runner and to a session: use one factor for runners and another for sessions"),
-        ("[study.factor.a]\nx = {session = 0}\ny = {}", "perfgate.toml:3: study.factor.a.y: x is bound to a session and y to nothing: bind every setting of a factor alike"),
-        ('[study.factor.a]\nx = {session = 0}\ny = {runner = "r"}', "perfgate.toml:3: study.factor.a.y: x is bound to a session and y to a runner: bind every setting of a factor alike"),
-        ('[study.factor.a]\nx = {runner = "r"}\ny = {runner = "s"}\n[study.factor.b]\nz = {runner = "r"}\nw = {runner = "s"}', "perfgate.toml:1: study.factor.a: no job measures a=x, b=w, which are bound to different runners: leave them out with study.exclude"),
-        ("[study.factor.a]\nx = {session = 0}\ny = {session = 1}\n[study.factor.b]\nz = {session = [0, 1]}\nw = {session = 0}", "perfgate.toml:1: study.factor.a: no job measures a=y, b=w, which are bound to different sessions: leave them out with study.exclude"),
-        # what cannot be together
-        ('[study.factor.a]\nx = {}\ny = {cpus = "0"}\n[study.factor.b]\nz = {}\nw = {cpus = "1"}', "perfgate.toml:4: study.factor.b: a=y, b=w both give cpus: leave them out with study.exclude, or give it in one factor"),
-        ('[study.factor.a]\nx = {}\ny = {env = {K = "0"}}\n[study.factor.b]\nz = {}\nw = {env = {K = "1"}}', "perfgate.toml:4: study.factor.b: a=y, b=w both give env K: leave them out with study.exclude, or give it in one factor"),
-        # counts
-        (f"{TWO}[study]\nreplicates = 0", "perfgate.toml:5: study.replicates: expected a whole number of 1 or more, got 0; write e.g. replicates = 5"),
-        (f"{TWO}[study]\nreplicates = 2\nbuilds = 3", "perfgate.toml:6: study.builds: 3 rounds cannot share 2 replicates: at most one build a replicate"),
-        (f"{TWO}[study]\nbenchmarks = []", "perfgate.toml:5: study.benchmarks: names no benchmark, so nothing would be measured"),
-        # combinations
-        (f"{TWO}[study]\nexclude = [{{}}]", "perfgate.toml:5: study.exclude[0]: is empty, and would leave out every treatment"),
-        (f"{TWO}[study]\nexclude = [{{aa = 1}}]", 'perfgate.toml:5: study.exclude[0]: "aa" is not a factor; did you mean "a"?'),
-        (f'{TWO}[study]\nexclude = [{{a = "1"}}]', 'perfgate.toml:5: study.exclude[0]: "1" is not a setting of a; did you mean 1?'),
-        (f"{TWO}[study]\nexclude = [{{a = 7}}]", "perfgate.toml:5: study.exclude[0]: 7 is not a setting of a; known here: 1, 2"),
-        (f"{TWO}[study]\nexclude = [{{a = 1}}, {{a = 2.0}}]", "perfgate.toml:5: study.exclude: leaves no treatment: exclude fewer"),
-        (f"{TWO}[study]\ntreatments = []", "perfgate.toml:5: study.treatments: is empty: list treatments, or leave the key out"),
-        (f"{TWO}[study]\ntreatments = [{{a = 1}}]", "perfgate.toml:5: study.treatments[0]: names no setting of b: a treatment has one of every factor"),
-        (f'{TWO}[study]\ntreatments = [{{a = 1, b = "x"}}, {{b = "x", a = 1.0}}]', "perfgate.toml:5: study.treatments[1]: is the same as study.treatments[0]"),
-        ("[study.factor]\n" + "\n".join(f"a{i} = [1, 2]" for i in range(14)), "perfgate.toml:1: study.factor: 16384 treatments are more than 10000: take fewer factors or settings, or a study.fraction of them"),
-        ('[[benchmark]]\nname = "s"\ncommand = "cd b && go test"\ninstrument = "go"\n[study.factor.a]\nx = {}\ny = {prefix = ["nice"]}', "perfgate.toml:3: benchmark[0].command: a prefix of [study.factor] cannot precede several shell commands: write a list"),
-        ('[[benchmark]]\nname = "s"\ncommand = "x"\nservice = {command = "s", ready = "tcp:{a}"}\n[study.factor]\na = [0, 1]', 'perfgate.toml:4: benchmark[0].service.ready: "tcp:0": write tcp:{port}, tcp:8080 or tcp:HOST:8080'),
-    ],
-)  # fmt: skip
-def test_errors(text: str, message: str) -> None:
-    assert error(text) == message
 
 
 def test_what_looks_wrong_and_is_not() -> None:
