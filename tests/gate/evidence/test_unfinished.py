@@ -1,4 +1,4 @@
-"""A budget that ended within a round: the round does not count; without a whole one the report is an error."""
+"""A budget that ended within a round, and a tree that changed: what does not count, and what the report says of it."""
 
 import io
 import json
@@ -12,18 +12,16 @@ import pytest
 from gate.cli.main import main
 from gate.config.types import Config
 from gate.decide.ended_early import budget_ended
-from gate.evidence.looks import unfinished
+from gate.evidence.looks import counted, unfinished
 from gate.evidence.runs import run_of
+from gate.model import SIDES, Execution
 from tests.support.lines import execution, located, text
 
 CONFIG = {
     "plan": {"builds": 6, "executions": 2, "budget": "60s"},
     "benchmark": [{"name": "bench", "command": "x", "instrument": "values"}],
 }
-RUN = {
-    "type": "run", "schema": 1, "id": "r", "seed": 1, "config": CONFIG,
-    "benchmarks": {"base": ["bench"], "head": ["bench"]},
-}  # fmt: skip
+RUN = {"type": "run", "schema": 1, "id": "r", "seed": 1, "benchmarks": {"base": ["bench"], "head": ["bench"]}}
 
 
 def build(side: str, number: int, seconds: float, setup: float | None = None) -> dict[str, Any]:
@@ -44,9 +42,11 @@ def end(rounds: int, **cut: Any) -> dict[str, Any]:
     return {"type": "host", "when": "end", "stop": "budget", "rounds": rounds, "cut": place | cut}
 
 
-def decided(folder: Path, *lines: dict[str, Any], config: dict[str, Any] = CONFIG) -> tuple[int, str, dict[str, Any]]:
+def decided(
+    folder: Path, *lines: dict[str, Any], config: dict[str, Any] = CONFIG, run: dict[str, Any] | None = None
+) -> tuple[int, str, dict[str, Any]]:
     file = folder / "measurements.jsonl"
-    file.write_text(text([RUN | {"config": config}, *lines]))
+    file.write_text(text([RUN | {"config": config} | (run or {}), *lines]))
     out, err = io.StringIO(), io.StringIO()
     code = main(["decide", str(file), "--json", str(folder / "report.json")], out, err)
     assert err.getvalue() == ""
@@ -66,7 +66,7 @@ def test_the_round_that_the_budget_ended_does_not_count(tmp_path: Path) -> None:
 
 
 def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
-    failure = {
+    failed = {
         "type": "failure",
         "kind": "execution",
         "benchmark": "bench",
@@ -74,44 +74,53 @@ def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
         "build": 5,
         "status": "exit 1",
     }
-    code, _, report = decided(tmp_path, *rounds(5), failure, end(5))
+    code, _, report = decided(tmp_path, *rounds(5), failed, end(5))
     assert (code, report["verdict"], len(report["failures"])) == (4, "error", 1)
 
 
+FIRST = build("base", 0, 30.0, 1.0)
+TO_HEAD = end(0, phase="build", side="head", seconds=9.0)
+ALONE = end(0, phase="build", side="base", seconds=40.0)
+AND_FIRST = "ended before one round was comp"
+
+
 @pytest.mark.parametrize(
-    ("command", "built", "least"),
+    ("table", "lines", "said"),
     [
         # links, by their check: 2 x (1 + 30) of first builds, 8 links, 10 executions of a round of 1 each
-        ("make", build("base", 0, 30.0, 1.0) | {"checked": 0.5}, "1 min 06 s"),
+        ({"command": "make"}, [FIRST | {"checked": 0.5}, TO_HEAD], "5 rounds take at least 1 min 06 s;"),
         # full ones, since links cannot replace them
-        ("make", build("base", 0, 30.0, 1.0) | {"checked": 0.5, "full": {"kind": "unsound"}}, "5 min 02 s"),
+        (
+            {"command": "make"},
+            [FIRST | {"checked": 0.5, "full": {"kind": "unsound"}}, TO_HEAD],
+            "5 rounds take at least 5 min 02 s;",
+        ),
         # a fresh checkout is no link
-        (None, build("base", 0, 30.0, 1.0), "5 min 02 s"),
+        ({}, [FIRST, TO_HEAD], "5 rounds take at least 5 min 02 s;"),
+        # without one build links are not counted
+        *[
+            ({"command": "make", "relink": relink}, [ALONE], f"5 rounds take at least {least};")
+            for relink, least in (("auto", "1 min 20 s"), ("off", "6 min 40 s"), ("true", "1 min 20 s"))
+        ],
+        # the first builds may go on beyond the budget
+        (
+            {},
+            [build("base", 0, 40.0), end(0, phase="build", side="head", seconds=80.0, beyond=60.0)],
+            f"the budget of 1 min, and 1 min more for first builds and proofs, {AND_FIRST}",
+        ),
+        # both are complete, and nothing was measured then
+        (
+            {},
+            [*(build(side, 0, 40.0) for side in SIDES), end(0, phase="build", side="head", seconds=0.0)],
+            f"the budget of 1 min {AND_FIRST}lete: during the first build of head (2 builds took 1 min 20 s)",
+        ),
     ],
 )
 def test_later_builds_count_as_what_the_first_one_showed(
-    tmp_path: Path, command: str | None, built: dict[str, Any], least: str
+    tmp_path: Path, table: dict[str, Any], lines: list[dict[str, Any]], said: str
 ) -> None:
-    config = CONFIG | ({"build": {"command": command}} if command else {})
-    _, out, _ = decided(tmp_path, built, end(0, phase="build", side="head", seconds=9.0), config=config)
-    assert f"5 rounds take at least {least};" in out
-
-
-def test_without_one_build_links_are_not_counted(tmp_path: Path) -> None:
-    ended = end(0, phase="build", side="base", seconds=40.0)
-    for relink, least in (("auto", "1 min 20 s"), ("off", "6 min 40 s"), ("true", "1 min 20 s")):
-        _, out, _ = decided(tmp_path, ended, config=CONFIG | {"build": {"command": "make", "relink": relink}})
-        assert f"5 rounds take at least {least};" in out
-
-
-def test_the_first_builds_may_go_on_beyond_the_budget(tmp_path: Path) -> None:
-    both = [build(side, 0, 40.0) for side in ("base", "head")]
-    _, out, _ = decided(tmp_path, both[0], end(0, phase="build", side="head", seconds=80.0, beyond=60.0))
-    assert "the budget of 1 min, and 1 min more for first builds and proofs, ended before one round was comp" in out
-    # both are complete, and nothing was measured then
-    _, out, _ = decided(tmp_path, *both, end(0, phase="build", side="head", seconds=0.0))
-    ended = "the budget of 1 min ended before one round was complete: during the first build of head"
-    assert f"{ended} (2 builds took 1 min 20 s)" in out
+    config = CONFIG | ({"build": table} if table else {})
+    assert said in decided(tmp_path, *lines, config=config)[1]
 
 
 def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
@@ -121,52 +130,51 @@ def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "headline", "least"),
+    ("lines", "headline", "least", "advised"),
     [
-        # 2 sides x 40 s
-        ([end(0, phase="setup", seconds=40.0)], "during set-up of base", "1 min 20 s"),
-        # more than the budget
-        ([end(0, phase="setup", seconds=8.0)], "during set-up of base", "1 min"),
+        # 2 sides x 40 s, or more than the budget
+        ([end(0, phase="setup", seconds=40.0)], "during set-up of base", "1 min 20 s", "3m"),
+        ([end(0, phase="setup", seconds=8.0)], "during set-up of base", "1 min", "2m"),
         # 2 sides x (2 s + 5 builds x 8 s)
-        ([end(0, phase="build", seconds=8.0, setup=2.0)], "during the first build of base (set-up took 2.0 s)", "1 min 24 s"),
+        (
+            [end(0, phase="build", seconds=8.0, setup=2.0)],
+            "during the first build of base (set-up took 2.0 s)",
+            "1 min 24 s",
+            "3m",
+        ),
         # 2 sides x (2 s + 5 x (1 s + 2 starts x 4 s))
         (
             [
-                build("base", 0, 1.0, 2.0), build("head", 0, 1.0, 2.0), *rounds(1)[:1],
+                *(build(side, 0, 1.0, 2.0) for side in SIDES),
+                *rounds(1)[:1],
                 end(0, benchmark="bench", execution=1, seconds=4.0),
             ],
             "while bench was running on base (set-up took 4.0 s, 2 builds took 2.0 s, 1 start took 1.0 s)",
             "1 min 34 s",
+            "4m",
         ),
         # 2 sides x (0.5 s + 5 x (1 s + 2 starts x 4 s))
         (
             [
-                build("base", 0, 1.0, 0.5), build("head", 0, 1.0, 0.5),
+                *(build(side, 0, 1.0, 0.5) for side in SIDES),
                 end(0, phase="comparison", side="head", benchmark="bench", seconds=4.0, compared=1, comparing=3.0),
             ],
-            (
-                "while the outputs of bench were compared on head "
-                "(set-up took 1.0 s, 2 builds took 2.0 s, 1 start took 3.0 s)"
-            ),
+            "while the outputs of bench were compared on head (set-up took 1.0 s, 2 builds took 2.0 s, 1 start took 3.0 s)",
             "1 min 31 s",
+            "4m",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_budget_that_ended_before_one_round(
-    tmp_path: Path, lines: list[dict[str, Any]], headline: str, least: str
+    tmp_path: Path, lines: list[dict[str, Any]], headline: str, least: str, advised: str
 ) -> None:
     code, out, report = decided(tmp_path, *lines)
     assert (code, report["verdict"], report["stopped"], report["findings"]) == (4, "error", "budget", [])
     assert f"Error: the budget of 1 min ended before one round was complete: {headline} next " in out
     assert f"5 rounds take at least {least}" in out
-    assert report["failures"] == []
-    assert report["summary"]["kind"] == "budget-ended"
+    assert (report["failures"], report["summary"]["kind"]) == ([], "budget-ended")
     # there is room for more than the least
-    (advised,) = re.findall(r"plan\.budget=(\w+)`", out)
-    assert (
-        advised
-        == {"1 min 20 s": "3m", "1 min": "2m", "1 min 24 s": "3m", "1 min 34 s": "4m", "1 min 31 s": "4m"}[least]
-    )
+    assert re.findall(r"plan\.budget=(\w+)`", out) == [advised]
 
 
 def changed(build: int, **more: Any) -> dict[str, Any]:
@@ -186,43 +194,35 @@ def test_what_was_measured_from_the_round_of_a_changed_tree_on_does_not_count(tm
     assert decided(tmp_path, *lines)[2]["findings"][0]["head"]["counts"]["build"] == 6
 
 
-def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(tmp_path: Path) -> None:
-    same = {
-        "type": "same",
-        "benchmark": "other",
-        "hash": {"base": "x", "head": "y"},
-        "differ": ["a"],
-        "differ_count": 1,
-    }
-    run = {**RUN, "benchmarks": {"base": ["bench", "other"], "head": ["bench", "other"]}}
-    file = tmp_path / "measurements.jsonl"
-    for lines, identical in (([same, *rounds(5)], 1), ([same, *rounds(5), changed(1)], 1), ([same, changed(0)], 0)):
-        file.write_text(text([run, *lines]))
-        main(["decide", str(file), "--json", str(tmp_path / "report.json"), "--quiet"], io.StringIO(), io.StringIO())
-        report = json.loads((tmp_path / "report.json").read_text())
-        assert {each["kind"] for each in report["failures"]} <= {"tree"}
-        # what was proved in the trees of the first round was perhaps proved of others
-        assert [each["verdict"] for each in report["findings"]].count("identical") == identical
+@pytest.mark.parametrize(
+    ("measured", "at", "identical"),
+    [(rounds(5), None, 1), (rounds(5), 1, 1), ([], 0, 0)],
+    ids=["none", "later", "first"],
+)
+def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(
+    tmp_path: Path, measured: list[dict[str, Any]], at: int | None, identical: int
+) -> None:
+    found = {"hash": {"base": "x", "head": "y"}, "differ": ["a"], "differ_count": 1}
+    run = {"benchmarks": {side: ["bench", "other"] for side in SIDES}}
+    lines = [{"type": "same", "benchmark": "other", **found}, *measured, *([] if at is None else [changed(at)])]
+    _, _, report = decided(tmp_path, *lines, run=run)
+    assert {each["kind"] for each in report["failures"]} <= {"tree"}
+    # what was proved in the trees of the first round was perhaps proved of others
+    assert [each["verdict"] for each in report["findings"]].count("identical") == identical
 
 
-def test_in_an_experiment_other_settings_stay(tmp_path: Path) -> None:
-    from gate.evidence.looks import counted
-    from gate.evidence.records import Located, read
-    from gate.model import Execution
-
+def test_in_an_experiment_other_settings_stay() -> None:
     lines = [
         execution(side, [1.0], build=build, execution=0, factors={"opt": opt, "n": n})
-        for side in ("base", "head")
+        for side in SIDES
         for build in range(2)
         for opt in ("O2", "O3")
         for n in (1, 2)
     ]
-    records: list[Located] = list(read("m", text([*lines, changed(1, factors={"opt": "O3"})]).encode()).records)
+    records = located(*lines, changed(1, factors={"opt": "O3"}))
     left = [each.record for each in counted(records) if isinstance(each.record, Execution)]
-    assert [(e.build, e.factors["opt"]) for e in left if e.side == "head"] == [(0, "O2")] * 2 + [(0, "O3")] * 2 + [
-        (1, "O2")
-    ] * 2
-    assert len(left) == 12
+    kept = [(0, "O2"), (0, "O3"), (1, "O2")]
+    assert [(e.side, e.build, e.factors["opt"]) for e in left] == [(s, *k) for s in SIDES for k in kept for _ in (1, 2)]
 
 
 def test_the_cost_of_a_verdict_is_that_of_short_turns() -> None:
