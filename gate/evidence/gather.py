@@ -21,6 +21,7 @@ from gate.evidence.aggregates import (
     of_builds,
     with_figures,
 )
+from gate.evidence.budget import cost_of, counted, looks_of, pace_of, spent, unfinished, with_end
 from gate.evidence.completeness import (
     at,
     bound_factors,
@@ -38,9 +39,7 @@ from gate.evidence.completeness import (
     slowest_round,
     without_absent,
 )
-from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.hosts import differing, host_names, machines, run_states, side_differences, with_machines
-from gate.evidence.looks import counted, looks_of, unfinished, with_end
 from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps

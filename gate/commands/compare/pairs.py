@@ -12,10 +12,10 @@ from gate.commands.compare.columns import Chosen, of_side
 from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
+from gate.evidence.budget import looks_of
 from gate.evidence.completeness import at, build_warnings
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
-from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
 from gate.evidence.runs import apart, config_of, missing_parts, parts_of, sessions_from_0

@@ -10,8 +10,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.commands.import_.command import Options
-from gate.evidence.foreign.arguments import named
-from gate.evidence.foreign.records import imported
+from gate.evidence.foreign import imported, named
 from gate.evidence.inputs import is_ours
 from gate.evidence.records import Inputs
 from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError

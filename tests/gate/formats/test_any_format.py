@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gate.cli.listing import result_formats
-from gate.evidence.foreign.arguments import named
+from gate.evidence.foreign import named
 from gate.formats import adapter, asv, mitata
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.result import Result

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.foreign.records import lines
+from gate.evidence.foreign import lines
 from gate.evidence.sameness import is_one_commit
 from gate.formats import pyperf, pytest_benchmark
 from gate.formats.parts.live import suite

@@ -12,9 +12,9 @@ import pytest
 from gate.cli.main import main
 from gate.config.types import Config
 from gate.decide.ended_early import budget_ended
-from gate.evidence.looks import counted, unfinished
+from gate.evidence.budget import cost_of, counted, spent, unfinished
 from gate.evidence.runs import run_of
-from gate.model import SIDES, Execution
+from gate.model import SIDES, Cost, Execution, Record
 from tests.support.lines import execution, located, text
 
 CONFIG = {
@@ -238,3 +238,94 @@ def test_the_cost_of_a_verdict_is_that_of_short_turns() -> None:
     # and at least what the budget was that did not do
     large = unfinished(located(*lines), 500.0)
     assert large is not None and budget_ended(large, run_of(located(*lines)), config).least == 500.0
+
+
+# --- where the time of a run went, by its records -----------------------------------------------------------------------
+
+
+def made(side: str, number: int, seconds: float, **more: Any) -> dict[str, Any]:
+    return {"type": "build", "side": side, "build": number, "seconds": seconds, **more}
+
+
+def read_back(*lines: dict[str, Any]) -> list[Record]:
+    return [each.record for each in located(*lines)]
+
+
+BEGIN = {"type": "host", "when": "begin"}
+BUILT = (
+    made("base", 0, 20.0, setup=5.0, checked=1.0),
+    made("head", 0, 22.0, setup=6.0, checked=1.5),
+    made("base", 1, 1.0, relinked=True),
+    made("head", 1, 2.0, relinked=True),
+)
+RAN = tuple(execution(side, [1.0], benchmark="b", seconds=3.0) for side in ("base", "head"))
+LOOK = {"type": "look", "look": 1, "settled": [], "seconds": 0.5}
+
+
+def ended(**more: Any) -> dict[str, Any]:
+    return {"type": "host", "when": "end", **more}
+
+
+def test_every_second_is_of_one_part() -> None:
+    found = cost_of(read_back(BEGIN, *BUILT, *RAN, LOOK, ended(seconds=80.0, probe=4.0)))
+    assert found == Cost(
+        setup=11.0, compile=42.0, link=5.5, probe=4.0, measure=6.0, decide=0.5, other=11.0, total=80.0,
+        compiled=2, linked=2,
+    )  # fmt: skip
+    assert spent(found) == 80.0
+
+
+def test_what_a_run_does_beside_its_steps_has_parts() -> None:
+    aside = {
+        "start": 1.0,
+        "probe": 4.0,
+        "keep": 2.0,
+        "again": 0.5,
+        "outside": 3.0,
+        "trees": 0.25,
+        "of a newer one": 9.0,
+    }
+    found = cost_of(read_back(BEGIN, *BUILT, *RAN, LOOK, ended(seconds=80.0, probe=4.0, aside=aside)))
+    assert (found.start, found.keep, found.again, found.outside, found.trees) == (1.0, 2.0, 0.5, 3.0, 0.25)
+    assert found.other == 11.0 - 6.75
+    # what comes once is no part of what each execution costs
+    assert (found.before, found.between) == (4.0 + 1.0 + 3.0, 11.0 - 6.75 + 0.5 + 0.25)
+    # a run that was resumed has two ends
+    twice = cost_of(
+        read_back(BEGIN, *BUILT, ended(seconds=70.0, aside=aside), BEGIN, *RAN, ended(seconds=9.0, aside=aside))
+    )
+    assert (twice.start, twice.trees) == (2.0, 0.5)
+
+
+def test_what_was_profiled_after_the_end_is_part_of_the_whole() -> None:
+    profile = {
+        "type": "profile", "benchmark": "b", "side": "base", "profiler": "perf", "unit": "s", "seconds": 3.0,
+        "frames": [{"function": "f"}], "stacks": [{"frames": [0], "cost": 1.0}],
+    }  # fmt: skip
+    none = {"type": "unprofiled", "benchmark": "c", "kind": "failed", "seconds": 2.0}
+    before = cost_of(read_back(BEGIN, *BUILT, *RAN, ended(seconds=80.0)))
+    found = cost_of(read_back(BEGIN, *BUILT, *RAN, ended(seconds=80.0), profile, none))
+    assert (found.profile, found.total, found.other) == (5.0, 85.0, before.other)
+
+
+def test_a_part_of_a_run_that_was_killed_leaves_the_total_open() -> None:
+    killed = cost_of(read_back(BEGIN, *BUILT[:2], BEGIN, *BUILT[2:], *RAN, ended(seconds=9.0)))
+    assert (killed.total, killed.other) == (None, None)
+    assert spent(killed) == 11.0 + 42.0 + 5.5 + 6.0
+    nothing = cost_of([])
+    assert (nothing.total, spent(nothing)) == (None, None)
+    resumed = cost_of(read_back(BEGIN, *BUILT, ended(seconds=70.0, probe=1.0), BEGIN, *RAN, ended(seconds=9.0)))
+    assert (resumed.total, resumed.probe) == (79.0, 1.0)
+
+
+def test_what_failed_and_what_the_budget_cut_took_time_too() -> None:
+    failed = {"type": "failure", "kind": "build", "side": "head", "build": 0, "status": "exit 1", "seconds": 7.0}
+    assert cost_of(read_back(made("base", 0, 20.0), failed)).compile == 27.0
+    cut = {"phase": "execution", "side": "base", "benchmark": "b", "build": 0, "execution": 0, "seconds": 2.0}
+    assert cost_of(read_back(*RAN, ended(stop="budget", rounds=0, cut=cut))).measure == 8.0
+    setting_up = {"phase": "setup", "side": "base", "build": 0, "seconds": 2.0}
+    assert cost_of(read_back(ended(stop="budget", rounds=0, cut=setting_up))).setup == 2.0
+    # the seconds of the probe are all its own
+    comparing = {"phase": "comparison", "side": "base", "benchmark": "b", "build": 0, "execution": 0, "seconds": 2.0}
+    found = cost_of(read_back(ended(stop="budget", rounds=0, cut=comparing, probe=5.0)))
+    assert (found.probe, found.measure) == (5.0, None)
