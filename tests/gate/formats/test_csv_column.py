@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -56,32 +57,8 @@ def test_rows_are_read_in_their_order_and_no_rows_give_nothing() -> None:
     assert parse(data, "latency_s", {}) == {"latency": Series("s", [i + 0.5 for i in range(20_000)])}
 
 
-JMETER = """\
-timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect
-1700000000000,70,home,200,OK,Group 1-1,text,true,,900,120,1,1,http://localhost/,69,0,3
-1700000000100,74,{label},200,OK,Group 1-1,text,true,,900,120,1,1,http://localhost/,70,0,0
-1700000000200,2,{label},500,Server Error,Group 1-1,text,false,"Test failed, code",90,120,1,1,http://localhost/,2,0,0
-"""
-K6 = b"""\
-metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata
-http_reqs,1700000000,1.000000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
-http_req_duration,1700000000,221.500000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
-http_req_failed,1700000000,0.000000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
-http_req_duration,1700000001,3.250000,,,1503,false,,GET,http://localhost/,HTTP/1.1,default,,503,,,http://localhost/,,
-http_req_failed,1700000001,1.000000,,,1503,false,,GET,http://localhost/,HTTP/1.1,default,,503,,,http://localhost/,,
-iteration_duration,1700000001,300.500000,,,,,,,,,default,,,,,,,
-data_sent,1700000001,120.000000,,,,,,,,,default,,,,,,,
-"""
-HEY = b"""\
-response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset
-0.0500,0.0010,0.0000,0.0001,0.0480,0.0009,200,0.0000
-0.0100,0.0010,0.0000,0.0001,0.0080,0.0009,503,0.0500
-"""
-OHA = b"""\
-request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status
-0.002,0.0003,0.001,0.0026,0.0025,11,200
-0.003,0.0003,0.001,0.0026,0.0035,11,404
-"""
+PRINTS = Path(__file__).parents[2] / "data" / "printed"
+JMETER, K6, HEY, OHA = ((PRINTS / f"{name}.csv").read_bytes() for name in ("jmeter", "k6", "hey", "oha"))
 
 
 def success(share: float) -> Series:
@@ -89,7 +66,7 @@ def success(share: float) -> Series:
 
 
 def jmeter(label: str = "home") -> bytes:
-    return JMETER.format(label=label).encode()
+    return JMETER.replace(b"{label}", label.encode())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What benchmark programs print, as values of one execution and as a file: whole, mixed with other text, cut off."""
 
+from pathlib import Path
+
 import pytest
 
 from gate.formats import benchmark_js, catch2, divan, libtest, nanobench, vitest
@@ -7,84 +9,16 @@ from gate.formats.parts.output import Live, OutputError
 from gate.model.digits import step_of
 from tests.support.foreign import DATA, failed, of_text
 
-# benchmark.js 2.1.4, of a script with three suites that compare the same libraries
-BENCHMARK_JS = """
-# Strings
-  classnames   x 4,000,000 ops/sec ±0.50% (95 runs sampled)
-  a x b        x 250.50 ops/sec ±12.50% (7 runs sampled)
-Fastest is a x b
-
-=== Arrays ===
-classnames x 2,000,000 ops/sec ±0.50% (95 runs sampled)
-a x b: Error: it threw
-classnames x 1,000,000 ops/sec ±0.50% (1 run sampled)
-"""
-# vitest 3.2.7
+PRINTS = Path(__file__).parents[2] / "data" / "printed"
 SORT = "a.bench.ts > sort"
-VITEST = (
-    '{"files": [{"filepath": "/src/a.bench.ts", "groups": [{"fullName": "a.bench.ts > sort", "benchmarks": ['
-    '{"name": "small", "mean": 0.5, "samples": [], "min": 0.25, "median": 0.375}, {"name": "large", "mean": 2}]}, '
-    '{"fullName": "a.bench.ts", "benchmarks": [{"name": "small", "mean": 1}]}]}]}'
-)
-# bencher 0.1.5, and rustc 1.95's libtest in the third line
-LIBTEST = """
-running 3 tests
-test a    ... bench:          12 ns/iter (+/- 0)
-test tput ... bench:       1,356 ns/iter (+/- 158) = 280 MB/s
-test m::b ... bench:          45.23 ns/iter (+/- 1.41)
-test c ... ignored
-
-test result: ok. 0 passed; 0 failed; 1 ignored; 3 measured
-"""
-# divan 0.1.21
-DIVAN = """\
-Timer precision: 19 ns
-d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
-├─ arg                       │               │               │               │         │
-│  ├─ 1        0.914 ns      │ 1.897 ns      │ 1.376 ns      │ 1.37 ns       │ 100     │ 204800
-│  ╰─ 10 11    37.82 ns      │ 57.2 ns       │ 46.3 ns       │ 46.6 µs       │ 100     │ 6400
-├─ simple      1.086 ns      │ 1.811 ns      │ 1.216 ns      │ 1.249 ms      │ 100     │ 204800
-╰─ inner                     │               │               │               │         │
-   ├─ cnt      15.63 ns      │ 56.16 ns      │ 18.87 ns      │ 20.1 ns       │ 100     │ 6400
-   │           6.396 GB/s    │ 1.78 GB/s     │ 5.298 GB/s    │ 4.973 GB/s    │         │
-   │           max alloc:    │               │               │               │         │
-   │             1           │ 1             │ 1             │ 1             │         │
-   ├─ ign      (ignored)     │               │               │               │         │
-   ╰─ gen                    │               │               │               │         │
-      ╰─ u8                  │               │               │               │         │
-         ╰─ 2  0.024 ns      │ 0.238 ns      │ 0.081 ns      │ 0.085 ns      │ 100     │ 819200
-"""
-# nanobench 4.6.0
-NANOBENCH = """
-|               ns/op |                op/s |    err% |     total | benchmark
-|--------------------:|--------------------:|--------:|----------:|:----------
-|                1.20 |      800,000,000.00 |    1.4% |      0.01 | `some | double ops`
-
-| relative |             ns/byte |              byte/s |    err% |     total | group
-|---------:|--------------------:|--------------------:|--------:|----------:|:------
-|   100.0% |                0.12 |            1,000.00 |    0.4% |      0.02 | `x`
-|    78.5% |                0.15 |            2,000.00 |   27.8% |      0.01 | :wavy_dash: `y` (Unstable with ~434,015.8 iters. Increase `minEpochIterations` to e.g. 4340158)
-"""
-# Catch2 3.7.1
-CATCH2 = """<?xml version="1.0" encoding="UTF-8"?>
-<Catch2TestRun name="t" rng-seed="3238752779" xml-format-version="3" catch2-version="3.7.1" filters="[!benchmark]">
-  <TestCase name="Fibonacci &amp; co" tags="[!benchmark][.]" filename="t.cpp" line="4">
-    <BenchmarkResults name="fib &quot;10&quot;" samples="20" resamples="100000" iterations="64" clockResolution="26.8">
-      <!-- All values in nano seconds -->
-      <mean value="436.03" lowerBound="435.427" upperBound="437.634" ci="0.95"/>
-      <standardDeviation value="2.09383" lowerBound="0.862343" upperBound="3.97661" ci="0.95"/>
-    </BenchmarkResults>
-    <Section name="inner" filename="t.cpp" line="4">
-      <BenchmarkResults name="fib 12" samples="20" resamples="100000" iterations="26" clockResolution="26.8">
-        <mean value="1123.32" lowerBound="1042.08" upperBound="1444.56" ci="0.95"/>
-      </BenchmarkResults>
-    </Section>
-    <OverallResult success="true" skips="0"/>
-  </TestCase>
-</Catch2TestRun>
-"""
 
 
+def printed(name: str) -> str:
+    return (PRINTS / name).read_text(encoding="utf-8")
+
+
+BENCHMARK_JS, VITEST, LIBTEST = map(printed, ("benchmark.js-2.1.4.txt", "vitest-3.2.7.json", "libtest.txt"))
+DIVAN, NANOBENCH, CATCH2 = map(printed, ("divan-0.1.21.txt", "nanobench-4.6.0.md", "catch2-3.7.1.xml"))
 READ: dict[str, tuple[Live, str]] = {
     "libtest": (libtest.LIVE, LIBTEST),
     "divan": (divan.LIVE, DIVAN),
