@@ -89,7 +89,7 @@ second = { session = 1 }
 """
 
 
-def test_what_a_build_depends_on() -> None:
+def test_what_a_build_depends_on_and_is_built_with() -> None:
     found = study(BUILT)
     assert [dict(each.building) for each in planned(found)][:4:2] == [{"opt": "O2"}, {"opt": "O3"}]
     # side is no part of it, since every build is of one side
@@ -98,34 +98,26 @@ def test_what_a_build_depends_on() -> None:
     assert last.building == {"clients": 8, "opt": "O3", "boot": "second"}
     # what either side's [build] names
     assert planned(found, BuildTable(), named) == planned(found, named)
-
-
-def test_the_factors_of_the_model() -> None:
-    plain = [
-        Factor(name="clients", settings=[1, 8], varies="execution"),
-        Factor(name="side", settings=["base", "head"], varies="build"),
-        Factor(name="opt", settings=["O2", "O3"], varies="build"),
-        Factor(name="boot", settings=["first", "second"], varies="session"),
-    ]
-    found = study(BUILT)
-    assert model_factors(found, BuildTable()) == plain
-    built = model_factors(found, BuildTable(), BuildTable(command="make {clients} {boot}"))
-    assert [factor.varies for factor in built] == ["build", "build", "build", "session"]
-
-
-def test_builds_at_settings() -> None:
-    found = study(BUILT)
     assert build_environment(found, {"opt": "O2"}) == {"CFLAGS": "-O2", "PERFGATE_FACTOR_OPT": "O2"}
     assert build_environment(found, {"opt": "O3"}) == {"PERFGATE_FACTOR_OPT": "-O3 -g"}
     assert build_environment(found, {}) == {}
     settings: dict[str, Setting] = {"opt": "O3", "clients": 8}
     text = BuildTable(command="make CFLAGS={opt} N={clients} SEED={seed} ${HOME} {boot}")
     assert build_command(text, found, settings).command == "make CFLAGS='-O3 -g' N=8 SEED={seed} ${HOME} {boot}"
-    assert build_command(BuildTable(command=["make", "CFLAGS={opt}"]), found, settings).command == [
-        "make",
-        "CFLAGS=-O3 -g",
-    ]
+    words = build_command(BuildTable(command=["make", "CFLAGS={opt}"]), found, settings).command
+    assert words == ["make", "CFLAGS=-O3 -g"]
     assert build_command(BuildTable(setup="{opt}"), found, settings) == BuildTable(setup="{opt}")
+
+
+def test_the_factors_of_the_model() -> None:
+    found = study(BUILT)
+    settings = {"clients": [1, 8], "side": ["base", "head"], "opt": ["O2", "O3"], "boot": ["first", "second"]}
+    for command, varies in ((None, "execution"), ("make {clients} {boot}", "build")):
+        levels = (varies, "build", "build", "session")
+        assert model_factors(found, BuildTable(), BuildTable(command=command)) == [
+            Factor(name=name, settings=own, varies=level)
+            for (name, own), level in zip(settings.items(), levels, strict=True)
+        ]
 
 
 GIVEN = """
