@@ -162,17 +162,29 @@ TWICE = (
     f"lost BenchmarkLost-2          \tover\nBenchmarkParse-2   \t      50\t      221 ns/op\n{END}"
 )
 LOGGED = "--- BENCH: BenchmarkParse-8\n    BenchmarkY-8 \t     100\t       1.0 ns/op\n"
-HIDES = "what it prints hides its results"
-LOST = "its results cannot be read: their tabs are lost"
-PARSED: tuple[str, Values] = ("BenchmarkParse", [(0, [221e-9])])
+LOST_TABS = f"{HEADER}BenchmarkA-8 1 2 ns/op\n[12:01] BenchmarkA-8   100   5.0 ns/op\n   100   5.0 ns/op\n{END}"
+AGAIN = "BenchmarkA-8 1 2 ns/op\nBenchmarkA-8 1 2\nBEFORE: BenchmarkA-8\t       1\t       7 ns/op\n"
+HIDES, LOST = "what it prints hides its results", "its results cannot be read: their tabs are lost"
+INTO = "something was printed into the results of {}, read without it"
+BEFORE = "a result of {} read without what stands before it"
+
+
+def said(reading: Reading) -> list[str]:
+    """Say the nanoseconds of each benchmark, what failed, and what was left out."""
+    found = ((each.benchmark, each.metrics["time"].values) for each in reading.measured)
+    return [
+        *(f"{name.removeprefix('Benchmark')} {' '.join(f'{v * 1e9:.4g}' for v in values)}" for name, values in found),
+        *(f"failed {(name or '').removeprefix('Benchmark')}: {why}" for name, why in failed(reading)),
+        *reading.left_out,
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "failures", "left_out"),
+    ("text", "expected"),
     [
         # what cannot be read has failed, and the others count
         *[
-            (f"{HEADER}{line}\n{GOOD_LINE}{END}", [PARSED], [("BenchmarkLoad", why)], [])
+            (f"{HEADER}{line}\n{GOOD_LINE}{END}", ["Parse 221", f"failed Load: {why}"])
             for line, why in (
                 ("BenchmarkLoad-8 \tover the results", f"line 5: {HIDES}"),
                 ("BenchmarkLoad-8 10", "line 5: its results cannot be read: 'BenchmarkLoad-8 10'"),
@@ -188,73 +200,50 @@ PARSED: tuple[str, Values] = ("BenchmarkParse", [(0, [221e-9])])
             )
         ],
         # the beginning of a unit is no unit; a last line may be whole but for its newline
-        (f"{HITS} 1 hits", [PARSED, ("BenchmarkB", [(0, [2e-9])])], [], []),
-        ("BenchmarkParse-8 \t 1000\t 221.0 ns/op", [PARSED], [], []),
-        (f"{HITS} 1 hit", [PARSED], [("BenchmarkB", "line 2: the file is cut off within its results")], []),
+        (f"{HITS} 1 hits", ["Parse 221", "B 2"]),
+        ("BenchmarkParse-8 \t 1000\t 221.0 ns/op", ["Parse 221"]),
+        (f"{HITS} 1 hit", ["Parse 221", "failed B: line 2: the file is cut off within its results"]),
         # as go 1.26 writes it, of fmt.Print("x\t1 y") and of fmt.Println("slow"): the first run comes before the name
         (
             TWICE,
-            [("BenchmarkSub/size-8", [(0, [2666e-9, 2667e-9])]), ("BenchmarkErr", [(0, [2494e-9])]), PARSED],
-            [("BenchmarkLost", f"line 9: {HIDES}")],
-            None,
+            [
+                *("Sub/size-8 2666 2667", "Err 2494", "Parse 221", f"failed Lost: line 9: {HIDES}"),
+                f"line 5: {BEFORE.format('BenchmarkSub/size-8-2')}",
+                f"line 6: {INTO.format('BenchmarkSub/size-8-2')}",
+            ],
         ),
         # what an announced benchmark prints is no result of another; four spaces: as b.Log writes it
-        (
-            f"{HEADER}BenchmarkParse\nBenchmarkParse 3 times\n{GOOD_LINE}{LOGGED}{END}",
-            [PARSED],
-            [],
-            [],
-        ),
+        (f"{HEADER}BenchmarkParse\nBenchmarkParse 3 times\n{GOOD_LINE}{LOGGED}{END}", ["Parse 221"]),
         # a line that comes again is said where it cannot be read
         (
-            "BenchmarkA-8 1 2 ns/op\nBenchmarkA-8 1 2\nBEFORE: BenchmarkA-8\t       1\t       7 ns/op\n",
-            [("BenchmarkA", [(0, [2e-9])])],
-            [],
+            AGAIN,
             [
+                "A 2",
                 "line 3: a result of BenchmarkA-8 is left out: something stands before its name",
                 "BenchmarkA-8: line 2: its results cannot be read: 'BenchmarkA-8 1 2'",
             ],
         ),
-        (
-            f"{HEADER}BenchmarkA-8 1 2 ns/op\n[12:01] BenchmarkA-8   100   5.0 ns/op\n   100   5.0 ns/op\n{END}",
-            [("BenchmarkA", [(0, [2e-9])])],
-            [],
-            ["line 7: results without a name", f"BenchmarkA-8: line 6: {LOST}"],
-        ),
+        (LOST_TABS, ["A 2", "line 7: results without a name", f"BenchmarkA-8: line 6: {LOST}"]),
         (
             f"{HEADER}{GOOD_LINE}.....BenchmarkB-8\t       1\t       7 ns/op\n{END}",
-            [PARSED, ("BenchmarkB", [(0, [7e-9])])],
-            [],
-            ["line 6: a result of BenchmarkB-8 read without what stands before it"],
+            ["Parse 221", "B 7", f"line 6: {BEFORE.format('BenchmarkB-8')}"],
         ),
         # files that were put together without a newline; results behind a name are not those of the name before it
         *[
-            (
-                f"{HEADER}BenchmarkA-8 \t    1000\t       2 ns/op{between}{GOOD_LINE}{END}",
-                [("BenchmarkA", [(0, [2e-9])]), PARSED],
-                [],
-                [],
-            )
+            (f"{HEADER}BenchmarkA-8 \t    1000\t       2 ns/op{between}{GOOD_LINE}{END}", ["A 2", "Parse 221"])
             for between in ("", " ", "\t", "\t  0 B/op\t  0 allocs/op")
         ],
         (
             f"{HEADER}BenchmarkLoad-8 \tloading {GOOD_LINE}BenchmarkSize/Benchmark_1-8 \t    1000\t       2 ns/op\n{END}",
-            [PARSED, ("BenchmarkSize/Benchmark_1", [(0, [2e-9])])],
-            [("BenchmarkLoad", f"line 5: {HIDES}")],
-            None,
+            ["Parse 221", "Size/Benchmark_1 2", f"failed Load: line 5: {HIDES}"],
         ),
         # behind a log of another kind
-        (f'{{"level":"info","n":1}}\n{HEADER}{GOOD_LINE}{END}', [PARSED], [], []),
-        (f"[1/2] building\n{HEADER}{GOOD_LINE}{END}", [PARSED], [], []),
+        (f'{{"level":"info","n":1}}\n{HEADER}{GOOD_LINE}{END}', ["Parse 221"]),
+        (f"[1/2] building\n{HEADER}{GOOD_LINE}{END}", ["Parse 221"]),
     ],
 )
-def test_what_is_printed_into_results_hides_no_more_than_its_own(
-    text: str, found: list[tuple[str, Values]], failures: list[tuple[str, str]], left_out: list[str] | None
-) -> None:
-    reading = of_text(text)
-    assert [(name, values(reading, name)) for name in dict.fromkeys(names(reading))] == found
-    assert failed(reading) == failures
-    assert reading.left_out == (reading.left_out if left_out is None else left_out)
+def test_what_is_printed_into_results_hides_no_more_than_its_own(text: str, expected: list[str]) -> None:
+    assert said(of_text(text)) == expected
 
 
 @pytest.mark.parametrize(
