@@ -86,7 +86,7 @@ def test_a_document_without_a_newline_at_its_end(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
-@pytest.mark.parametrize("between", ["\n", "", f"\n{PREAMBLE}"], ids=["appended", "without newline", "with lines"])
+@pytest.mark.parametrize("between", ["", f"\n{PREAMBLE}"], ids=["without newline", "with lines"])
 def test_documents_behind_each_other_are_processes(file: Path, between: str) -> None:
     text = file.read_text().rstrip()
     # Gungraun's reader takes lines
@@ -163,7 +163,7 @@ def test_any_reader_takes_numbers_that_json_does_not_have(file: Path) -> None:
     text = file.read_text()
     tokens = re.finditer(r'"(?:[^"\\]|\\.)*"|(?<![\w.-])-?\d+\.\d+(?![\w.-])', text)
     numbers = [token for token in tokens if not token[0].startswith('"')]
-    for number in numbers[:: max(1, len(numbers) // 10)]:
+    for number in numbers[:: max(1, len(numbers) // 4)]:
         for own, pythons in (("nan", "NaN"), ("inf", "Infinity"), ("-inf", "-Infinity")):
             texts = [text[: number.start()] + each + text[number.end() :] for each in (own, pythons)]
             outcomes = []
