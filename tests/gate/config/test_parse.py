@@ -1,5 +1,7 @@
 """What a file says: the example of the design, defaults, places, the table in pyproject.toml, another tool's file."""
 
+from pathlib import Path
+
 import pytest
 
 from gate.config.config_text import (
@@ -15,63 +17,7 @@ from gate.config.types import Config
 from gate.units import Share
 from tests.gate.config.reading import config
 
-EXAMPLE = """\
-[gate]
-threshold    = "3%"
-floor        = "1us"
-confidence   = 0.95
-interval     = "auto"
-family       = "holm"
-inconclusive = "pass"
-missing      = "fail"
-min_builds   = 5
-
-[[override]]
-benchmark = "suite/parse-*"
-threshold = "10%"
-
-[[accept]]
-benchmark = "encode"
-up_to  = "8%"
-until  = 2026-12-31
-reason = "new checksum, see #123"
-
-[plan]
-builds = {min = 4, max = 12}
-executions = 5
-iterations = 10
-budget = "15m"
-metrics = ["time"]
-
-[build]
-setup     = "npm ci"
-share     = ["data/"]
-overlay   = ["bench/"]
-command   = "make clean all"
-artifacts = ["build/app"]
-timeout   = "10m"
-
-[env]
-pass = ["LD_LIBRARY_PATH"]
-set  = { LC_ALL = "C" }
-
-[[benchmark]]
-name       = "parse-large"
-command    = ["./build/app", "parse", "data/large.json"]
-instrument = "hyperfine"
-warmup     = 1
-
-[[benchmark]]
-name       = "request"
-command    = "./build/load --out {output}"
-instrument = "values"
-[benchmark.metric.latency]
-unit = "s"
-better = "lower"
-statistics = ["mean"]
-threshold = "5%"
-exact = false
-"""
+EXAMPLE = (Path(__file__).parents[2] / "data/config/gate.toml").read_text(encoding="utf-8")
 
 
 def test_the_example_of_the_design() -> None:

@@ -1,6 +1,7 @@
 """[study] in a file: what parses, as tables and schema, and whose it is."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,37 +16,7 @@ from tests.gate.config.reading import study
 from tests.gate.config.test_resolve import SCHEMA, VALIDATOR
 
 BENCH = '[[benchmark]]\nname = "latency"\ncommand = "./latency {clients}"\ninstrument = "values"\n'
-EXAMPLE = """\
-[study]
-benchmarks = ["latency"]
-responses  = ["latency"]
-replicates = 5
-builds     = 3
-iterations = 10
-budget     = "1h"
-order      = 2
-exclude    = [{ clients = 1, load = "busy" }]
-
-[study.factor]
-clients = [1, 8]
-rate    = [0.5, 2]
-side    = ["base", "head"]
-[study.factor.load]
-idle = {}
-busy = { load = { command = "./build/busy" } }
-[study.factor.sched]
-other = { value = "other" }
-fifo  = { prefix = ["chrt", "-f", "10"], env = { X = "1" }, args = ["--rt"], cpus = "0", priority = 5 }
-[study.factor.opt]
-O2 = { build_env = { CFLAGS = "-O2" } }
-O3 = { build_env = { CFLAGS = "-O3" }, service = { command = "serve --port {port}", grace = "1s" } }
-[study.factor.machine]
-core2 = { runner = "core2" }
-xeon  = { runner = ["self-hosted", "xeon"] }
-[study.factor.boot]
-first = { session = 0 }
-later = { session = [1, 2] }
-"""
+EXAMPLE = (Path(__file__).parents[2] / "data/config/study.toml").read_text(encoding="utf-8")
 
 
 def source(text: str, name: str = "perfgate.toml") -> Source:
