@@ -198,11 +198,10 @@ def test_reports_of_vegeta() -> None:
     assert failed(down) == [("requests", "all 3 requests failed")]
 
 
-@pytest.mark.parametrize("file", ["encoded.jsonl", "report.json"])
-def test_lines_around_objects_of_vegeta_change_nothing(file: str) -> None:
-    text = (DATA / "vegeta" / file).read_text()
-    alone, found = of_text(text), of_text(f'$ vegeta\n{{"level": "info"}}\n{text.rstrip()}\n{{"level": "info"}}\nbye\n')
-    assert (found.measured, found.aggregates) == (alone.measured, alone.aggregates)
+def test_lines_around_requests_of_vegeta_change_nothing() -> None:
+    text = (DATA / "vegeta/encoded.jsonl").read_text()
+    found = of_text(f'$ vegeta\n{{"level": "info"}}\n{text.rstrip()}\n{{"level": "info"}}\nbye\n')
+    assert found.measured == of_text(text).measured
 
 
 # --- wrk --------------------------------------------------------------------------------------------------------------
