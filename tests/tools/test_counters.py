@@ -116,7 +116,8 @@ def test_what_callgrind_writes_and_prints_is_read_as_files(tmp_path: Path) -> No
     said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True).stderr
     collected = re.search(rb"Collected : (\d+)", said)
     assert collected
-    for file in (tmp_path / "out", said):
+    files: tuple[Path | bytes, ...] = (tmp_path / "out", said)
+    for file in files:
         (process,) = read_as("callgrind", file).measured
         assert process.metrics["instructions"].values == [float(collected[1])]
 

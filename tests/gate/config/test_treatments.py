@@ -111,9 +111,10 @@ def test_what_a_build_depends_on_and_is_built_with() -> None:
 
 def test_the_factors_of_the_model() -> None:
     found = study(BUILT)
-    settings = {"clients": [1, 8], "side": ["base", "head"], "opt": ["O2", "O3"], "boot": ["first", "second"]}
+    settings: dict[str, list[Setting]] = {"clients": [1, 8], "side": ["base", "head"], "opt": ["O2", "O3"]}
+    settings["boot"] = ["first", "second"]
     for command, varies in ((None, "execution"), ("make {clients} {boot}", "build")):
-        levels = (varies, "build", "build", "session")
+        levels: list[Any] = [varies, "build", "build", "session"]
         assert model_factors(found, BuildTable(), BuildTable(command=command)) == [
             Factor(name=name, settings=own, varies=level)
             for (name, own), level in zip(settings.items(), levels, strict=True)

@@ -147,7 +147,8 @@ LATENCY = execution("base", [1], build=9, metric="latency")
 EMPTY = execution("head", [1.0])
 EMPTY["metrics"]["latency"] = {"values": []}
 AT_1 = {**FAILURE, "factors": {"size": 1}}
-BUSY, IDLE = ({"factors": {"load": load}} for load in ("busy", "idle"))
+BUSY: Line = {"factors": {"load": "busy"}}
+IDLE: Line = {"factors": {"load": "idle"}}
 LEFT_OUT = "1 of 2 starts of its suite left it out"
 
 

@@ -262,7 +262,7 @@ def perf(name: str) -> Counted:
 def test_a_machine_without_hardware_counters() -> None:
     found = perf("virtual")
     # shown as 4.25 msec
-    clocks = {"time": pytest.approx(0.029916487), "task-clock": pytest.approx(0.004249879)}
+    clocks: dict[str, Any] = {"time": pytest.approx(0.029916487), "task-clock": pytest.approx(0.004249879)}
     assert found.values == {**clocks, "page-faults": 211, "context-switches": 8}
     assert found.absent == {"cycles": "not supported", "instructions": "not supported"}
     assert not found.user_only
