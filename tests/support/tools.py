@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,11 @@ def need_module(*names: str) -> None:
             pytest.skip(f"absent: {name} ({CAPTURED_ONLY})")
 
 
-def run(*command: str | Path, folder: Path | None = None, said: bytes | None = None, **environment: str) -> bytes:
-    """Run a command that succeeds; return what it prints. said: on its standard input."""
-    own = {**os.environ, **environment}
+def run(
+    *command: str | Path, folder: Path | None = None, said: bytes | None = None, env: Mapping[str, str] | None = None
+) -> bytes:
+    """Run a command that succeeds; return what it prints. said: on its standard input. env: further variables."""
+    own = {**os.environ, **(env or {})}
     return subprocess.run(command, cwd=folder, input=said, check=True, capture_output=True, env=own).stdout
 
 
@@ -54,7 +57,7 @@ def measured(
     command: list[str] | str,
     *,
     iterations: int = 2,
-    environment: Any = None,
+    environment: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Collected | Unusable:
     """Measure a suite once, with a directory for its output whose name needs quotes."""

@@ -90,7 +90,7 @@ def test_its_folder_by_critcmp_and_by_its_text(project: Path, tmp_path: Path) ->
     printed = b""
     for baseline in ("before", "after"):
         options = [*SHORT, "--sample-size", "10", "--noplot", "--save-baseline", baseline, "sum|new"]
-        printed = run("cargo", "bench", "--bench", "tiny", "--", *options, folder=project, **home)
+        printed = run("cargo", "bench", "--bench", "tiny", "--", *options, folder=project, env=home)
     folder = read_as("criterion", tmp_path / "criterion").measured
     assert {each.labels["baseline"] for each in folder} == {"before", "after"}
     after = [each for each in folder if each.labels["baseline"] == "after"]

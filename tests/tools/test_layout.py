@@ -187,7 +187,7 @@ def test_ccache_finds_in_a_run_what_another_has_compiled(tmp_path: Path) -> None
     environment = {**os.environ, "CCACHE_DIR": str(tmp_path / "ccache"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     def ccache(*arguments: str, **more: str) -> str:
-        return tools.run("ccache", *arguments, folder=tmp_path, **{**environment, **more}).decode()
+        return tools.run("ccache", *arguments, folder=tmp_path, env={**environment, **more}).decode()
 
     hits = []
     for number in range(2):

@@ -166,9 +166,9 @@ def test_files_of_asv(tmp_path: Path) -> None:
     run("git", "init", "-q", ".", folder=tmp_path)
     run(*git, "commit", "-q", "--allow-empty", "-m", "x", folder=tmp_path)
     sha = run("git", "rev-parse", "HEAD", folder=tmp_path).decode().strip()
-    asv, home = (PYTHON, "-m", "asv"), str(tmp_path)
-    run(*asv, "machine", "--yes", folder=tmp_path, HOME=home)
-    run(*asv, "run", "--python=same", "--set-commit-hash", sha, "--record-samples", folder=tmp_path, HOME=home)
+    asv, home = (PYTHON, "-m", "asv"), {"HOME": str(tmp_path)}
+    run(*asv, "machine", "--yes", folder=tmp_path, env=home)
+    run(*asv, "run", "--python=same", "--set-commit-hash", sha, "--record-samples", folder=tmp_path, env=home)
     ((label, reading),) = columns(read_as("asv", tmp_path / "results"))
     assert label == sha[:8]
     assert {(m.benchmark, m.labels["n"], *m.metrics) for m in reading.measured} == {

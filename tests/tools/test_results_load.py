@@ -55,7 +55,7 @@ def url() -> Iterator[str]:
 
 def run(*command: str, said: bytes = b"", **environment: str) -> bytes:
     need(command[0])
-    return tools.run(*command, said=said, **environment)
+    return tools.run(*command, said=said, env=environment)
 
 
 def test_vegeta(url: str) -> None:

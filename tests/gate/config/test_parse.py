@@ -73,6 +73,7 @@ def test_the_file_of_another_tool_of_this_name_is_no_configuration() -> None:
     with pytest.raises(ConfigError, match="keep one of them"):
         project_source(OURS, TABLE)
     # a file of ours with one of its tables is ours, and one with none of them not its
-    assert {tables_of_namesake(tables) for tables in (ours.tables, {}, {"benchmarks": []}, {"tool": {}})} == {()}
+    others: list[dict[str, object]] = [ours.tables, {}, {"benchmarks": []}, {"tool": {}}]
+    assert [tables_of_namesake(tables) for tables in others] == [()] * 4
     why = why_namesake({"ratchet": {}, "bench": [{}], "unknown": 1})
     assert "[[bench]], [ratchet]" in why and "unknown" not in why

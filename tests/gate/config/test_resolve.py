@@ -290,18 +290,20 @@ def test_a_renamed_benchmark_has_the_name_that_the_rules_know(rules: Side, name:
     assert settings.renamed == {other: name}
 
 
-def test_a_rename_evades_no_rule_of_base_and_what_else_changes_with_the_name_is_said() -> None:
+def test_a_rename_evades_no_rule_of_base() -> None:
     rules = (
         '[[override]]\nbenchmark = "old"\nthreshold = "1%"\n[[override]]\nbenchmark = "noisy-*"\nthreshold = "50%"\n'
     )
     settings = of_both(rules + bench("old"), bench("noisy-new"))
     (benchmark,) = settings.rules.benchmark
     assert threshold_of(settings.rules, benchmark.name, "time", "mean") == 0.01
+
+
+def test_what_else_changes_with_the_name_is_said_and_a_suite_is_renamed_with_its_cases() -> None:
     settings = of_both(bench("old"), bench("new", more="warmup = 3\n"))
     assert renamed(settings) == [Renamed("old", "new")]
     (changed,) = [each for each in settings.warnings if isinstance(each, MeasuringChanged)]
     assert [each.name for each in changed.changes] == ["warmup"]
-    # a suite is renamed with its cases
     suite = 'instrument = "go"\n'
     settings = of_both(bench("old", "go test", suite), bench("new", "go test", suite))
     assert settings.benchmarks == {"base": ["old"], "head": ["old"]}

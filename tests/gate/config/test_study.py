@@ -66,10 +66,9 @@ def test_a_study_written_as_tables_reads_back_as_itself() -> None:
 
 def test_the_schema_accepts_the_example_and_refuses_what_is_no_design() -> None:
     VALIDATOR.validate(source(EXAMPLE).tables)
-    wrong: list[object] = [
-        *({"factor": each} for each in ({"a": [1]}, {"1a": [1, 2]}, {"a": {"x": {}}}, {"a": [1, True]})),
-        *({"factor": {"a": {"x": {"pre": []}, "y": {}}}}, {"replicates": 0}, {"exclude": [{"a": []}]}),
-    ]
+    factors: list[object] = [{"a": [1]}, {"1a": [1, 2]}, {"a": {"x": {}}}, {"a": [1, True]}]
+    wrong: list[object] = [*({"factor": each} for each in factors), {"replicates": 0}, {"exclude": [{"a": []}]}]
+    wrong.append({"factor": {"a": {"x": {"pre": []}, "y": {}}}})
     assert not any(VALIDATOR.is_valid({"study": each}) for each in wrong)
     assert SCHEMA["$defs"]["Study"]["properties"]["budget"]["default"] == "1h"
 

@@ -280,7 +280,7 @@ def viewed(line: Line, of: str = "time", sharp: bool = True, name: str = "active
     ],
 )
 def test_a_view_is_shown_and_decided_where_it_is_named(metric: Line, plan: Line, chosen: list[str]) -> None:
-    rules = {"benchmark": [benchmark("values", format="divan", metric=metric)], "plan": plan}
+    rules: Line = {"benchmark": [benchmark("values", format="divan", metric=metric)], "plan": plan}
     lines = [viewed(line, "sort", name="sort.median") for line in each(metric="sort")]
     lines = [viewed(line, "sort", sharp=False, name="sort.fastest") for line in lines]
     evidence = of(*lines, **rules)
@@ -401,7 +401,8 @@ def test_a_setting_that_belongs_to_some_sessions_is_missing_in_no_other(bound: b
 def test_executions_of_short_turns_are_as_many_and_as_long_as_was_found(of_suite: bool) -> None:
     """Of a plan of 2 starts of 4 iterations: 4 of 2 are complete, and one that has 1 of 2 values is short."""
     name, owner = ("bench/case", "bench") if of_suite else ("bench", None)
-    rules = {"benchmark": [benchmark("go" if of_suite else "values")], "plan": {"executions": 2, "iterations": 4}}
+    plan = {"executions": 2, "iterations": 4}
+    rules: Line = {"benchmark": [benchmark("go" if of_suite else "values")], "plan": plan}
     run = run_line(turns=True, config={"build": {"command": "make"}, "plan": {"builds": 1, "executions": 2}})
     turn = {"type": "turn", "benchmark": "bench", "executions": 4, "iterations": 2, "starting": 0.03}
     lines = [

@@ -77,7 +77,8 @@ def test_what_is_not_in_both_or_of_another_shape_is_not_spoken_of(key: str) -> N
     end = {**BEGIN, **QUIET}
     assert state_changes(without(key, BEGIN), end) == state_changes(BEGIN, without(key, end)) == []
     # by hand, or of a newer perfgate
-    for odd in (None, "many", [], {}, True, -5):
+    odds: tuple[object, ...] = (None, "many", [], {}, True, -5)
+    for odd in odds:
         state_changes({**BEGIN, key: odd}, end)
         state_changes(BEGIN, {**end, key: odd})
     assert state_changes({}, {}) == []

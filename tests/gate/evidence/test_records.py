@@ -2,6 +2,7 @@ import errno
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,7 +109,7 @@ def test_appending_after_a_torn_line_cuts_it_off(file: Path) -> None:
     assert not cut_torn(file.with_name("absent.jsonl"))
 
 
-def of_suite(names: str, lines: int, **more: object) -> list[dict[str, object]]:
+def of_suite(names: str, lines: int, **more: Any) -> list[dict[str, Any]]:
     return [execution("base", [1], benchmark=f"s/{n}", suite="s", lines=lines, **more) for n in names]
 
 

@@ -50,7 +50,8 @@ def test_forks_of_jmh_are_executions_and_iterations_are_theirs() -> None:
         assert time.values == pytest.approx([value * 1e-6 for value in fork])
         assert (time.unit, time.better) == ("s", "lower")
     rate = measured(found, f"{OTHERS}.shot:thrpt")[0].metrics["throughput"]
-    assert (rate.unit, rate.better, rate.values[0]) == ("1/s", "higher", pytest.approx(157665.99767475636))
+    assert (rate.unit, rate.better) == ("1/s", "higher")
+    assert rate.values[0] == pytest.approx(157665.99767475636)
     assert found.about.tool == "JMH 1.37"
     assert (found.about.host["jvm"], found.about.host["vmVersion"]) == ("java", "17.0.15+6-Debian-1deb12u1")
 
@@ -225,5 +226,6 @@ def test_brief_reports_of_benchmarkdotnet_have_values_or_statistics() -> None:
     times = aggregates(found, QUICK, n="64")
     mean = times["mean"]
     assert (mean.value, mean.low, mean.high, mean.sd) == pytest.approx((802e-9, 800e-9, 804e-9, 1e-9))
-    assert (mean.confidence, mean.count, times["p95"].value) == (0.999, 3, pytest.approx(803e-9))
+    assert (mean.confidence, mean.count) == (0.999, 3)
+    assert times["p95"].value == pytest.approx(803e-9)
     assert aggregates(found, QUICK, "memory", n="64")["value"].value == 96
