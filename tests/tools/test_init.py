@@ -93,14 +93,16 @@ def test_google_benchmark(tmp_path: Path) -> None:
     if subprocess.run(include, input=b"#include <benchmark/benchmark.h>", capture_output=True).returncode:
         pytest.skip("absent: Google Benchmark (what `perfgate init` writes for it was not run)")
     cases = checked(project(tmp_path, "google-benchmark"), kind="cmake", timeout=_SLOW)
-    assert cases == [("fib_bench/BM_Fib/5", "time"), ("fib_bench/BM_Fib/10", "time")]
+    assert [case for case, _ in cases] == ["fib_bench/BM_Fib/5", "fib_bench/BM_Fib/10"]
+    # which of two views is sharper in two builds is chance
+    assert {metric for _, metric in cases} <= {"time", "cpu_time"}
 
 
 def test_pyperf(tmp_path: Path) -> None:
     directory = project(tmp_path, "pyperf", ".venv")
     subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=directory, check=True)
     subprocess.run([".venv/bin/python", "-m", "pip", "install", "--quiet", "pyperf"], cwd=directory, check=True)
-    assert checked(directory, kind="pyperf") == [("benchmarks-bench_work/small", "time")]
+    assert checked(directory, kind="pyperf") == [("bench_work/small", "time")]
 
 
 def test_jmh(tmp_path: Path) -> None:
