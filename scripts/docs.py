@@ -19,8 +19,7 @@ import msgspec
 from gate.cli.listing import result_formats
 from gate.config import schema
 from gate.config import types as config
-from gate.config.shared_tables import OF_RUNS
-from gate.config.study import SettingTable
+from gate.config.study import OF_RUNS, SettingTable
 from gate.formats import adapter
 from gate.units import Duration, Quantity, Share
 from scripts import command_pages, report_pages

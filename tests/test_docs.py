@@ -14,7 +14,7 @@ from gate.cli.main import main
 from gate.codes import MEANINGS
 from gate.config.config_text import read_source
 from gate.config.parse import parse
-from gate.config.shared_tables import OF_RUNS
+from gate.config.study import OF_RUNS
 from gate.config.types import Builds, Columns, Config, Table
 from scripts import docs
 from tests.support.pages import ROOT, parts, run_page, shown_commands

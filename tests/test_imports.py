@@ -51,7 +51,7 @@ FOR_HARNESS = (
     "formats",
 )
 # All of evidence/ that knows other tools' files: the rest has records.
-READS_RESULTS = "gate.evidence.foreign."
+READS_RESULTS = "gate.evidence.foreign"
 # What the list of commands costs at every start: its modules' own top levels.
 LIGHT = ("gate.cli", "gate.codes", "gate.model", "gate.units", "gate.writing")
 
@@ -315,7 +315,7 @@ TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
             "from gate.formats.go_bench import read",
             ":1: gate.evidence.gather must not import gate.formats.go_bench.read",
         ),
-        ("gate.evidence.foreign.lines", "from gate.formats.go_bench import read", ""),
+        ("gate.evidence.foreign", "from gate.formats.go_bench import read", ""),
         ("gate.decide.a", "def f():\n    from gate.report import text", ":2: decide must not import report"),
         ("gate.decide.a", f"{TYPED}from gate.run import x", ":3: decide must not import run"),
         ("gate.plots.svg", "from gate.report import page", ":1: plots must not import report"),

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from gate.config.shared_tables import Command
+from gate.config.study import Command
 
 PLACEHOLDERS = ("seed", "output", "port")
 """Names in braces that are replaced when a command is started."""
@@ -67,7 +67,7 @@ def mentions(command: Command | None, name: str) -> bool:
 
 
 def extended(command: Command, prefix: Sequence[str], args: Sequence[str]) -> Command:
-    """Put words before and behind a command; of a string with a prefix command_checks has seen that it is simple."""
+    """Put words before and behind a command; of a string with a prefix benchmark_checks has seen that it is simple."""
     if not isinstance(command, str):
         return [*prefix, *command, *args]
     # behind a last newline they would be a command of their own

@@ -14,15 +14,13 @@ from typing import Any
 import msgspec
 
 from gate.cli.listing import value_formats
-from gate.config.benchmark_checks import check_benchmark
-from gate.config.command_checks import check_commands
+from gate.config.benchmark_checks import check_benchmark, check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
 from gate.config.config_text import Fault, Path, Source, dotted
 from gate.config.fractions import check_fraction, fraction_of
 from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.rules import DETECTABLE, show_of
-from gate.config.shared_tables import OF_RUNS
-from gate.config.study import FactorTable, Setting, SettingTable, Study
+from gate.config.study import OF_RUNS, FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (
     MOST_TREATMENTS,
     SIDE,

@@ -11,11 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.config.changed import changed_measuring, differences, paired
 from gate.config.config_text import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
 from gate.config.parse import of_before, parse
 from gate.config.rules import matches, metrics_known
-from gate.config.schema import to_tables
+from gate.config.schema import changed_measuring, differences, paired, to_tables
 from gate.config.types import Accept, Config, Override
 from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side

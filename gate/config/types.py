@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Meta
 
 from gate.config.instruments import KNOWN, Traits
-from gate.config.shared_tables import Command as Command
-from gate.config.shared_tables import Cpus as Cpus
-from gate.config.shared_tables import Load as Load
-from gate.config.shared_tables import Service as Service
-from gate.config.shared_tables import Table as Table
-from gate.config.shared_tables import default
+from gate.config.study import Command as Command
+from gate.config.study import Cpus as Cpus
+from gate.config.study import Load as Load
+from gate.config.study import Service as Service
 from gate.config.study import Study as Study
+from gate.config.study import Table as Table
+from gate.config.study import default
 from gate.model import Better
 from gate.model.case import MEAN
 from gate.units import Duration, Quantity, Share

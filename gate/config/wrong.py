@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from gate.config.config_text import Path, dotted
-from gate.config.shared_tables import OF_RUNS
+from gate.config.study import OF_RUNS
 from gate.config.types import Config, Detectable
 from gate.units import Duration, Quantity, Share
 

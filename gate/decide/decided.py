@@ -12,8 +12,8 @@ from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide import look
 from gate.decide.policy import policy_at
+from gate.evidence.budget import planned_looks
 from gate.evidence.gather import gather
-from gate.evidence.looks import planned_looks
 from gate.evidence.records import Inputs, Located
 from gate.model import AfterRound, Evidence, Look, Record, Report, Round, Run
 

@@ -1,1 +1,1 @@
-"""Measurement files -> evidence: reading, gathering, runs, completeness, looks, hosts."""
+"""Measurement files -> evidence: reading, gathering, runs, completeness, budget, hosts."""

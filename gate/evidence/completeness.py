@@ -1,19 +1,19 @@
-"""Completeness of a run: benchmarks that are missing or new, rounds and builds that are too few."""
+"""Completeness of a run: benchmarks that are missing or new, at which settings, rounds and builds that are too few."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from gate.config.rules import FIXED_BUILDS, benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
+from gate.config.study import FactorTable
 from gate.config.types import Builds, Config
-from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
 from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Look, Record, Round, Run, Same, Side, Turn
-from gate.model.case import canonical
+from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
 from gate.model.warnings.setup import NothingToCompare
@@ -318,3 +318,54 @@ def slowest_round(records: Sequence[Located]) -> float | None:
     later = [seconds for (_, _, number), seconds in building.items() if number > 0]
     most = max(later or building.values(), default=0.0) + max(executing.values(), default=0.0)
     return most or None
+
+
+# --- settings of factors: one spelling of each combination, and what the rules say of them ----------------------------
+
+
+def at(of: CaseId) -> str:
+    """Say at which settings a case is: ' at {"size":10}'; "" where it has none."""
+    return f" at {of.factors}" if of.factors else ""
+
+
+def settings(factors: Mapping[str, Any]) -> str:
+    """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
+    return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
+
+
+def failed_at(failures: Iterable[Failure]) -> Callable[..., bool]:
+    """Return what says of a benchmark, its settings and its suite, if it is of one, whether it failed at them.
+
+    A failure is of all settings that agree with its own: one without any is of the whole benchmark.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for failure in failures:
+        if failure.benchmark is not None:
+            found[failure.benchmark].append(failure.factors)
+
+    def failed(name: str | None, factors: Mapping[str, Any], suite: str | None = None) -> bool:
+        if not found:  # of many thousand executions
+            return False
+        own = (*found.get(name or "", ()), *found.get(suite or "", ()))
+        return any(each.items() <= factors.items() for each in own)
+
+    return failed
+
+
+def study_factors(measured: Config | None) -> Mapping[str, FactorTable]:
+    """Return the factors of the study that a run is of; lines may carry others, that a suite gives its benchmarks."""
+    return measured.study.factor if measured is not None and measured.study is not None else {}
+
+
+def bound_factors(measured: Config | None) -> frozenset[str]:
+    """Return the factors of a study of which a setting belongs to some sessions or runners, so that others lack it."""
+    return frozenset(
+        name
+        for name, table in study_factors(measured).items()
+        if isinstance(table, dict) and any(of.session is not None or of.runner is not None for of in table.values())
+    )
+
+
+def is_study(measured: Config | None, executions: Iterable[Execution]) -> bool:
+    """Return whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
+    return bool(study_factors(measured)) and any(e.factors for e in executions)

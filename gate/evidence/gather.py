@@ -11,13 +11,22 @@ import msgspec
 from gate.config.rules import better_of, decides, is_decided, is_exact, matches, named_metrics
 from gate.config.types import Builds, Config
 from gate.directions import told_or_known
-from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
-from gate.evidence.apart import apart
-from gate.evidence.builds import absent as absent_of_builds
-from gate.evidence.builds import decided_by_name, of_builds
-from gate.evidence.builds import known as known_of_builds
+from gate.evidence.aggregates import (
+    absent_of_builds,
+    aggregates,
+    decided_by_name,
+    figure_warnings,
+    figures_of,
+    known_of_builds,
+    of_builds,
+    with_figures,
+)
+from gate.evidence.budget import cost_of, counted, looks_of, pace_of, spent, unfinished, with_end
 from gate.evidence.completeness import (
+    at,
+    bound_factors,
     build_warnings,
+    failed_at,
     look_warnings,
     part_warnings,
     partial_suites,
@@ -25,20 +34,16 @@ from gate.evidence.completeness import (
     round_warnings,
     rounds_of,
     says,
+    settings,
     settled_of,
     slowest_round,
     without_absent,
 )
-from gate.evidence.cost import cost_of, pace_of, spent
-from gate.evidence.factors import at, bound_factors, failed_at, settings
-from gate.evidence.facts import differing
-from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
-from gate.evidence.looks import looks_of, with_end
+from gate.evidence.hosts import differing, host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
-from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
-from gate.evidence.unfinished import counted, unfinished
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
 from gate.model.evidence import Case, Evidence, Sample

@@ -18,7 +18,7 @@ from gate.model.warnings.measured import TornLine
 from gate.writing.phrases import unread
 
 if TYPE_CHECKING:
-    from gate.evidence.foreign.arguments import Named
+    from gate.evidence.foreign import Named
 
 MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
@@ -48,7 +48,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
             continue
         name, data = _bytes(path)
         if path == "-" and not is_ours(data):
-            from gate.evidence.foreign.arguments import first_unknown, standard_input
+            from gate.evidence.foreign import first_unknown, standard_input
 
             if first_unknown([own := standard_input(data)]) is None:
                 results.append(own)
@@ -61,7 +61,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-" and not _is_kept(path):
             files.append(Path(name))
     if results:
-        from gate.evidence.foreign.records import imported
+        from gate.evidence.foreign import imported
 
         read_too = imported(results)
         records += read_too.records
@@ -86,7 +86,7 @@ def _results(path: str) -> list[Named]:
                 return []
     if file.is_dir() and not any(file.glob("[!.]*")):
         _require_run(path)
-    from gate.evidence.foreign.arguments import first_unknown, is_plain, named, unknown_error
+    from gate.evidence.foreign import first_unknown, is_plain, named, unknown_error
 
     if not file.exists() and is_plain(path):
         return []
@@ -144,7 +144,7 @@ def _bytes(path: str) -> tuple[str, bytes]:
     if path == "-":
         return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
     if _is_kept(path):
-        from gate.evidence.foreign.arguments import named
+        from gate.evidence.foreign import named
 
         (kept,) = named([path])
         return kept.source.name, kept.source.whole()

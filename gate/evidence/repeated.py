@@ -8,7 +8,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
@@ -40,12 +40,12 @@ def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"]
     common = different = 0
     for case, parts in _by_case(lines).items():
         # their sums first, which need no order and no room: most sides differ in them
-        if not _close(*(math.fsum(chain(*(part.values for part in parts[side]))) for side in SIDES)):
+        if not _close(*(math.fsum(chain(*(values for values, _ in parts[side]))) for side in SIDES)):
             return None
-        base, head = (sorted(chain(*(part.values for part in parts[side]))) for side in SIDES)
+        base, head = (sorted(chain(*(values for values, _ in parts[side]))) for side in SIDES)
         if len(base) != len(head) or not all(map(_close, base, head)):
             return None
-        exact = all(part.exact for part in parts["base"])
+        exact = all(of_count for _, of_count in parts["base"])
         if (exact and base[0] == base[-1]) or is_exact(config, case.benchmark, case.metric):
             continue
         common, several = common + 1, len(set(base))
@@ -58,11 +58,8 @@ _TICKS = 2
 """Values between which a coarse timer changes by chance."""
 
 
-class _Part(NamedTuple):
-    values: Sequence[float]
-    """In base units."""
-    exact: bool
-    """Whether it may be a count, as it is where it never differs."""
+_Part = tuple[Sequence[float], bool]
+"""Values in base units, and whether they may be a count, as they are where they never differ."""
 
 
 def _by_case(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
@@ -72,16 +69,16 @@ def _by_case(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
         factors = canonical(line.factors) if isinstance(line, (Execution, Unsampled, Failure)) else ""
         if isinstance(line, Failure):
             for side in SIDES if line.side is None else [line.side]:
-                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(_Part([0.0], exact=True))
+                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(([0.0], True))
         elif isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
             case = CaseId(line.benchmark, line.metric, factors, line.statistic)
-            found[case][line.side].append(_Part([line.value * scale], unit in COUNTS))
+            found[case][line.side].append(([line.value * scale], unit in COUNTS))
         elif isinstance(line, Execution):
             for name, metric in line.metrics.items():
                 if metric.values:
                     values = array("d", map(to_base(metric.unit)[1].__mul__, metric.values))
-                    found[CaseId(line.benchmark, name, factors)][line.side].append(_Part(values, metric.exact))
+                    found[CaseId(line.benchmark, name, factors)][line.side].append((values, metric.exact))
     return found
 
 

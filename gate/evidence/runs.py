@@ -14,7 +14,23 @@ from gate.config.parse import parse
 from gate.config.resolve import over
 from gate.config.types import Config
 from gate.evidence.records import Located
-from gate.model import SIDES, UNBUILT, Build, Commit, Execution, Failure, Record, Run, Same, Side, UserError
+from gate.model import (
+    SIDES,
+    UNBUILT,
+    Build,
+    Case,
+    Commit,
+    Evidence,
+    Execution,
+    Failure,
+    Record,
+    Round,
+    Run,
+    Same,
+    Sample,
+    Side,
+    UserError,
+)
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from gate.units import plural
 
@@ -324,3 +340,39 @@ def session_gaps(parts: Sequence[Part]) -> list[Failure]:
                 if len(sides[name]) == len(SIDES) and not part.proved & {name, suites.get(name)}
             ]
     return found
+
+
+# --- base and head of different times: they have no rounds, sessions or order in common -------------------------------
+
+
+def apart(evidence: Evidence) -> Evidence:
+    """Take away what both sides have in common only by its number: rounds, sessions and orders."""
+    cases = [
+        msgspec.structs.replace(case, base=_alone(case.base, 0), head=_alone(case.head, 1)) for case in evidence.cases
+    ]
+    return msgspec.structs.replace(evidence, cases=cases, rounds=Round(done=0, planned=None))
+
+
+def _alone(sample: Sample, parity: int) -> Sample:
+    """Number the builds of a side so that the other has none of the same number: there is no round that has both.
+
+    What was executed first is not known either.
+    """
+    found = sessions_from_0(sample)
+    builds = tuple((session, 2 * build + parity) for session, build in found.builds)
+    return msgspec.structs.replace(found, builds=builds, orders=None)
+
+
+def as_in_file(case: Case) -> Case:
+    """Number the builds of each side as its lines do, for readers; pairs of one number are no rounds then either."""
+    base, head = (
+        msgspec.structs.replace(each, builds=tuple((session, build // 2) for session, build in each.builds))
+        for each in (case.base, case.head)
+    )
+    return msgspec.structs.replace(case, base=base, head=head)
+
+
+def sessions_from_0(sample: Sample) -> Sample:
+    """Number sessions from 0, since session 1 of two runs is not one session."""
+    numbers = {session: number for number, session in enumerate(dict.fromkeys(s for s, _ in sample.builds))}
+    return msgspec.structs.replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))

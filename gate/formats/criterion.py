@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from gate.formats.parts.live import sorted_by_name
-from gate.formats.parts.output import NAME, OutputError, Suite, shown
+from gate.formats.parts.output import NAME, OutputError, Suite, shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import GZIP, Source
-from gate.formats.parts.written_units import written
 from gate.model import Better, Metric
 from gate.model.bounds import number
 from gate.model.digits import Digits

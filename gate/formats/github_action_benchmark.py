@@ -16,9 +16,9 @@ from typing import Any
 
 import msgspec
 
+from gate.formats.parts.output import Written, written
 from gate.formats.parts.result import About, Format, Result, aggregate
 from gate.formats.parts.source import Source
-from gate.formats.parts.written_units import Written, written
 from gate.model import Better
 from gate.model.bounds import number
 from gate.model.digits import Digits

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from gate.formats.parts.live import printed
-from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.output import OutputError, shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.formats.parts.source import Source
-from gate.formats.parts.written_units import written
 from gate.model import Better
 from gate.model.digits import Digits
 

@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from gate.config.rules import ROOM, budget_of, is_single, repeats_of
 from gate.config.types import Config
-from gate.evidence.cost import cost_of, spent
+from gate.evidence.budget import cost_of, spent, unfinished
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
-from gate.evidence.unfinished import unfinished
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, UserError
 from gate.model.case import canonical
 from gate.model.warnings.setup import BudgetHoldsFew

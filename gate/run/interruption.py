@@ -17,9 +17,9 @@ from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
 from gate.decide.ended_early import budget_ended
 from gate.decide.next_steps import raise_budget
+from gate.evidence.budget import unfinished
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Located
-from gate.evidence.unfinished import unfinished
 from gate.github.runner import HandedOn
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder

@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from gate.checkout import refuse_tracked
-from gate.config.changed import differences
 from gate.config.config_text import Path as Key
 from gate.config.config_text import dotted
-from gate.config.schema import to_tables
+from gate.config.schema import differences, to_tables
 from gate.config.wrong import shown
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from gate.commands.init.tree import read_tree
-from gate.evidence.foreign.arguments import named
+from gate.evidence.foreign import named
 from gate.formats.parts.output import EmptyError
 from gate.model import UserError
 from gate.walking import descend, size_of, walk

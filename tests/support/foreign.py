@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from gate.formats.parts.reading import Reading, read
 from gate.formats.parts.result import Aggregate, Measured
 from gate.formats.parts.source import Source
-from gate.model import UserError
 
 DATA = Path(__file__).parents[1] / "data" / "results"
 
@@ -19,23 +16,14 @@ def files(name: str) -> list[Path]:
     return sorted(file for file in (DATA / name).iterdir() if file.name != "README.md")
 
 
-def reading(name: str, file: str) -> Reading:
-    """Read a test file of a format."""
-    path = DATA / name / file
-    return read(Source(file, path), name)
+def of_file(place: str | Path) -> Reading:
+    """Read a file or folder of tests/data/results, or another one."""
+    return read(Source(str(place), DATA / place))
 
 
-def of_text(name: str, text: str | bytes) -> Reading:
-    """Read a text in a format."""
-    return read(Source("x", None, text.encode() if isinstance(text, str) else text), name)
-
-
-def refused(name: str, text: str | bytes) -> str:
-    """Return why a text is refused in a format: one line."""
-    with pytest.raises(UserError) as caught:
-        of_text(name, text)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+def of_text(text: str | bytes, wanted: str | None = None) -> Reading:
+    """Read a text as a file, in a format or that which it is in."""
+    return read(Source("x", None, text if isinstance(text, bytes) else text.encode()), wanted)
 
 
 def measured(found: Reading, benchmark: str, **labels: str) -> list[Measured]:
@@ -43,7 +31,35 @@ def measured(found: Reading, benchmark: str, **labels: str) -> list[Measured]:
     return [m for m in found.measured if m.benchmark == benchmark and labels.items() <= m.labels.items()]
 
 
-def aggregates(found: Reading, benchmark: str, metric: str, **labels: str) -> dict[str, Aggregate]:
+def of(found: Reading, benchmark: str, metric: str = "time", **labels: str) -> list[float]:
+    """Return the values of one metric of a benchmark's one process, to nine digits."""
+    (one,) = measured(found, benchmark, **labels)
+    return [rounded(value) for value in one.metrics[metric].values]
+
+
+def mean(found: Reading, benchmark: str, metric: str = "time", **labels: str) -> float:
+    """Return their mean, to nine digits."""
+    values = of(found, benchmark, metric, **labels)
+    return rounded(sum(values) / len(values))
+
+
+def aggregates(found: Reading, benchmark: str, metric: str = "time", **labels: str) -> dict[str, Aggregate]:
     """Return the aggregates of a metric by their statistics."""
     own = [a for a in found.aggregates if (a.benchmark, a.metric) == (benchmark, metric)]
     return {a.statistic: a for a in own if labels.items() <= a.labels.items()}
+
+
+def told(found: Reading, benchmark: str, metric: str = "time", execution: int = 0, **labels: str) -> dict[str, float]:
+    """Return the values of a process's aggregates by their statistics, to nine digits."""
+    own = [a for a in found.aggregates if (a.benchmark, a.metric, a.execution) == (benchmark, metric, execution)]
+    return {a.statistic: rounded(a.value) for a in own if labels.items() <= a.labels.items()}
+
+
+def failed(found: Reading) -> list[tuple[str | None, str]]:
+    """Return what failed, and how."""
+    return [(each.benchmark, each.status) for each in found.failed]
+
+
+def rounded(value: float) -> float:
+    """Round to nine digits."""
+    return float(f"{value:.9g}")

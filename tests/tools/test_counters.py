@@ -1,6 +1,7 @@
 """The perf_stat and callgrind instruments against the real perf and valgrind of this host."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from harness.instruments.callgrind import find_callgrind
 from harness.instruments.perf_stat import find_perf
 from harness.instruments.protocol import Context, Instrument, Unusable
 from harness.process.execute import ProcessExecutor
+from tests.support.tools import DATA, need, read_as
 
-FORK = Path(__file__).parent.parent / "data" / "callgrind" / "fork.c"
+FORK = DATA / "callgrind/fork.c"
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 pytestmark = pytest.mark.tools
 
@@ -56,10 +58,8 @@ def good(found: dict[str, Metric] | Unusable) -> dict[str, Metric]:
 
 
 def compiled(place: Path, source: Path) -> str:
-    if shutil.which("gcc") is None:
-        pytest.skip("absent: gcc (nothing to compile with)")
     program = place / "program"
-    subprocess.run(["gcc", "-O0", "-o", str(program), str(source)], check=True)
+    subprocess.run([need("gcc", why="nothing to compile with"), "-O0", "-o", str(program), str(source)], check=True)
     return str(program)
 
 
@@ -72,14 +72,18 @@ def test_perf_tells_waiting_from_computing(perf: Instrument, tmp_path: Path) -> 
     assert {len(metric.values) for metric in waiting.values()} == {3}
 
 
-def test_perf_passes_on_how_the_program_ended(perf: Instrument, tmp_path: Path) -> None:
-    assert collected(perf, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
-    ended = collected(perf, tmp_path, "kill -SEGV $$")
-    assert isinstance(ended, Unusable)
-    assert ended.status == "signal SIGSEGV"
-    assert collected(perf, tmp_path, ["./nosuch"]) == Unusable('cannot start: there is no program "./nosuch"', "", True)
-    (tmp_path / "plain").write_text("x")
-    assert collected(perf, tmp_path, ["./plain"]) == Unusable('cannot start: "./plain" is not executable', "", True)
+@pytest.mark.parametrize("name", ["perf", "callgrind"])
+def test_they_pass_on_how_the_program_ended(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> None:
+    instrument: Instrument = request.getfixturevalue(name)
+    assert collected(instrument, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
+    ended, missing = (collected(instrument, tmp_path, each) for each in ("kill -SEGV $$", ["./nosuch"]))
+    assert isinstance(ended, Unusable) and ended.status == "signal SIGSEGV"
+    assert isinstance(missing, Unusable) and missing.status == 'cannot start: there is no program "./nosuch"'
+    if name == "perf":
+        assert missing == Unusable(missing.status, "", True)
+        (tmp_path / "plain").write_text("x")
+        plain = Unusable('cannot start: "./plain" is not executable', "", True)
+        assert collected(instrument, tmp_path, ["./plain"]) == plain
 
 
 def test_perf_in_another_language(perf: Instrument, tmp_path: Path) -> None:
@@ -103,6 +107,21 @@ def test_callgrind_repeats_to_the_instruction(callgrind: Instrument, tmp_path: P
     assert counts[0] == counts[1]
 
 
+def test_what_callgrind_writes_and_prints_is_read_as_files(tmp_path: Path) -> None:
+    source = str(DATA / "callgrind/tiny.c")
+    build = [need("gcc"), "-O1", "-nostdlib", "-static", "-o", "tiny", source]
+    if subprocess.run(build, cwd=tmp_path, check=False).returncode:
+        pytest.skip("absent: a compiler for x86-64 (callgrind was tested with captured files only)")
+    command = [need("valgrind"), "--tool=callgrind", "--callgrind-out-file=out", "./tiny"]
+    said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True).stderr
+    collected = re.search(rb"Collected : (\d+)", said)
+    assert collected
+    files: tuple[Path | bytes, ...] = (tmp_path / "out", said)
+    for file in files:
+        (process,) = read_as("callgrind", file).measured
+        assert process.metrics["instructions"].values == [float(collected[1])]
+
+
 def test_callgrind_counts_children_once(callgrind: Instrument, tmp_path: Path) -> None:
     # 100,000 iterations before the fork and 50,000 in the child, some instructions each; start-up beside them
     program = compiled(tmp_path, FORK)
@@ -114,13 +133,3 @@ def test_callgrind_counts_children_once(callgrind: Instrument, tmp_path: Path) -
     [without] = good(collected(callgrind, tmp_path, [compiled(tmp_path, tmp_path / "half.c")]))["instructions"].values
     # were the parent's counts in the child's profile too, the child's share would be a fifth
     assert 0.25 < (alone - without) / alone < 0.35
-
-
-def test_callgrind_passes_on_how_the_program_ended(callgrind: Instrument, tmp_path: Path) -> None:
-    assert collected(callgrind, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
-    ended = collected(callgrind, tmp_path, "kill -SEGV $$")
-    assert isinstance(ended, Unusable)
-    assert ended.status == "signal SIGSEGV"
-    missing = collected(callgrind, tmp_path, ["./nosuch"])
-    assert isinstance(missing, Unusable)
-    assert missing.status == 'cannot start: there is no program "./nosuch"'

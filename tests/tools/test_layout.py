@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gate.config.types import PERTURBATIONS
 from harness.build.perturb import build_environment, execution_environment, make_shims
+from tests.support import tools
 
 pytestmark = pytest.mark.tools
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
 
 
-def need(*programs: str) -> None:
-    for program in programs:
-        if shutil.which(program) is None:
-            pytest.skip(f"absent: {program} (its layout was not perturbed)")
+need = partial(tools.need, why="its layout was not perturbed")
 
 
 @pytest.fixture
@@ -101,8 +99,7 @@ def test_a_shared_library(build: Make, tmp_path: Path) -> None:
     for seed in (1, 2, 1):
         build(seed, library, "gcc main.c ./libx.o -Wl,-rpath,$PWD -o app")
         hashes.append(hashlib.sha256((tmp_path / "libx.o").read_bytes()).hexdigest())
-    assert hashes[0] != hashes[1]
-    assert hashes[0] == hashes[2]
+    assert hashes[0] == hashes[2] != hashes[1]
 
 
 @linux
@@ -190,15 +187,7 @@ def test_ccache_finds_in_a_run_what_another_has_compiled(tmp_path: Path) -> None
     environment = {**os.environ, "CCACHE_DIR": str(tmp_path / "ccache"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     def ccache(*arguments: str, **more: str) -> str:
-        done = subprocess.run(
-            ["ccache", *arguments],
-            cwd=tmp_path,
-            env={**environment, **more},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout
+        return tools.run("ccache", *arguments, folder=tmp_path, env={**environment, **more}).decode()
 
     hits = []
     for number in range(2):

@@ -2,16 +2,15 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from gate.formats.parts.reading import Reading, read
-from gate.formats.parts.source import Source
-from tests.support.foreign import aggregates, measured
+from gate.formats.parts.reading import Reading
+from tests.support.foreign import aggregates, failed, measured, of_file
+from tests.support.tools import ROOT
+from tests.support.tools import run as output_of
 
-ROOT = Path(__file__).parents[2]
 MODULES = ROOT / ".tools" / "js" / "node_modules"
 pytestmark = [
     pytest.mark.tools,
@@ -30,9 +29,8 @@ def folder(tmp_path: Path) -> Path:
 
 def run(folder: Path, script: str) -> Reading:
     (folder / "run.mjs").write_text(script)
-    written = subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, check=True).stdout
-    (folder / "out").write_bytes(written)
-    return read(Source("out", folder / "out"))
+    (folder / "out").write_bytes(output_of("node", "run.mjs", folder=folder))
+    return of_file(folder / "out")
 
 
 def test_tinybench(folder: Path) -> None:
@@ -65,7 +63,7 @@ def test_mitata(folder: Path) -> None:
     (run_,) = json.loads((folder / "out").read_text())["benchmarks"][0]["runs"]
     (sort,) = measured(found, "sort")
     assert sort.metrics["time"].values == pytest.approx([sample / 1e9 for sample in run_["stats"]["samples"]])
-    assert [(f.benchmark, f.status) for f in found.failed] == [("throws", "it threw: as asked")]
+    assert failed(found) == [("throws", "it threw: as asked")]
 
 
 def test_benchmark_js(folder: Path) -> None:
@@ -85,9 +83,8 @@ def test_vitest(folder: Path) -> None:
         "import { bench, describe } from 'vitest'\n"
         "describe('sizes', () => { bench('sort', () => { [3, 1, 2].sort() }, { time: 0, iterations: 9 }) })\n"
     )
-    command = ["node", "node_modules/vitest/vitest.mjs", "bench", "--run", "--outputJson", "out.json"]
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    found = read(Source("out.json", folder / "out.json"))
+    output_of("node", "node_modules/vitest/vitest.mjs", "bench", "--run", "--outputJson", "out.json", folder=folder)
+    found = of_file(folder / "out.json")
     mean = aggregates(found, "a.bench.mjs > sizes > sort", "time")["mean"]
     (group,) = json.loads((folder / "out.json").read_text())["files"][0]["groups"]
     assert mean.value == pytest.approx(group["benchmarks"][0]["mean"] / 1000)

@@ -1,9 +1,6 @@
 """Load tests that the real tools make here against a server of this process, read back, and against what they say."""
 
 import json
-import os
-import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gate.formats.parts.reading import Reading, read, recognised
-from gate.formats.parts.source import Source
-from tests.support.load import of, told
+from tests.support import tools
+from tests.support.foreign import of, told
+from tests.support.tools import need, read_as
 
 pytestmark = pytest.mark.tools
 SCRIPT = """
@@ -57,16 +54,8 @@ def url() -> Iterator[str]:
 
 
 def run(*command: str, said: bytes = b"", **environment: str) -> bytes:
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"absent: {command[0]} (its format was tested with captured files only)")
-    own = {**os.environ, **environment}
-    return subprocess.run(command, input=said, check=True, capture_output=True, timeout=60, env=own).stdout
-
-
-def read_as(name: str, data: bytes) -> Reading:
-    source = Source("x", None, data)
-    assert recognised(source) == name
-    return read(source)
+    need(command[0])
+    return tools.run(*command, said=said, env=environment)
 
 
 def test_vegeta(url: str) -> None:

@@ -96,7 +96,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import tabulated
     from gate.document.terminal import screen
-    from gate.evidence.foreign.arguments import is_plain, labelled
+    from gate.evidence.foreign import is_plain, labelled
     from gate.report.outputs import refuse_inputs, write
 
     if options.html is not None:

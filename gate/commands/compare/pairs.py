@@ -12,15 +12,13 @@ from gate.commands.compare.columns import Chosen, of_side
 from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
-from gate.evidence.apart import apart, sessions_from_0
-from gate.evidence.completeness import build_warnings
-from gate.evidence.factors import at
+from gate.evidence.budget import looks_of
+from gate.evidence.completeness import at, build_warnings
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
-from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
-from gate.evidence.runs import config_of, missing_parts, parts_of
+from gate.evidence.runs import apart, config_of, missing_parts, parts_of, sessions_from_0
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Record, Run, Sample, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed

@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate.evidence import records as measurements
-from gate.evidence.foreign.arguments import Named, is_plain, labelled, named
-from gate.evidence.foreign.records import left_out, lines
+from gate.evidence.foreign import Named, is_plain, labelled, left_out, lines, named
 from gate.evidence.inputs import MEASUREMENTS, is_ours, parts, read_inputs
 from gate.evidence.records import Inputs, Located
 from gate.evidence.runs import run_of

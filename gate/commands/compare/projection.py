@@ -11,7 +11,7 @@ import msgspec
 from gate.commands.compare.keys import Filter, Item, Key, Value, require_known, without
 from gate.commands.compare.pieces import Piece
 from gate.config.rules import matches
-from gate.evidence.foreign.records import Level, distinguishing, numbered_anew
+from gate.evidence.foreign import Level, distinguishing, numbered_anew
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical

@@ -12,7 +12,7 @@ from gate.commands.compare.estimate import is_one_run
 from gate.commands.compare.pairs import Compared
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.table import Table
-from gate.evidence.facts import is_fact
+from gate.evidence.hosts import is_fact
 from gate.evidence.repeated import one_measurement
 from gate.model import Execution, Failure
 from gate.model.case import canonical

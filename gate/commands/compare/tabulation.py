@@ -20,7 +20,7 @@ from gate.config.types import Config, Detectable, Interval
 from gate.decide.overall import overall_of, without_case
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
-from gate.evidence.factors import failed_at
+from gate.evidence.completeness import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import Better, Finding, Overall, Report, Run, UserError

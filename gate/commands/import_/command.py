@@ -43,8 +43,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: a file that cannot be read or written, or one of measurements that would be lost.
     """
-    from gate.evidence.foreign.arguments import named
-    from gate.evidence.foreign.records import imported
+    from gate.evidence.foreign import imported, named
     from gate.report.outputs import write
     from gate.writing.plain import visible
 

@@ -16,7 +16,7 @@ from gate.cli.groups import RulesOptions
 from gate.cli.option_values import MOST_JOBS
 from gate.commands.study.options import StudyOptions
 from gate.config import treatments as planning
-from gate.config.command_checks import unused
+from gate.config.benchmark_checks import unused
 from gate.config.config_text import ConfigError
 from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options

@@ -1,4 +1,4 @@
-// What the captured outputs were made with; also built and run by tests/tools/test_suites_google_benchmark.py.
+// What the captured outputs were made with; also built and run by tests/tools/test_google_benchmark.py.
 #include <benchmark/benchmark.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-"""What the captured outputs were made with, as test_suite.py; also run by tests/tools/test_suites_python.py."""
+"""What the captured outputs were made with, as test_suite.py; also run by tests/tools/test_python.py."""
 
 from typing import Any
 

@@ -1,11 +1,13 @@
-"""Treatments of a design, and what each gives to benchmarks, builds and jobs."""
+"""Treatments of a design, what each gives to benchmarks, builds and jobs, and how replicates are spread over rounds."""
 
 import itertools
+import random
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from gate.config.shared_tables import Load, Service
-from gate.config.study import Setting, Study
+from gate.config.study import Load, Service, Setting, Study
 from gate.config.treatments import (
     Job,
     Planned,
@@ -15,9 +17,12 @@ from gate.config.treatments import (
     build_environment,
     builds_of,
     environment,
+    extended,
     jobs,
     measured_by,
     model_factors,
+    shares_of,
+    spread,
     treatments,
 )
 from gate.config.types import Benchmark, BuildTable, Config
@@ -29,60 +34,46 @@ def planned(found: Study, *builds: BuildTable) -> tuple[Planned, ...]:
     return treatments(found, *(builds or (BuildTable(),)))
 
 
-def rows(found: Study) -> list[tuple[object, ...]]:
-    return [(each.side, *each.settings.values()) for each in planned(found)]
-
-
 THREE = '[study.factor]\nclients = [1, 8]\nrate = [2, 0.5, 1]\nload = ["idle", "busy"]\n'
+LISTED = (
+    f"{THREE}[study]\ntreatments = ["
+    '{load = "busy", rate = 1.0, clients = 8}, {clients = 1, rate = 2, load = "busy"}, {clients = 1, rate = 2, load = "idle"}]\n'
+)
+SIDED = '[study.factor]\na = [1, 2]\nside = ["base", "head"]\nb = ["x", "y"]'
 
 
-def test_a_full_factorial_in_standard_order() -> None:
-    found = planned(study(THREE))
-    # the last factor changes fastest, settings in the order of the file
-    expected = list(itertools.product([1, 8], [2, 0.5, 1], ["idle", "busy"]))
-    assert [tuple(each.settings.values()) for each in found] == expected
-    assert [each.number for each in found] == list(range(12))
-    assert [list(each.settings) for each in found] == [["clients", "rate", "load"]] * 12
-    assert {each.side for each in found} == {"head"}
-    assert [type(setting) for setting in found[2].settings.values()] == [int, float, str]
-
-
-def test_side_is_no_setting_of_an_execution() -> None:
-    found = study('[study.factor]\na = [1, 2]\nside = ["base", "head"]\nb = ["x", "y"]')
-    assert rows(found) == [
-        ("base", 1, "x"), ("base", 1, "y"), ("head", 1, "x"), ("head", 1, "y"),
-        ("base", 2, "x"), ("base", 2, "y"), ("head", 2, "x"), ("head", 2, "y"),
-    ]  # fmt: skip
-
-
-def test_every_treatment_with_all_settings_of_an_entry_is_excluded() -> None:
-    found = study(f'{THREE}[study]\nexclude = [{{clients = 8.0, load = "busy"}}, {{rate = 0.5}}]')
-    assert rows(found) == [
-        ("head", 1, 2, "idle"), ("head", 1, 2, "busy"), ("head", 1, 1, "idle"), ("head", 1, 1, "busy"),
-        ("head", 8, 2, "idle"), ("head", 8, 1, "idle"),
-    ]  # fmt: skip
-    assert [each.number for each in planned(found)] == list(range(6))
-
-
-def test_listed_treatments_are_sorted_and_as_the_factors_have_them() -> None:
-    listed = '[{load = "busy", rate = 1.0, clients = 8}, {clients = 1, rate = 2, load = "busy"}, {clients = 1, rate = 2, load = "idle"}]'
-    found = study(f"{THREE}[study]\ntreatments = {listed}")
-    assert rows(found) == [("head", 1, 2, "idle"), ("head", 1, 2, "busy"), ("head", 8, 1, "busy")]
-    assert isinstance(planned(found)[2].settings["rate"], int)
-    assert list(planned(found)[2].settings) == ["clients", "rate", "load"]
-    excluded = study(f'{THREE}[study]\ntreatments = {listed}\nexclude = [{{load = "idle"}}]')
-    assert rows(excluded) == [("head", 1, 2, "busy"), ("head", 8, 1, "busy")]
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        # the last factor changes fastest, settings in the order of the file
+        (THREE, [("head", *settings) for settings in itertools.product([1, 8], [2, 0.5, 1], ["idle", "busy"])]),
+        # side is no setting of an execution
+        (SIDED, [(side, a, b) for a in (1, 2) for side in ("base", "head") for b in ("x", "y")]),
+        # every treatment with all settings of an entry is excluded
+        (
+            f'{THREE}[study]\nexclude = [{{clients = 8.0, load = "busy"}}, {{rate = 0.5}}]',
+            [("head", 1, rate, load) for rate in (2, 1) for load in ("idle", "busy")]
+            + [("head", 8, rate, "idle") for rate in (2, 1)],
+        ),
+        # listed ones are sorted, and as the factors have them
+        (LISTED, [("head", 1, 2, "idle"), ("head", 1, 2, "busy"), ("head", 8, 1, "busy")]),
+        (f'{LISTED}exclude = [{{load = "idle"}}]', [("head", 1, 2, "busy"), ("head", 8, 1, "busy")]),
+    ],
+)
+def test_treatments_in_standard_order(text: str, rows: list[tuple[object, ...]]) -> None:
+    found = planned(study(text))
+    assert [(each.side, *each.settings.values()) for each in found] == rows
+    assert [each.number for each in found] == list(range(len(rows)))
+    names = ["a", "b"] if text == SIDED else ["clients", "rate", "load"]
+    assert [list(each.settings) for each in found] == [names] * len(rows)
+    # 1.0 in a list stands for the factor's own 1
+    assert all(isinstance(each, float) is (each == 0.5) for one in found for each in one.settings.values())
 
 
 def test_a_few_treatments_of_many_factors_are_found_at_once() -> None:
     factors = "\n".join(f"f{i} = [1, 2]" for i in range(60))
     listed = ", ".join("{" + ", ".join(f"f{i} = {1 + (i == j)}" for i in range(60)) + "}" for j in range(3))
     assert len(planned(study(f"[study]\ntreatments = [{listed}]\n[study.factor]\n{factors}"))) == 3
-
-
-def test_builds_by_default() -> None:
-    for text, builds in (("replicates = 3", 3), ("replicates = 9", 5), ("replicates = 9\nbuilds = 9", 9), ("", 5)):
-        assert builds_of(study(f"{THREE}[study]\n{text}")) == builds
 
 
 BUILT = """
@@ -98,7 +89,7 @@ second = { session = 1 }
 """
 
 
-def test_what_a_build_depends_on() -> None:
+def test_what_a_build_depends_on_and_is_built_with() -> None:
     found = study(BUILT)
     assert [dict(each.building) for each in planned(found)][:4:2] == [{"opt": "O2"}, {"opt": "O3"}]
     # side is no part of it, since every build is of one side
@@ -107,34 +98,27 @@ def test_what_a_build_depends_on() -> None:
     assert last.building == {"clients": 8, "opt": "O3", "boot": "second"}
     # what either side's [build] names
     assert planned(found, BuildTable(), named) == planned(found, named)
-
-
-def test_the_factors_of_the_model() -> None:
-    plain = [
-        Factor(name="clients", settings=[1, 8], varies="execution"),
-        Factor(name="side", settings=["base", "head"], varies="build"),
-        Factor(name="opt", settings=["O2", "O3"], varies="build"),
-        Factor(name="boot", settings=["first", "second"], varies="session"),
-    ]
-    found = study(BUILT)
-    assert model_factors(found, BuildTable()) == plain
-    built = model_factors(found, BuildTable(), BuildTable(command="make {clients} {boot}"))
-    assert [factor.varies for factor in built] == ["build", "build", "build", "session"]
-
-
-def test_builds_at_settings() -> None:
-    found = study(BUILT)
     assert build_environment(found, {"opt": "O2"}) == {"CFLAGS": "-O2", "PERFGATE_FACTOR_OPT": "O2"}
     assert build_environment(found, {"opt": "O3"}) == {"PERFGATE_FACTOR_OPT": "-O3 -g"}
     assert build_environment(found, {}) == {}
     settings: dict[str, Setting] = {"opt": "O3", "clients": 8}
     text = BuildTable(command="make CFLAGS={opt} N={clients} SEED={seed} ${HOME} {boot}")
     assert build_command(text, found, settings).command == "make CFLAGS='-O3 -g' N=8 SEED={seed} ${HOME} {boot}"
-    assert build_command(BuildTable(command=["make", "CFLAGS={opt}"]), found, settings).command == [
-        "make",
-        "CFLAGS=-O3 -g",
-    ]
+    words = build_command(BuildTable(command=["make", "CFLAGS={opt}"]), found, settings).command
+    assert words == ["make", "CFLAGS=-O3 -g"]
     assert build_command(BuildTable(setup="{opt}"), found, settings) == BuildTable(setup="{opt}")
+
+
+def test_the_factors_of_the_model() -> None:
+    found = study(BUILT)
+    settings: dict[str, list[Setting]] = {"clients": [1, 8], "side": ["base", "head"], "opt": ["O2", "O3"]}
+    settings["boot"] = ["first", "second"]
+    for command, varies in ((None, "execution"), ("make {clients} {boot}", "build")):
+        levels: list[Any] = [varies, "build", "build", "session"]
+        assert model_factors(found, BuildTable(), BuildTable(command=command)) == [
+            Factor(name=name, settings=own, varies=level)
+            for (name, own), level in zip(settings.items(), levels, strict=True)
+        ]
 
 
 GIVEN = """
@@ -158,68 +142,85 @@ def at(found: Study, **settings: str | int) -> Planned:
     return Planned(0, "head", {**first, **settings}, {})
 
 
-def test_a_list_gets_words_before_and_behind_in_the_order_of_the_factors() -> None:
+def bench(command: str | list[str], **more: Any) -> Benchmark:
+    return Benchmark(name="b", command=command, **more)
+
+
+QUOTED = "'it'\"'\"'s {clients}'"
+OWN = bench(
+    "x",
+    service=Service(command="own {name}", ready="command:test {name} = x"),
+    load=Load(command="load {clients}"),
+    cpus="3",
+    priority=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "settings", "expected"),
+    [
+        # a list gets words before and behind in the order of the factors
+        (
+            bench(["./b", "{sched}", "{clients}", "{name}", "{seed}", "{other}"]),
+            {},
+            bench(["./b", "other", "1", "plain", "{seed}", "{other}"]),
+        ),
+        (
+            bench(["./b", "{sched}", "{clients}", "{name}", "{seed}", "{other}"]),
+            {"clients": 8, "sched": "fifo", "numa": "near", "name": "it's {clients}"},
+            bench(
+                [
+                    *("chrt", "-f", "8", "numactl", "--localalloc"),
+                    # a value is replaced once: the {clients} in it stays
+                    *("./b", "SCHED_FIFO", "8", "it's {clients}", "{seed}", "{other}"),
+                    *("--rt", "{output}", "--near"),
+                ],
+                cpus="0",
+                priority=5,
+            ),
+        ),
+        # values are quoted in strings
+        (bench("./b {name} {clients} ${name}"), {"name": "it's {clients}"}, bench(f"./b {QUOTED} 1 ${QUOTED}")),
+        # service and load take the place of the benchmark's own
+        (
+            OWN,
+            {"clients": 8, "name": "it's {clients}"},
+            bench(
+                "x",
+                service=Service(command=f"own {QUOTED}", ready=f"command:test {QUOTED} = x"),
+                load=Load(command="load 8"),
+                cpus="3",
+                priority=1,
+            ),
+        ),
+        (
+            OWN,
+            {"clients": 8, "beside": "other", "sched": "fifo"},
+            bench(
+                "chrt -f 8 x --rt {output}",
+                service=Service(command="serve 8 {port}", ready="http://localhost:{port}/8"),
+                load=Load(command=["busy", "plain"], cpus="1"),
+                cpus="0",
+                priority=5,
+            ),
+        ),
+    ],
+)
+def test_what_a_treatment_makes_of_a_benchmark(
+    benchmark: Benchmark, settings: dict[str, str | int], expected: Benchmark
+) -> None:
     found = study(GIVEN)
-    benchmark = Benchmark(name="b", command=["./b", "{sched}", "{clients}", "{name}", "{seed}", "{other}"])
-    assert applied(benchmark, found, at(found)) == Benchmark(
-        name="b", command=["./b", "other", "1", "plain", "{seed}", "{other}"]
-    )
-    both = applied(benchmark, found, at(found, clients=8, sched="fifo", numa="near", name="it's {clients}"))
-    assert both == Benchmark(
-        name="b",
-        command=[
-            *("chrt", "-f", "8", "numactl", "--localalloc"),
-            # a value is replaced once: the {clients} in it stays
-            *("./b", "SCHED_FIFO", "8", "it's {clients}", "{seed}", "{other}"),
-            *("--rt", "{output}", "--near"),
-        ],
-        cpus="0",
-        priority=5,
-    )
-
-
-def test_values_are_quoted_in_strings() -> None:
-    found = study(GIVEN)
-    benchmark = Benchmark(name="b", command="./b {name} {clients} ${name}")
-    assert applied(benchmark, found, at(found, name="it's {clients}")).command == (
-        "./b 'it'\"'\"'s {clients}' 1 $'it'\"'\"'s {clients}'"
-    )
-
-
-def test_service_and_load_take_the_place_of_the_benchmarks_own() -> None:
-    found = study(GIVEN)
-    own = Benchmark(
-        name="b",
-        command="x",
-        service=Service(command="own {name}", ready="command:test {name} = x"),
-        load=Load(command="load {clients}"),
-        cpus="3",
-        priority=1,
-    )
-    kept = applied(own, found, at(found, clients=8, name="it's {clients}"))
-    assert kept.load == Load(command="load 8")
-    assert (kept.cpus, kept.priority) == ("3", 1)
-    assert kept.service == Service(
-        command="own 'it'\"'\"'s {clients}'", ready="command:test 'it'\"'\"'s {clients}' = x"
-    )
-    replaced = applied(own, found, at(found, clients=8, beside="other", sched="fifo"))
-    assert replaced.service == Service(command="serve 8 {port}", ready="http://localhost:{port}/8")
-    assert replaced.load == Load(command=["busy", "plain"], cpus="1")
-    assert (replaced.cpus, replaced.priority) == ("0", 5)
+    assert applied(benchmark, found, at(found, **settings)) == expected
 
 
 def test_what_executions_see() -> None:
     found = study(GIVEN + "[study.factor.a-b]\nx = {}\ny = {}")
+    factors = {"CLIENTS": "8", "NAME": "plain", "SCHED": "SCHED_FIFO", "NUMA": "near", "BESIDE": "own", "A_B": "x"}
     assert environment(found, at(found, sched="fifo", numa="near", clients=8)) == {
         "X": "1",
         "Y": "2",
         "X_Y": "3",
-        "PERFGATE_FACTOR_CLIENTS": "8",
-        "PERFGATE_FACTOR_NAME": "plain",
-        "PERFGATE_FACTOR_SCHED": "SCHED_FIFO",
-        "PERFGATE_FACTOR_NUMA": "near",
-        "PERFGATE_FACTOR_BESIDE": "own",
-        "PERFGATE_FACTOR_A_B": "x",
+        **{f"PERFGATE_FACTOR_{name}": value for name, value in factors.items()},
     }
 
 
@@ -289,33 +290,110 @@ def test_what_a_job_measures(text: str, session: int | None, runner: str | None,
     assert [each.number for each in measured_by(found, planned(found), session, runner)] == numbers
 
 
-def test_the_jobs_of_a_matrix() -> None:
-    xeon = ["self-hosted", "xeon"]
-    cases = {
-        (THREE, 1): [Job(0, 1, None, 12)],
-        (THREE, 2): [Job(0, 2, None, 12), Job(1, 2, None, 12)],
+XEON = ["self-hosted", "xeon"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sessions", "expected"),
+    [
+        (THREE, 1, [Job(0, 1, None, 12)]),
+        (THREE, 2, [Job(0, 2, None, 12), Job(1, 2, None, 12)]),
         # as many as settings name; nothing is measured in session 2
-        (BOUND, 1): [Job(0, 4, None, 2), Job(1, 4, None, 2), Job(3, 4, None, 2)],
-        (RUNNERS, 2): [Job(0, 4, "core2", 3), Job(1, 4, "core2", 3), Job(2, 4, xeon, 3), Job(3, 4, xeon, 3)],
-        (f'{RUNNERS}[study]\nexclude = [{{machine = "old"}}]', 1): [Job(0, 1, xeon, 3)],
-        (RUNNERS + BOUND.split("8]\n")[1], 1): [
-            *(Job(session, 4, "core2", 3) for session in (0, 1, 3)),
-            *(Job(session, 4, xeon, 3) for session in (0, 1, 3)),
-        ],
-    }
-    for (text, sessions), expected in cases.items():
-        found = study(text)
-        laid = jobs(found, planned(found), sessions)
-        assert laid == expected
-        # each treatment is measured by some job
-        measured = {
-            each.number
-            for job in laid
-            for each in measured_by(
-                found,
-                planned(found),
-                job.session,
-                ",".join(job.runner) if isinstance(job.runner, list) else job.runner,
-            )
-        }
-        assert measured == {each.number for each in planned(found)}
+        (BOUND, 1, [Job(0, 4, None, 2), Job(1, 4, None, 2), Job(3, 4, None, 2)]),
+        (RUNNERS, 2, [Job(0, 4, "core2", 3), Job(1, 4, "core2", 3), Job(2, 4, XEON, 3), Job(3, 4, XEON, 3)]),
+        (f'{RUNNERS}[study]\nexclude = [{{machine = "old"}}]', 1, [Job(0, 1, XEON, 3)]),
+        (
+            RUNNERS + BOUND.split("8]\n")[1],
+            1,
+            [Job(session, 4, runner, 3) for runner in ("core2", XEON) for session in (0, 1, 3)],
+        ),
+    ],
+)
+def test_the_jobs_of_a_matrix(text: str, sessions: int, expected: list[Job]) -> None:
+    found = study(text)
+    laid = jobs(found, planned(found), sessions)
+    assert laid == expected
+    # each treatment is measured by some job
+    labels = [(job.session, ",".join(job.runner) if isinstance(job.runner, list) else job.runner) for job in laid]
+    measured = {each.number for of in labels for each in measured_by(found, planned(found), *of)}
+    assert measured == {each.number for each in planned(found)}
+
+
+# --- replicates -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("replicates", "rounds", "wanted"),
+    [(7, 1, (7,)), (7, 2, (4, 3)), (7, 5, (2, 2, 1, 1, 1)), (7, 9, (1,) * 7), (1, 1, (1,))],
+)
+def test_replicates_are_spread_evenly(replicates: int, rounds: int, wanted: tuple[int, ...]) -> None:
+    assert spread(replicates, rounds) == wanted
+
+
+def test_a_study_that_names_no_builds_has_at_most_five() -> None:
+    for text, builds in (("replicates = 3", 3), ("replicates = 9", 5), ("replicates = 9\nbuilds = 9", 9), ("", 5)):
+        assert builds_of(study(f"{THREE}[study]\n{text}")) == builds
+    assert shares_of(Study(replicates=3)) == (1, 1, 1)
+    assert shares_of(Study(replicates=12)) == (3, 3, 2, 2, 2)
+    assert shares_of(Study(replicates=12, builds=2)) == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("shares", "begun", "replicates", "builds", "wanted"),
+    [
+        # finished: what is added are new rounds
+        ((1,) * 5, (1,) * 5, 8, 5, (1, 1, 1, 1, 1, 2, 1)),
+        ((2, 2, 1), (2, 2, 1), 8, 3, (2, 2, 1, 3)),
+        ((2, 2, 1), (2, 2, 1), 8, 6, (2, 2, 1, 1, 1, 1)),
+        ((10,), (10,), 20, 1, (10, 10)),
+        # paused: what has not begun is laid out again
+        ((2, 2, 1), (2, 1), 8, 3, (2, 2, 2, 2)),
+        ((5, 5), (3,), 10, 5, (3, 2, 2, 2, 1)),
+        ((10,), (0,), 10, 5, (2, 2, 2, 2, 2)),
+        # nothing is left to be spread
+        ((5, 5), (5, 5), 10, 5, (5, 5)),
+        # nothing has begun
+        ((1, 1, 1), (), 7, 5, (2, 2, 1, 1, 1)),
+    ],
+)
+def test_extensions(
+    shares: Sequence[int], begun: Sequence[int], replicates: int, builds: int, wanted: tuple[int, ...]
+) -> None:
+    assert extended(shares, begun, replicates, builds) == wanted
+
+
+def test_what_was_measured_stays_whatever_is_asked_for() -> None:
+    rng = random.Random(3)
+    for _ in range(1000):
+        replicates, builds = rng.randint(1, 20), rng.randint(1, 8)
+        shares = spread(replicates, builds)
+        measured = 0
+        for _ in range(rng.randint(1, 4)):
+            measured = rng.randint(measured, sum(shares))
+            begun = _begun(shares, measured)
+            replicates += rng.choice((0, 1, rng.randint(0, 20)))
+            builds += rng.choice((0, 0, rng.randint(0, 5)))
+            now = extended(shares, begun, replicates, builds)
+            assert sum(now) == replicates
+            # every replicate that was measured has its round and number
+            assert all(after >= done for after, done in zip(now, begun, strict=False))
+            assert len(now) >= len(begun)
+            assert all(now)
+            # no added round has more than one of a new study would have
+            assert max(now[len(begun) :], default=0) <= spread(replicates, builds)[0]
+            if sum(begun) < replicates and not begun:
+                assert now == spread(replicates, builds)
+            # the same again, and after any further progress, changes nothing
+            further = _begun(now, rng.randint(measured, sum(now)))
+            assert extended(now, further, replicates, builds) == now
+            shares = now
+
+
+def _begun(shares: Sequence[int], measured: int) -> tuple[int, ...]:
+    found = []
+    for share in shares:
+        if measured <= 0:
+            break
+        found.append(min(share, measured))
+        measured -= share
+    return tuple(found)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gate.evidence.hosts import host_names, run_states, side_differences, state_changes
+from gate.evidence.hosts import differing, host_names, is_fact, run_states, side_differences, state_changes
 from gate.evidence.records import Located, read
-from gate.model import HostState, Record, Run
+from gate.model import Execution, HostState, Metric, Record, Run, Side
 from gate.model.warnings.hosts import (
     Event,
     FactOfSides,
@@ -63,34 +63,29 @@ def test_changes_of_a_machine(change: dict[str, Any], said: list[Event]) -> None
 
 
 def test_a_load_from_before() -> None:
-    (said,) = state_changes({**BEGIN, "load": 2.4}, {**BEGIN, **QUIET})
-    assert said == Load(2.4, 1.2, 4)
-    alone = {name: value for name, value in BEGIN.items() if name != "processors"}
-    (said,) = state_changes(alone, {**alone, **QUIET, "load": 5.2})
-    assert said == Load(0.3, 5.2, None)
+    assert state_changes({**BEGIN, "load": 2.4}, {**BEGIN, **QUIET}) == [Load(2.4, 1.2, 4)]
+    alone = without("processors", BEGIN)
+    assert state_changes(alone, {**alone, **QUIET, "load": 5.2}) == [Load(0.3, 5.2, None)]
+
+
+def without(key: str, state: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name != key}
 
 
 @pytest.mark.parametrize("key", list(BEGIN))
-def test_what_is_not_in_both_is_not_spoken_of(key: str) -> None:
-    without = {name: value for name, value in BEGIN.items() if name != key}
+def test_what_is_not_in_both_or_of_another_shape_is_not_spoken_of(key: str) -> None:
     end = {**BEGIN, **QUIET}
-    assert state_changes(without, end) == []
-    assert state_changes(BEGIN, {name: value for name, value in end.items() if name != key}) == []
-
-
-@pytest.mark.parametrize("odd", [None, "many", [], {}, True, -5])
-def test_states_of_another_shape(odd: object) -> None:
+    assert state_changes(without(key, BEGIN), end) == state_changes(BEGIN, without(key, end)) == []
     # by hand, or of a newer perfgate
-    for key in BEGIN:
-        state_changes({**BEGIN, key: odd}, {**BEGIN, **QUIET})
-        state_changes(BEGIN, {**BEGIN, **QUIET, key: odd})
+    odds: tuple[object, ...] = (None, "many", [], {}, True, -5)
+    for odd in odds:
+        state_changes({**BEGIN, key: odd}, end)
+        state_changes(BEGIN, {**end, key: odd})
     assert state_changes({}, {}) == []
 
 
 def test_time_is_taken_where_uptime_is_unknown() -> None:
-    begin = {name: value for name, value in BEGIN.items() if name != "uptime"}
-    end = {**begin, **QUIET, "pressure_memory": 50_000_000}
-    end.pop("uptime")
+    begin, end = without("uptime", BEGIN), without("uptime", {**BEGIN, **QUIET, "pressure_memory": 50_000_000})
     assert state_changes(begin, end) == [Pressure("memory", 0.5)]
 
 
@@ -98,62 +93,67 @@ def host(when: Any, session: int = 0, **change: Any) -> HostState:
     return HostState(when=when, session=session, state={**BEGIN, **(QUIET if when == "end" else {}), **change})
 
 
-def states(records: list[Record], path: str = "m.jsonl") -> list[Event]:
+def part(session: int = 0, **change: Any) -> list[Record]:
+    """Make a part of a run, on a machine that is another one from its beginning on."""
+    return [host("begin", session, **change), host("end", session, **change)]
+
+
+def states(*records: Record, path: str = "m.jsonl") -> list[Event]:
     return run_states([Located(record, path, i) for i, record in enumerate(records, 1)])
 
 
-def test_runs_that_were_killed_and_resumed() -> None:
-    stolen = {"cpu_steal": 1420}
-    quiet: list[Record] = [host("begin"), host("end")]
-    assert states(quiet) == []
-    assert states([]) == []
-    # of a run that was killed there is no end: what happened until the next beginning is not of the measuring
-    assert states([host("begin"), host("begin", **stolen), host("end", **stolen)]) == []
-    assert states([host("begin"), host("begin"), host("end", **stolen)]) == [Steal(0.042)]
-    rebooted: list[Record] = [host("begin"), host("begin", boot_id="b"), host("end", boot_id="b")]
-    assert states(rebooted) == [Rebooted()]
-    assert states([host("begin"), host("end"), host("begin", kernel="6.8"), host("end", kernel="6.8")]) == [
-        KernelChanged("6.1.0", "6.8")
-    ]
+STOLEN = {"cpu_steal": 1420}
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        ([], []),
+        (part(), []),
+        # of a run that was killed there is no end: what happened until the next beginning is not of the measuring
+        ([host("begin"), *part(**STOLEN)], []),
+        ([host("begin"), host("begin"), host("end", **STOLEN)], [Steal(0.042)]),
+        ([host("begin"), *part(boot_id="b")], [Rebooted()]),
+        ([*part(), *part(kernel="6.8")], [KernelChanged("6.1.0", "6.8")]),
+        # sessions are apart
+        (
+            [host("begin"), host("begin", 1, boot_id="b"), host("end", 1, boot_id="b", oom_kills=3), host("end")],
+            [OutOfMemory(2, session=1)],
+        ),
+        # two runs are not one machine that was rebooted
+        ([Run(), *part(), Run(), *part(boot_id="b", kernel="6.8")], []),
+    ],
+)
+def test_runs_that_were_killed_resumed_or_put_together(records: list[Record], said: list[Event]) -> None:
+    assert states(*records) == said
+
+
+def test_files_are_apart() -> None:
+    runs = {"a": part(), "b": [Run(), *part(boot_id="b", kernel="6.8")]}
+    assert run_states([Located(record, path, 1) for path, run in runs.items() for record in run]) == []
 
 
 def test_what_happened_in_both_parts_of_a_resumed_run_is_told_once() -> None:
-    little, much = {"cpu_steal": 1220, "pressure_memory": 5_000_000}, {"cpu_steal": 1420}
-    first: list[Record] = [host("begin"), host("end", **little)]
-    second: list[Record] = [host("begin"), host("end", **much)]
-    (stolen,) = states(second)
-    assert len(states(first)) == 2
-    assert states([*first, *second]).count(stolen) == 1
-    assert [type(event) for event in states([*first, *second])] == [Steal, Pressure]
-    assert states([*second, *first])[0] == stolen
-
-
-def test_sessions_are_apart() -> None:
-    records: list[Record] = [
-        host("begin"), host("begin", 1, boot_id="b"), host("end", 1, boot_id="b", oom_kills=3), host("end"),
-    ]  # fmt: skip
-    assert states(records) == [OutOfMemory(2, session=1)]
+    first = [host("begin"), host("end", cpu_steal=1220, pressure_memory=5_000_000)]
+    second = [host("begin"), host("end", **STOLEN)]
+    (stolen,) = states(*second)
+    assert len(states(*first)) == 2
+    assert [type(event) for event in states(*first, *second)] == [Steal, Pressure]
+    assert stolen in states(*first, *second)
+    assert states(*second, *first)[0] == stolen
 
 
 def test_what_happened_to_one_of_several_machines_names_it() -> None:
     lines: dict[str, list[dict[str, Any]]] = {}
     for session, name in enumerate(("arm", "amd")):
-        more = {"state": {**BEGIN, **QUIET, "oom_kills": 1 + session}, "session": session}
+        state = {**BEGIN, **QUIET, "oom_kills": 1 + session}
         lines[name] = [
             {"type": "run", "session": session, "sessions": 2, "host": {"hostname": name}},
             {"type": "host", "when": "begin", "session": session, "state": BEGIN},
             *one("base", "head", session=session),
-            {"type": "host", "when": "end", **more},
+            {"type": "host", "when": "end", "session": session, "state": state},
         ]
     assert run_states(files(**lines)) == [OutOfMemory(1, session=1, host="amd")]
-
-
-def test_two_runs_are_not_one_machine_that_was_rebooted() -> None:
-    one: list[Record] = [Run(), host("begin"), host("end")]
-    other: list[Record] = [Run(), host("begin", boot_id="b", kernel="6.8"), host("end", boot_id="b", kernel="6.8")]
-    assert states([*one, *other]) == []
-    files = [Located(record, path, 1) for path, run in (("a", one[1:]), ("b", other[1:])) for record in run]
-    assert run_states(files) == []
 
 
 # --- base and head ------------------------------------------------------------------------------------------------------
@@ -175,10 +175,12 @@ def one(*sides: str, **more: Any) -> list[dict[str, Any]]:
     return [execution(side, [1.0], **more) for side in sides]
 
 
+B = {**A, "hostname": "b"}
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        {"hostname": "b"},
         {"kernel": "6.8.0"},
         {"hostname": "b", "kernel": "6.8.0"},
         {"boot_id": "boot-a-2"},
@@ -187,25 +189,19 @@ def one(*sides: str, **more: Any) -> list[dict[str, Any]]:
 )
 def test_each_difference_is_told(change: dict[str, str]) -> None:
     records = files(x=[run(**A), *one("base")], y=[run(**{**A, **change}), *one("head")])
-    head = Machine(**{**A, **change})
-    assert side_differences(records) == [SidesApart((), None, (MACHINE,), (head,))]
+    assert side_differences(records) == [SidesApart((), None, (MACHINE,), (Machine(**{**A, **change}),))]
 
 
 def test_what_machines_differ_in_stands_beside_their_names() -> None:
-    first, second = (
-        {**A, "cpu": cpu, "cores": "2", "python": version} for cpu, version in (("X", "3.11"), ("Y", "3.12"))
-    )
-    second |= {"fingerprint": "bbbbbbbbbbbb"}
-    records = files(x=[run(**first), *one("base")], y=[run(**second), *one("head")])
-    (found,) = side_differences(records)
+    cpus = (FactOfSides("cpu", ("X",), ("Y",)),)
+    first, second = ({**A, "cpu": cpu, "cores": "2", "python": "3"} for cpu in "XY")
+    second["fingerprint"] = "bbbbbbbbbbbb"
+    (found,) = side_differences(files(x=[run(**first), *one("base")], y=[run(**second), *one("head")]))
     assert isinstance(found, SidesApart)
-    assert (found.base, found.facts) == ((MACHINE,), (FactOfSides("cpu", ("X",), ("Y",)),))
+    assert (found.base, found.facts) == ((MACHINE,), cpus)
     # a line of another program may know nothing but that
     records = files(x=[run(cpu="X"), *one("base")], y=[run(cpu="Y"), *one("head")])
-    assert side_differences(records) == [SidesApart((), None, (), (), (FactOfSides("cpu", ("X",), ("Y",)),))]
-
-
-B = {**A, "hostname": "b"}
+    assert side_differences(records) == [SidesApart((), None, (), (), cpus)]
 
 
 @pytest.mark.parametrize(
@@ -252,13 +248,10 @@ def test_machines_of_both_sides(lines: dict[str, list[dict[str, Any]]], said: li
 
 
 def test_the_benchmarks_are_named_where_others_do_not_differ() -> None:
-    b = run(**{**A, "hostname": "b"})
+    base, head = ([line for name in "pqrst" for line in one(side, benchmark=name)] for side in ("base", "head"))
     same = [run(**A), *one("base", "head", benchmark="same")]
-    names = ["p", "q", "r", "s", "t"]
-    base = [line for name in names for line in one("base", benchmark=name)]
-    head = [line for name in names for line in one("head", benchmark=name)]
-    found = side_differences(files(x=[*same, *base], y=[b, *head]))
-    assert found == [SidesApart(tuple(names), None, (MACHINE,), (OTHER,))]
+    found = side_differences(files(x=[*same, *base], y=[run(**B), *head]))
+    assert found == [SidesApart(tuple("pqrst"), None, (MACHINE,), (OTHER,))]
 
 
 def test_the_machine_of_a_session_is_named_as_far_as_it_is_known() -> None:
@@ -274,3 +267,91 @@ def test_the_machine_of_a_session_is_named_as_far_as_it_is_known() -> None:
         "bench": {0: "arm", 1: "machine 01234567", 3: "amd and amd-2"},
         "other": {3: "amd-2"},
     }
+
+
+# --- what else the files know of machines, compilers and runtimes -----------------------------------------------------
+
+
+def side(name: Side, *files: dict[str, Any], labels: dict[str, str] | None = None) -> list[Located]:
+    """Give a file of a side for each host; "created" and "tools" are of its run line."""
+    found = []
+    for number, host in enumerate(files):
+        own = {key: value for key, value in host.items() if key not in ("created", "tools")}
+        run = Run(host=own, apart=True, created=host.get("created"), tools=host.get("tools", []))
+        metrics = {"time": Metric(unit="s", values=[1.0])}
+        e = Execution(benchmark="b", side=name, build=number, execution=0, metrics=metrics, labels=labels or {})
+        found += [Located(run, f"{name}{number}", 1), Located(e, f"{name}{number}", 2)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        # the worst comes first, under one name for all tools
+        (
+            {"kernel": "6.1", "python_version": "3.11", "num_cpus": 2, "cpu": "A"},
+            {"kernel": "6.8", "python_version": "3.12", "cpu_count": 4, "cpu": "B"},
+            [("cpu", "A", "B"), ("processors", "2", "4"), ("Python version", "3.11", "3.12"), ("kernel", "6.1", "6.8")],
+        ),
+        *[
+            ({key: base}, {key: head}, said)
+            for key, base, head, said in (
+                ("hostname", "a", "b", []),
+                ("host_name", "a", "b", []),
+                ("boot_id", "a", "b", []),
+                ("executable", "a", "b", []),
+                ("jvm", "/a/java", "/b/java", []),
+                ("git_commit", "a", "b", []),
+                ("mhz_per_cpu", 2600, 2400, []),
+                ("mhz_per_cpu", 2600, 3600, [("clock rate", "2600", "3600")]),
+                ("memory", "16GB", "15.6GB", []),
+                ("memory", "16GB", "64GB", [("memory", "16GB", "64GB")]),
+                ("cpu", "A", "unknown", []),
+                ("cpu", "A", None, []),
+                ("created", "2026-11-01", "2026-11-20", []),
+                ("created", "?", "2020-01-01", []),
+                ("created", "2026-01-05T10:00:00Z", "2026-11-20 08:00:00", [("date", "2026-01-05", "2026-11-20")]),
+                ("tools", ["Catch2"], ["Catch2 3.7.1"], []),
+                ("tools", ["pyperf 2.6.0"], ["pyperf 2.9.0"], [("measuring tool", "pyperf 2.6.0", "pyperf 2.9.0")]),
+                ("cpu_scaling_enabled", True, False, [("cpu_scaling_enabled", "on", "off")]),
+                ("jvmArgs", [], ["-Xmx4g", "-ea"], [("JVM arguments", "none", "-Xmx4g -ea")]),
+                ("debugger", False, True, [("debugger", "off", "on")]),
+                ("python_cflags", "-O2", "-O0", [("Python's compiler flags", "-O2", "-O0")]),
+            )
+        ],
+    ],
+)
+def test_what_both_files_say_of_a_fact(base: dict[str, Any], head: dict[str, Any], said: list[tuple[str, ...]]) -> None:
+    found = differing([*side("base", base), *side("head", head)])
+    assert [(f.name, *f.base, *f.head) for f in found] == said
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        ({"toolchain": "go1.20"}, {"toolchain": "go1.21"}, [("toolchain", "go1.20", "go1.21")]),
+        ({"branch": "a", "format": "json"}, {"branch": "b", "format": "xml"}, []),
+        ({"/gomaxprocs": "8", "goarch": "x"}, {"goarch": "x"}, [("GOMAXPROCS", "8", "1")]),
+        ({"/gomaxprocs": "8"}, {}, []),
+        ({"date": "2020-01-01"}, {"date": "2026-01-01"}, [("date", "2020-01-01", "2026-01-01")]),
+    ],
+)
+def test_labels_that_are_facts(base: dict[str, str], head: dict[str, str], said: list[tuple[str, ...]]) -> None:
+    found = differing([*side("base", {}, labels=base), *side("head", {}, labels=head)])
+    assert [(f.name, *f.base, *f.head) for f in found] == said
+
+
+def test_facts_of_sides_that_mix_several_and_of_one_side_and_what_somebody_compares_by() -> None:
+    records = [*side("base", {"cpu": "B"}, {"cpu": "A"}), *side("head", {"cpu": "A"}, {"cpu": "B"})]
+    assert differing(records) == (FactOfSides("cpu", ("A", "B"), ("A", "B")),)
+    two = [*side("base", {}, labels={"runtime": "6"}), *side("base", {}, labels={"runtime": "8"})]
+    assert differing([*two, *side("head", {}, labels={"runtime": "8"})]) == ()
+    assert differing(side("head", {"cpu": "A"}, labels={"/gomaxprocs": "8", "goarch": "x"})) == ()
+    records = [*side("base", {"num_cpus": 2, "cpu": "A"}), *side("head", {"num_cpus": 4, "cpu": "B"})]
+    assert [f.name for f in differing(records, {"cpu"})] == ["processors"]
+    assert differing(records, {"cpu", "num_cpus"}) == ()
+
+
+def test_names_that_projects_give_to_facts() -> None:
+    names = ("compiler", "cxx_flags", "ldflags", "goexperiment", "CPU model", "branch", "version_of_app")
+    assert [name for name in names if not is_fact(name)] == ["branch", "version_of_app"]

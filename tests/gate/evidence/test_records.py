@@ -2,6 +2,7 @@ import errno
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,11 @@ from gate.model import Build, Execution, Failure, HostState, Look, Run
 from tests.support.lines import execution, text
 
 GOOD = text([execution("base", [1, 2.5])])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "m.jsonl"
 
 
 def test_every_type_of_line() -> None:
@@ -94,54 +100,51 @@ def test_a_torn_last_line_is_left_out_at_whatever_byte_it_was_cut() -> None:
     assert len(read("m.jsonl", whole).records) == 2
 
 
-def test_appending_after_a_torn_line_cuts_it_off(tmp_path: Path) -> None:
-    file = tmp_path / "m.jsonl"
+def test_appending_after_a_torn_line_cuts_it_off(file: Path) -> None:
     file.write_bytes(GOOD.encode() + b'{"type":"exec')
     with Appender(file) as append:
         append(Look(look=1))
     assert [type(r.record) for r in read("m", file.read_bytes()).records] == [Execution, Look]
     assert not cut_torn(file)
-    assert not cut_torn(tmp_path / "absent.jsonl")
+    assert not cut_torn(file.with_name("absent.jsonl"))
 
 
-@pytest.mark.parametrize(("written", "kept"), [(2, 1), (3, 1), (4, 4)])
-def test_a_resumed_run_cuts_off_a_suite_s_execution_that_was_not_written_whole(
-    tmp_path: Path, written: int, kept: int
+def of_suite(names: str, lines: int, **more: Any) -> list[dict[str, Any]]:
+    return [execution("base", [1], benchmark=f"s/{n}", suite="s", lines=lines, **more) for n in names]
+
+
+SUITES = [*of_suite("x", 1), *of_suite("xyz", 3, build=1)]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (text(SUITES[:2]) + "\n", 1),
+        (text(SUITES[:3]) + "\n", 1),
+        (text(SUITES) + "\n", 4),
+        # executions of two treatments are not one execution
+        (text([*of_suite("xy", 2, factors={"a": 1}), *of_suite("x", 2, factors={"a": 2})]) + "\n", 2),
+        # other lines are never cut
+        ("", 0),
+        (GOOD, 1),
+        (GOOD + '{"type":"look","look":3}\n', 2),
+    ],
+)
+def test_a_resumed_run_cuts_off_a_suites_execution_that_was_not_written_whole(
+    file: Path, written: str, kept: int
 ) -> None:
-    parts = [
-        execution("base", [1], build=b, benchmark=f"s/{n}", suite="s", lines=n_lines)
-        for b, names, n_lines in ((0, "x", 1), (1, "xyz", 3))
-        for n in names
-    ]
-    file = tmp_path / "m.jsonl"
-    file.write_text(text(parts[:written]) + "\n")
-    assert cut_incomplete(file) is (kept < written)
+    file.write_text(written)
+    before = len(read("m", written.encode()).records)
+    assert cut_incomplete(file) is (kept < before)
     assert len(read("m", file.read_bytes()).records) == kept
+    assert kept < before or file.read_text() == written
     assert not cut_incomplete(file)
 
 
-def test_executions_of_two_treatments_are_not_one_execution(tmp_path: Path) -> None:
-    at = [(1, "x"), (1, "y"), (2, "x")]
-    parts = [execution("head", [1], benchmark=f"s/{n}", suite="s", lines=2, factors={"a": a}) for a, n in at]
-    file = tmp_path / "m.jsonl"
-    file.write_text(text(parts) + "\n")
-    assert cut_incomplete(file)
-    assert len(read("m", file.read_bytes()).records) == 2
-
-
-def test_other_lines_are_never_cut_as_incomplete(tmp_path: Path) -> None:
-    file = tmp_path / "m.jsonl"
-    for content in ("", GOOD, GOOD + '{"type":"look","look":3}\n'):
-        file.write_text(content)
-        assert not cut_incomplete(file)
-        assert file.read_text() == content
-
-
 def test_what_was_appended_can_be_read_at_once_and_is_flushed_before_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[int] = []
-    file = tmp_path / "m.jsonl"
     with Appender(file) as append:
         monkeypatch.setattr(os, "fsync", lambda _: synced.append(file.read_bytes().count(b"\n")))
         append(Look(look=1))
@@ -152,11 +155,7 @@ def test_what_was_appended_can_be_read_at_once_and_is_flushed_before_the_next(
 
 
 @pytest.mark.parametrize("last", [True, False])
-def test_a_flush_that_fails_takes_back_what_it_was_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: bool
-) -> None:
-    file = tmp_path / "m.jsonl"
-
+def test_a_flush_that_fails_takes_back_what_it_was_for(file: Path, monkeypatch: pytest.MonkeyPatch, last: bool) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -61,7 +61,7 @@ def statuses(evidence: Evidence) -> list[tuple[str | None, str]]:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def test_parts_become_one_run() -> None:
+def test_parts_become_one_run_also_in_one_file() -> None:
     evidence = gathered(*ALL)
     assert evidence.failures == []
     assert (evidence.rounds.done, evidence.rounds.planned) == (4, 4)
@@ -69,52 +69,48 @@ def test_parts_become_one_run() -> None:
     assert evidence.run.benchmarks == {"base": ["x", "y", "z"], "head": ["x", "y", "z"]}
     assert [case.base.counts[2].tolist() for case in evidence.cases] == [[2, 2]] * 3
     assert evidence.warnings == [TwoSessions()]
+    together = gathered([line for lines in ALL for line in lines])
+    assert (together.failures, together.rounds.done) == ([], 4)
 
 
-def test_a_concatenated_file_holds_the_same_parts() -> None:
-    evidence = gathered([line for lines in ALL for line in lines])
-    assert (evidence.failures, evidence.rounds.done) == ([], 4)
+OLD = {**run_line(shard="2/2", session=0), "benchmarks": {"base": ["old"], "head": []}}
+FAILED = {"type": "failure", "kind": "build", "side": "head", "session": 1, "build": 0, "status": "exit 2"}
 
 
 @pytest.mark.parametrize(
-    ("kept", "said"),
+    ("files_", "said"),
     [
-        ([0, 1, 2], ["shard 2 of 2 of session 1 is missing"]),
-        ([0, 3], ["shard 2 of 2 of session 0 is missing", "shard 1 of 2 of session 1 is missing"]),
-        ([0, 2], ["shard 2 of 2 is missing"]),
-        ([2, 3], ["session 0 of 2 is missing"]),
+        (ALL[:3], [(None, "shard 2 of 2 of session 1 is missing")]),
+        (
+            [ALL[0], ALL[3]],
+            [(None, "shard 2 of 2 of session 0 is missing"), (None, "shard 1 of 2 of session 1 is missing")],
+        ),
+        ([ALL[0], ALL[2]], [(None, "shard 2 of 2 is missing")]),
+        (ALL[2:], [(None, "session 0 of 2 is missing")]),
+        # a part without an execution names its file; one that failed says what failed and no more
+        (
+            [*ALL[:3], ALL[3][:1]],
+            [(None, "shard 2 of 2 of session 1 gave no values: d ends before the first start")],
+        ),
+        ([*ALL[:3], [ALL[3][0], FAILED]], [(None, "exit 2")]),
+        ([*ALL[:3], [ALL[3][0], {**FAILED, "kind": "setup"}]], [(None, "exit 2")]),
+        # a session of one side is no session
+        (
+            [*ALL[:2], [line for line in ALL[2] if line.get("side") != "head"], ALL[3]],
+            [(None, "shard 1 of 2 of session 1 has no values of head")],
+        ),
+        # a shard without anything to compare is not missing
+        ([part("x", "1/2", 0, 1), [OLD]], [("old", "base has it, head does not")]),
     ],
 )
-def test_each_part_that_is_missing_is_named(kept: list[int], said: list[str]) -> None:
-    evidence = gathered(*(ALL[i] for i in kept))
-    assert [status for name, status in statuses(evidence) if name is None] == said
-
-
-def test_a_part_without_an_execution_names_its_file() -> None:
-    evidence = gathered(*ALL[:3], ALL[3][:1])
-    said = "shard 2 of 2 of session 1 gave no values: d ends before the first start"
-    assert statuses(evidence) == [(None, said)]
-
-
-@pytest.mark.parametrize("kind", ["setup", "build"])
-def test_a_part_that_failed_says_what_failed_and_no_more(kind: str) -> None:
-    failure = {"type": "failure", "kind": kind, "side": "head", "session": 1, "build": 0, "status": "exit 2"}
-    assert statuses(gathered(*ALL[:3], [ALL[3][0], failure])) == [(None, "exit 2")]
-
-
-def test_a_shard_without_anything_to_compare_is_not_missing() -> None:
-    old = {**run_line(shard="2/2", session=0), "benchmarks": {"base": ["old"], "head": []}}
-    (failure,) = gathered(part("x", "1/2", 0, 1), [old]).failures
-    assert (failure.benchmark, failure.status) == ("old", "base has it, head does not")
-    evidence = gathered(part("x", "1/2", 0, 1), [old])
-    assert (evidence.rounds.done, evidence.rounds.planned) == (2, 2)
-
-
-def test_a_session_of_one_side_is_no_session() -> None:
-    base = [line for line in ALL[2] if line.get("side") != "head"]
-    assert statuses(gathered(ALL[0], ALL[1], base, ALL[3])) == [
-        (None, "shard 1 of 2 of session 1 has no values of head")
-    ]
+def test_each_part_that_is_missing_is_named(
+    files_: list[list[dict[str, Any]]], said: list[tuple[str | None, str]]
+) -> None:
+    evidence = gathered(*files_)
+    # of what was not measured at all nothing is said of single benchmarks
+    assert [each for each in statuses(evidence) if each[0] in (None, "old")] == said
+    if OLD in files_[-1]:
+        assert (evidence.rounds.done, evidence.rounds.planned) == (2, 2)
 
 
 def test_a_benchmark_that_one_session_lacks_is_not_judged_by_the_others() -> None:
@@ -144,18 +140,20 @@ def test_a_metric_that_one_session_lacks_is_not_judged_by_the_others(session: in
     assert (failure.kind, failure.benchmark, failure.session) == ("missing", "x", session)
     assert (failure.side, failure.status) == (side or None, f"metric b gave no values in session {session}")
     assert [case.metric for case in evidence.cases] == ["a"]
+    # of one that is only recorded it is a warning
+    config = parse(read_source('[plan]\nmetrics = ["a"]', "perfgate.toml"))
+    evidence = gather(files(*parts), config)
+    assert evidence.failures == []
+    assert MetricMissing("x", "b", "{}", session) in evidence.warnings
+    assert {case.metric: case.decided for case in evidence.cases} == {"a": True, "b": False}
 
 
-def test_a_metric_that_each_side_lacks_elsewhere_names_both() -> None:
+def test_metrics_and_settings_that_each_side_or_session_lacks_elsewhere() -> None:
     evidence = gathered(metrics(0, "b", "base"), metrics(1, "b", "head"))
     assert [(f.session, f.side) for f in evidence.failures] == [(0, "base"), (1, "head")]
-
-
-def test_a_setting_that_one_session_lacks_is_named() -> None:
     evidence = gathered(metrics(0, factors={"size": 1}), metrics(1, factors={"size": 2}))
     assert [(f.benchmark, f.factors, f.status) for f in evidence.failures][:2] == [
-        ("x", {"size": 1}, "metric a gave no values in session 1"),
-        ("x", {"size": 1}, "metric b gave no values in session 1"),
+        ("x", {"size": 1}, f"metric {name} gave no values in session 1") for name in "ab"
     ]
     assert (len(evidence.failures), evidence.cases) == (4, [])
 
@@ -175,14 +173,6 @@ def test_an_unfit_host_is_named_where_there_are_several() -> None:
     ]
     alone = gathered([run_line("x", host={"hostname": "m"}, warnings=[unfit]), *both("x")]).warnings
     assert UnfitHost(OnBattery()) in alone
-
-
-def test_a_metric_that_is_only_recorded_is_a_warning() -> None:
-    config = parse(read_source('[plan]\nmetrics = ["a"]', "perfgate.toml"))
-    evidence = gather(files(metrics(0), metrics(1, "b")), config)
-    assert evidence.failures == []
-    assert MetricMissing("x", "b", "{}", 1) in evidence.warnings
-    assert {case.metric: case.decided for case in evidence.cases} == {"a": True, "b": False}
 
 
 def test_the_order_of_files_changes_nothing() -> None:
@@ -278,42 +268,24 @@ def of_host(name: str, **more: Any) -> dict[str, Any]:
     return {"host": {"fingerprint": name * 4, "hostname": name}, **more}
 
 
-def test_what_is_remembered_stays_in_one_run() -> None:
-    evidence = gathered([run_line("x", memory=MEMORY, **of_host("m")), *both("x")])
-    assert evidence.run is not None
-    assert evidence.run.memory is not None
-    assert evidence.warnings == []
+M, N = of_host("m"), of_host("n")
 
 
 @pytest.mark.parametrize(
     ("contents", "why"),
     [
-        (
-            [
-                part("x", "1/2", 0, 1, memory=MEMORY, **of_host("m")),
-                part("y", "2/2", 0, 1, memory=MEMORY, **of_host("n")),
-            ],
-            MemoryOfOneFile(),
-        ),
-        (
-            [part("x", "1/2", 0, 1, memory=MEMORY, **of_host("m")), part("y", "2/2", 0, 1, **of_host("m"))],
-            MemoryOfOneFile(),
-        ),
-        (
-            [[run_line("x", memory=MEMORY, **of_host("m")), *both("x"), *both("x", 1)]],
-            MemoryOfOneSession(),
-        ),
-        (
-            [part("x", "1/1", s, memory=MEMORY, **of_host("m")) for s in (0, 1)],
-            MemoryOfOneSession(),
-        ),
+        ([[run_line("x", memory=MEMORY, **M), *both("x")]], None),
+        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, memory=MEMORY, **N)], MemoryOfOneFile()),
+        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, **M)], MemoryOfOneFile()),
+        ([[run_line("x", memory=MEMORY, **M), *both("x"), *both("x", 1)]], MemoryOfOneSession()),
+        ([part("x", "1/1", s, memory=MEMORY, **M) for s in (0, 1)], MemoryOfOneSession()),
     ],
 )
-def test_what_one_machine_remembers_is_not_used_for_another(contents: list[Any], why: AnyWarning) -> None:
+def test_what_one_machine_remembers_stays_in_one_run_of_it(contents: list[Any], why: AnyWarning | None) -> None:
     evidence = gathered(*contents)
     assert evidence.run is not None
-    assert evidence.run.memory is None
-    assert why in evidence.warnings
+    assert (evidence.run.memory is None) is (why is not None)
+    assert why in evidence.warnings if why else evidence.warnings == []
 
 
 def test_several_machines_are_named() -> None:

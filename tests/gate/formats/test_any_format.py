@@ -1,28 +1,110 @@
-"""A file of any format read as any other: refused in one line, or nothing is wrong with it."""
+"""Every format: recognised by its content alone, whatever its encoding; read as any other, mangled or cut off."""
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gate.cli.listing import result_formats
-from gate.formats import asv, mitata
-from gate.formats.parts.reading import read, recognised
+from gate.evidence.foreign import named
+from gate.formats import adapter, asv, mitata
+from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.result import Result
 from gate.formats.parts.source import Source
 from gate.model import UserError
-from tests.support.foreign import DATA, files
+from tests.support.foreign import DATA, files, of_text
 from tests.support.long_lines import at_once, stretched
 from tests.support.mangled import read_or_refuse
 
-FILES = sorted(f for folder in DATA.iterdir() for f in folder.iterdir() if f.is_file() and f.name != "README.md")
+# README.md of a folder names the tool's version and the command; what begins with "_" is read as a part of a folder
+FILES = sorted(f for folder in DATA.iterdir() for f in folder.iterdir() if f.name != "README.md")
+
+
+def ids(file: Path) -> str:
+    return f"{file.parent.name}-{file.name}"
+
+
+def said(reading: Reading) -> bytes:
+    return msgspec.json.encode([reading.measured, reading.aggregates, reading.failed, reading.about], enc_hook=list)
+
+
+@pytest.mark.parametrize("file", FILES, ids=ids)
+def test_one_adapter_recognises_a_file_by_its_content(file: Path) -> None:
+    source = Source("x", file) if file.is_dir() else Source("x", None, file.read_bytes())
+    assert [name for name in result_formats() if adapter(name).recognises(source)] == [file.parent.name]
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.is_file() and f.suffix not in (".bin", ".gz")], ids=ids)
+def test_encodings_and_line_ends_change_nothing(file: Path, tmp_path: Path) -> None:
+    data = file.read_bytes()
+    expected = said(read(Source("x", None, data)))
+    text = data.decode()
+    changes = {
+        "gz": gzip.compress(data),
+        "bom": b"\xef\xbb\xbf" + data,
+        "crlf": text.replace("\n", "\r\n").encode(),
+        "utf-16": text.encode("utf-16"),
+        "utf-16-be": b"\xfe\xff" + text.encode("utf-16-be"),
+    }
+    path = tmp_path / "unnamed"
+    for change, changed in changes.items():
+        path.write_bytes(changed)
+        source = Source("x", path)
+        assert recognised(source) == file.parent.name, change
+        assert said(read(source)) == expected, change
+
+
+def test_each_format_has_a_real_file() -> None:
+    assert {folder.name for folder in DATA.iterdir()} == set(result_formats())
+    assert all((folder / "README.md").exists() for folder in DATA.iterdir())
+
+
+UNREAD = {
+    "Bencher Metric Format": '{"a": {"latency": {"value": 1.0}}}',
+    "BenchmarkDotNet's report": "Method,Job,WarmupCount,Mean,Error,StdDev\nQuick,DefaultJob,1,9.0 ns,0.1 ns,0.1 ns\n",
+    "cargo-criterion": '{"reason":"benchmark-complete","id":"sum","iteration_count":[1],"measured_values":[5.0],'
+    '"unit":"ns","throughput":[]}\n{"reason":"group-complete","group_name":"sum","benchmarks":["sum"]}\n',
+    "critcmp's export": '{"name": "after", "benchmarks": {"a": {"criterion_estimates_v1": {}}}}',
+    "Gatling's log": "RUN\ttiny.Tiny\ttiny\t1764094031000\t \t3.9.5\nREQUEST\t\tpage\t1764094031100\t1764094031105\tOK\t \n",
+    "ghz": '{"date":"2026-11-25T17:57:11Z","endReason":"normal","options":{"call":"a.B.c"},"count":1,"average":5,'
+    '"fastest":5,"slowest":5,"rps":100,"details":[{"timestamp":"2026-11-25T17:57:11Z","latency":5,"status":"OK"}]}',
+    "a custom tool of github-action-benchmark": '[{"name": "a", "unit": "ms", "value": 1.5}]',
+    "HdrHistogram's percentiles": "       Value     Percentile TotalCount 1/(1-Percentile)\n\n 1.5 0.0 1 1.00\n",
+    "hey": "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n1,0,0,0,1,0,200,0",
+    "JMH's table": "Benchmark  Mode  Cnt  Score   Error  Units\nA.b        avgt    5  1.234 ± 0.1  us/op\n",
+    "JMH's log": "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\nIteration   1: 3.2 us/op\n",
+    "Locust": '[{"name": "/", "method": "GET", "num_requests": 1, "response_times": {"5": 1}}]',
+    "ReBench": "#!rebench -D x.conf\ninvocation\titeration\tvalue\tunit\tcriterion\tbenchmark\n1\t1\t5\tms\ttotal\tSum\n",
+    "vegeta's binary results": "\x7f\x03\x01\x01\x06Result\x01\x06Latency\x01BytesOut",
+}
+"""What once was read, or might be thought to be."""
+
+
+@pytest.mark.parametrize("text", UNREAD.values(), ids=list(UNREAD))
+def test_other_tools_are_refused_with_the_way_in(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as raised:
+        read(Source("x", None, text.encode()))
+    assert str(raised.value) == (
+        "x: is in no format that perfgate knows (`perfgate import --help` lists them; --from names one): write the "
+        "values of another tool as JSON lines, see docs/import.md"
+    )
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(UserError, match=r"nor a result file .*: write the values of another tool as JSON lines"):
+        named([str(tmp_path)])
+
+
+def test_nothing_else_is_recognised() -> None:
+    for data in (b"", b"hello\n", b"{}", b"[]", b'{"a": 1}', b"a,b\n1,2\n", b"\0\1\2", b'{"results": []}'):
+        assert recognised(Source("x", None, data)) is None
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", result_formats())
 def test_files_of_other_formats(name: str) -> None:
-    for file in FILES:
-        assert "\n" not in refused(Path(file).read_bytes(), name)
+    for file in filter(Path.is_file, FILES):
+        assert "\n" not in refused(file.read_bytes(), name)
 
 
 def refused(data: bytes, wanted: str | None) -> str:
@@ -78,13 +160,9 @@ def test_a_long_run_where_a_value_is_expected(wanted: str, text: str) -> None:
 
 
 def test_what_no_reader_expects_is_one_line() -> None:
-    with pytest.raises(
-        UserError, match=r"^x: hyperfine: line 2: something in it is not as the tool writes it: field larger"
-    ):
-        read(
-            Source("x", None, b"command,mean,stddev,median,user,system,min,max\n" + b"a" * 140_000 + b",1\n"),
-            "hyperfine",
-        )
+    why = r"^x: hyperfine: line 2: something in it is not as the tool writes it: field larger"
+    with pytest.raises(UserError, match=why):
+        of_text("command,mean,stddev,median,user,system,min,max\n" + "a" * 140_000 + ",1\n", "hyperfine")
 
 
 @pytest.mark.parametrize(
@@ -124,21 +202,19 @@ def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
     assert str(caught.value).isprintable()
 
 
-def test_what_recognition_stumbles_over_is_no_file_of_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_recognition_stumbles_over_and_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def stumbles(_source: Source) -> bool:
         raise TypeError
 
-    monkeypatch.setattr(asv, "recognises", stumbles)
-    assert recognised(Source("x", None, b"BenchmarkA 1 2 ns/op\n")) == "go_bench"
-
-
-def test_a_lack_of_memory_says_nothing_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def lacks(_source: Source) -> Iterator[Result]:
         raise MemoryError
 
+    # it is no file of the tool; memory says nothing of the file
+    monkeypatch.setattr(asv, "recognises", stumbles)
+    assert recognised(Source("x", None, b"BenchmarkA 1 2 ns/op\n")) == "go_bench"
     monkeypatch.setattr(mitata, "read", lacks)
     with pytest.raises(MemoryError):
-        read(Source("x", None, b"{}"), "mitata")
+        of_text("{}", "mitata")
 
 
 LARGE = "1" + "0" * 400
@@ -154,14 +230,14 @@ LARGE = "1" + "0" * 400
     ],
 )  # fmt: skip
 def test_a_value_that_is_none_fails_its_benchmark_alone(name: str, text: str, status: str) -> None:
-    (failed,) = read(Source("x", None, text.encode()), name).failed
+    (failed,) = of_text(text, name).failed
     assert (failed.benchmark or "").endswith("c")
     assert failed.status.startswith(status)
 
 
 def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> None:
-    text = '{"version":"1.0","metadata":{"name":"\\ud800\\u202e","cpu_model_name":"\\udc00"},"benchmarks":[{"runs":[{"values":[1.0]}]}]}'
-    found = read(Source("x", None, text.encode()), "pyperf")
+    own = '"metadata":{"name":"\\ud800\\u202e","cpu_model_name":"\\udc00"}'
+    found = of_text(f'{{"version":"1.0",{own},"benchmarks":[{{"runs":[{{"values":[1.0]}}]}}]}}', "pyperf")
     assert [measured.benchmark for measured in found.measured] == ["\\ud800\\u202e"]
     assert found.about.host == {"cpu": "\\udc00"}
 
@@ -171,6 +247,6 @@ def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> 
 )
 def test_what_is_printed_again_is_of_another_process(file: str) -> None:
     text = f"{(DATA / file).read_text().rstrip()}\n"
-    once, twice = (read(Source("x", None, own.encode())).results for own in (text, text + text))
+    once, twice = (of_text(own).results for own in (text, text + text))
     assert {each.execution for each in once} == {0}
     assert sorted(each.execution for each in twice) == [0] * len(once) + [1] * len(once)

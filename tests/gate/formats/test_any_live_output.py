@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +33,7 @@ from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
 from tests.gate.formats.test_csv_column import HEY, K6, jmeter
 from tests.gate.formats.test_csv_column import parse as csv_of
-from tests.gate.formats.test_printed_live import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
+from tests.gate.formats.test_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
 from tests.support.mangled import mangled
 from tests.support.seeds import some
@@ -104,11 +106,8 @@ def test_what_is_packed_is_never_unpacked(name: str) -> None:
     packed = gzip.compress(good[0])
     for data in (packed, packed[: len(packed) // 2], packed[:2]):
         assert refused(parse, data).isprintable()
-
-
-def test_a_program_that_packs_its_results_is_told_to_write_them_as_they_are() -> None:
-    good, parse = ADAPTERS["go"]
-    assert refused(parse, gzip.compress(good[0])) == "the output is packed: write it as it is"
+    if name == "go":
+        assert refused(parse, packed) == "the output is packed: write it as it is"
 
 
 @pytest.mark.nightly
@@ -121,3 +120,43 @@ def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
         for number, each in enumerate(stretched(data, 1, 10)):
             with at_once(f"stretch {number}"):
                 assert refused(parse, each).isprintable()
+
+
+DEEP = b"[" * 99_999
+OTHER = "the output is not of Google Benchmark"
+ROUNDS = "pytest-benchmark's JSON is not as expected: .+"
+JMH = "JMH's JSON is (?:not as expected: |cut off: ).+"
+
+
+@pytest.mark.parametrize(
+    ("reader", "data", "why"),
+    [
+        (google_benchmark, b"", OTHER),
+        (google_benchmark, b"[]", OTHER),
+        (google_benchmark, b'{"benchmarks": [1]}', r"benchmarks\[0\] has no name"),
+        (google_benchmark, b'{"benchmarks": [{"run_type": "iteration"}]}', r"benchmarks\[0\] has no name"),
+        (google_benchmark, b'{"benchmarks": [{"name": "a', OTHER),
+        (
+            google_benchmark,
+            b'{"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "cpu_time": 1}, {"na',
+            "Google Benchmark's JSON is cut off: .+",
+        ),
+        (pytest_benchmark, b"", ROUNDS),
+        (pytest_benchmark, b"[]", ROUNDS),
+        (pytest_benchmark, b"\xff\n", ROUNDS),
+        (pytest_benchmark, DEEP, ROUNDS),
+        (pytest_benchmark, b'{"benchmarks": [{"stats": {}}]}', "no rounds and no statistics in the file"),
+        (pytest_benchmark, b'{"benchmarks": [', "pytest-benchmark's JSON is cut off: .+"),
+        (pyperf, b"", "pyperf's JSON is not as expected: Input data was truncated.*"),
+        (pyperf, b'{"benchmarks": 1}', "pyperf's JSON is not as expected: Expected array.*"),
+        (pyperf, b'{"version": "2.0", "benchmarks": []}', "pyperf's JSON has version '2.0'; this perfgate reads 1.0.*"),
+        (jmh, b"", JMH),
+        (jmh, b"{}", JMH),
+        (jmh, b"Benchmark,Mode\n", JMH),
+        (jmh, DEEP, JMH),
+    ],
+)
+def test_other_output_is_an_error_of_one_line(reader: Any, data: bytes, why: str) -> None:
+    said = refused(lambda each: suite(reader, each), data)
+    assert re.fullmatch(why, said), said
+    assert said.isprintable()

@@ -1,4 +1,4 @@
-"""What adapters have read, as results that can be used."""
+"""What adapters have read, as results that can be used, in units as people write them."""
 
 import math
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.formats.parts.output import why_unusable
+from gate.formats.parts.output import Written, why_unusable, written
 from gate.formats.parts.result import About, Aggregate, Failed, LeftOut, Measured, Result, aggregate, checked, numbered
 from gate.model import Metric
 
@@ -48,33 +48,53 @@ def given(value: float | None, **more: Any) -> Result:
 
 
 def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
-    assert given(2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2) == Aggregate(
-        benchmark="a",
-        metric="time",
-        statistic="mean",
-        value=1,
-        unit="s",
-        better="lower",
-        low=0.5,
-        high=2,
-        confidence=0.9,
-        sd=1,
-        step=0.5,
-    )
     plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2, better="lower", step=1)
     assert given(2, low=3, high=1, confidence=0.9, sd=math.nan) == plain
     assert given(2, low=1) == msgspec.structs.replace(plain, low=1)
-    assert isinstance(given(None), Failed)
-    assert isinstance(given(math.inf), Failed)
+    halved = {"value": 1, "unit": "s", "low": 0.5, "high": 2, "confidence": 0.9, "sd": 1, "step": 0.5}
+    whole = msgspec.structs.replace(plain, **halved)
+    assert given(2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2) == whole
+    assert all(isinstance(given(value), Failed) for value in (None, math.inf))
 
 
 def test_what_is_there_twice_is_numbered() -> None:
-    one = Aggregate(benchmark="a", metric="time", statistic="mean", value=1)
-    other = Aggregate(benchmark="a", metric="time", statistic="p50", value=1)
-    found = list(numbered([About(), one, other, one, other]))
-    assert [each.labels for each in found if not isinstance(each, (About, LeftOut))] == [
-        {},
-        {},
-        {"number": "2"},
-        {"number": "2"},
-    ]
+    one, other = (Aggregate(benchmark="a", metric="time", statistic=name, value=1) for name in ("mean", "p50"))
+    found = numbered([About(), one, other, one, other])
+    labels = [each.labels for each in found if not isinstance(each, (About, LeftOut))]
+    assert labels == [{}, {}, {"number": "2"}, {"number": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ns/iter", Written("s", 1e-9, metric="time")),
+        ("ms", Written("s", 1e-3, metric="time")),
+        ("seconds", Written("s", 1.0, metric="time")),
+        ("µs/op", Written("s", 1e-6, metric="time")),
+        ("us per call", Written("s", 1e-6, metric="time")),
+        ("Megabytes", Written("B", 1e6)),
+        ("bytes", Written("B")),
+        ("KiB", Written("B", 1024.0)),
+        ("ops/sec", Written("1/s", 1.0, "throughput")),
+        ("iter/sec", Written("1/s", 1.0, "throughput")),
+        ("x/s", Written("1/s", 1.0, "throughput")),
+        ("requests per second", Written("1/s", 1.0, "throughput")),
+        ("ops/ms", Written("1/s", 1000.0, "throughput")),
+        ("Kops/s", Written("1/s", 1000.0, "throughput")),
+        ("Mcycles", Written("cycles", 1e6)),
+        ("Kallocs/op", Written("allocs/op", 1e3)),
+        ("Ktriangles/s", Written("Ktriangles/s", 1.0, "throughput")),
+        ("RPS", Written("1/s", 1.0, "throughput")),
+        ("MB/s", Written("B/s", 1e6, "throughput")),
+        ("MiB/s", Written("B/s", 1024.0**2, "throughput")),
+        ("triangles/s", Written("triangles/s", 1.0, "throughput")),
+        ("Percent", Written("%")),
+        ("allocs/op", Written("allocs/op")),
+        ("m", Written("m")),
+        ("", Written("")),
+    ],
+)
+def test_units(text: str, expected: Written) -> None:
+    own = written(text)
+    assert (own.unit, own.metric) == (expected.unit, expected.metric)
+    assert own.scale == pytest.approx(expected.scale)

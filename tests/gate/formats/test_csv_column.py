@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -50,76 +51,14 @@ def test_the_metric_and_its_unit(column: str, units: dict[str, str | None], expe
     assert parse(f"{column}\n3\n".encode(), column, units) == expected
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"a,b\n1,2\n", "the CSV has no column 'x': there are 'a, b'"),
-        (b"a,x,x\n1,2,3\n", "the CSV has 2 columns 'x'"),
-        (b"a,x\n1,2\n\n1,abc\n", "line 4 of the CSV, column 'x': 'abc' is not a number"),
-        (b'a,x\n"\n\n",1\n1,\n', "line 5 of the CSV, column 'x': '' is not a number"),
-        (b"x,a\n1,1\n,1\n", "line 3 of the CSV, column 'x': '' is not a number"),
-        (b"a,x\n1,2\n1\n", "line 3 of the CSV has 1 cell, and the header line has 2"),
-        (b"a,x\n0,1,5\n", "line 2 of the CSV has 3 cells, and the header line has 2"),
-        (b"a,x\n0,1\n0,1,\n", "line 3 of the CSV has 3 cells, and the header line has 2"),
-        (
-            b"a,x\n1,23\n1,2",
-            (
-                "the last line of the CSV, '1,2', has no newline at its end, so it may be cut off: end every line with a "
-                "newline"
-            ),
-        ),
-        (b"a,x\n1,nan\n", "line 2 of the CSV, column 'x': 'nan' is not a finite number"),
-        (b"a,x\n1,1e999\n", "line 2 of the CSV, column 'x': '1e999' is not a finite number"),
-        (b"a,x\n1,-1\n", "line 2 of the CSV, column 'x': '-1' is below 0"),
-        (b"a,x\n1,1_000\n", "line 2 of the CSV, column 'x': '1_000' is not a number"),
-        (b"a;x\n1;2,5\n", "line 2 of the CSV, column 'x': '2,5' is not a number"),
-        (b'a,x\n1,"2\n3,4\n', "line 3 of the CSV: unexpected end of data"),
-        ("a,x\n1,2\n".encode("utf-16"), "the CSV is UTF-16: write it as UTF-8"),
-    ],
-)
-def test_a_bad_file_is_named(data: bytes, why: str) -> None:
-    with pytest.raises(OutputError) as caught:
-        parse(data, "x", {})
-    assert str(caught.value) == why
+def test_rows_are_read_in_their_order_and_no_rows_give_nothing() -> None:
+    assert parse(b"", "x", {}) == parse(b"\n\n", "x", {}) == parse(b"a,x\n", "x", {}) == {}
+    data = b"id,latency_s\n" + b"".join(b"%d,%d.5\n" % (i, i) for i in range(20_000))
+    assert parse(data, "latency_s", {}) == {"latency": Series("s", [i + 0.5 for i in range(20_000)])}
 
 
-def test_no_rows_give_nothing() -> None:
-    assert parse(b"", "x", {}) == {}
-    assert parse(b"\n\n", "x", {}) == {}
-    assert parse(b"a,x\n", "x", {}) == {}
-
-
-def test_many_rows_are_read_in_their_order() -> None:
-    data = b"id,latency_s\n" + b"".join(b"%d,%d.5\n" % (i, i) for i in range(100_000))
-    assert parse(data, "latency_s", {}) == {"latency": Series("s", [i + 0.5 for i in range(100_000)])}
-
-
-JMETER = """\
-timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect
-1700000000000,70,home,200,OK,Group 1-1,text,true,,900,120,1,1,http://localhost/,69,0,3
-1700000000100,74,{label},200,OK,Group 1-1,text,true,,900,120,1,1,http://localhost/,70,0,0
-1700000000200,2,{label},500,Server Error,Group 1-1,text,false,"Test failed, code",90,120,1,1,http://localhost/,2,0,0
-"""
-K6 = b"""\
-metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata
-http_reqs,1700000000,1.000000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
-http_req_duration,1700000000,221.500000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
-http_req_failed,1700000000,0.000000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
-http_req_duration,1700000001,3.250000,,,1503,false,,GET,http://localhost/,HTTP/1.1,default,,503,,,http://localhost/,,
-http_req_failed,1700000001,1.000000,,,1503,false,,GET,http://localhost/,HTTP/1.1,default,,503,,,http://localhost/,,
-iteration_duration,1700000001,300.500000,,,,,,,,,default,,,,,,,
-data_sent,1700000001,120.000000,,,,,,,,,default,,,,,,,
-"""
-HEY = b"""\
-response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset
-0.0500,0.0010,0.0000,0.0001,0.0480,0.0009,200,0.0000
-0.0100,0.0010,0.0000,0.0001,0.0080,0.0009,503,0.0500
-"""
-OHA = b"""\
-request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status
-0.002,0.0003,0.001,0.0026,0.0025,11,200
-0.003,0.0003,0.001,0.0026,0.0035,11,404
-"""
+PRINTS = Path(__file__).parents[2] / "data" / "printed"
+JMETER, K6, HEY, OHA = ((PRINTS / f"{name}.csv").read_bytes() for name in ("jmeter", "k6", "hey", "oha"))
 
 
 def success(share: float) -> Series:
@@ -127,7 +66,7 @@ def success(share: float) -> Series:
 
 
 def jmeter(label: str = "home") -> bytes:
-    return JMETER.format(label=label).encode()
+    return JMETER.replace(b"{label}", label.encode())
 
 
 @pytest.mark.parametrize(
@@ -197,64 +136,57 @@ def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
     assert found == ({} if share is None else {"success": success(share)})
 
 
+IGNORED = 'success = "" in column ignores it'
+KINDS = (
+    "mixes 2 kinds of requests by 'label' ('home', 'buy'): write column = {value = \"elapsed\", metric = \"label\"} "
+    'and declare those to measure, or write metric = ""'
+)
+METRICS = (
+    "holds 5 metrics, which 'metric_name' names ('http_reqs', 'http_req_duration', 'http_req_failed', "
+    "'iteration_duration', 'data_sent'): declare those to measure, as [benchmark.metric.NAME]"
+)
+AGAIN = "a second run was appended to the file; let each execution write a file of its own"
+
+
 @pytest.mark.parametrize(
-    ("data", "column", "units", "why"),
+    ("data", "why"),
     [
+        (b"a,b\n1,2\n", "the CSV has no column 'x': there are 'a, b'"),
+        (b"a,x,x\n1,2,3\n", "the CSV has 2 columns 'x'"),
+        (b"a,x\n1,2\n\n1,abc\n", "line 4 of the CSV, column 'x': 'abc' is not a number"),
+        (b'a,x\n"\n\n",1\n1,\n', "line 5 of the CSV, column 'x': '' is not a number"),
+        (b"x,a\n1,1\n,1\n", "line 3 of the CSV, column 'x': '' is not a number"),
+        (b"a,x\n1,2\n1\n", "line 3 of the CSV has 1 cell, and the header line has 2"),
+        (b"a,x\n0,1,5\n", "line 2 of the CSV has 3 cells, and the header line has 2"),
+        (b"a,x\n0,1\n0,1,\n", "line 3 of the CSV has 3 cells, and the header line has 2"),
         (
-            K6,
-            "metric_value",
-            {},
-            (
-                "the column 'metric_value' holds 5 metrics, which 'metric_name' names ('http_reqs', 'http_req_duration', "
-                "'http_req_failed', 'iteration_duration', 'data_sent'): declare those to measure, as [benchmark.metric.NAME]"
-            ),
+            b"a,x\n1,23\n1,2",
+            "the last line of the CSV, '1,2', has no newline at its end, so it may be cut off: end every line with a newline",
         ),
-        (
-            jmeter("buy"),
-            "elapsed",
-            {"latency": "ms"},
-            (
-                "the column 'elapsed' mixes 2 kinds of requests by 'label' ('home', 'buy'): write column = "
-                '{value = "elapsed", metric = "label"} and declare those to measure, or write metric = ""'
-            ),
-        ),
-        (
-            b"success,x\nfalse,1\nfalse,2\n",
-            "x",
-            {},
-            "no values of 'time': all 2 requests failed",
-        ),
+        (b"a,x\n1,nan\n", "line 2 of the CSV, column 'x': 'nan' is not a finite number"),
+        (b"a,x\n1,1e999\n", "line 2 of the CSV, column 'x': '1e999' is not a finite number"),
+        (b"a,x\n1,-1\n", "line 2 of the CSV, column 'x': '-1' is below 0"),
+        (b"a,x\n1,1_000\n", "line 2 of the CSV, column 'x': '1_000' is not a number"),
+        (b"a;x\n1;2,5\n", "line 2 of the CSV, column 'x': '2,5' is not a number"),
+        (b'a,x\n1,"2\n3,4\n', "line 3 of the CSV: unexpected end of data"),
+        ("a,x\n1,2\n".encode("utf-16"), "the CSV is UTF-16: write it as UTF-8"),
+        # rows that do not go together
+        (K6.replace(b"metric_value", b"x"), f"the column 'x' {METRICS}"),
+        (jmeter("buy"), f"the column 'elapsed' {KINDS}"),
+        (b"success,x\nfalse,1\nfalse,2\n", "no values of 'time': all 2 requests failed"),
         (
             b"success,x\n17,1\n",
-            "x",
-            {},
-            (
-                "line 2 of the CSV, column 'success': '17' is neither true or false nor an HTTP status; "
-                'success = "" in column ignores it'
-            ),
+            f"line 2 of the CSV, column 'success': '17' is neither true or false nor an HTTP status; {IGNORED}",
         ),
         (
             b"success,x\n ,1\n",
-            "x",
-            {},
-            (
-                "line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded; "
-                'success = "" in column ignores it'
-            ),
+            f"line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded; {IGNORED}",
         ),
-        (
-            b"timeStamp,elapsed\n1,70\n timeStamp,elapsed\n2,74\n",
-            "elapsed",
-            {},
-            (
-                "line 3 of the CSV is the header line again: a second run was appended to the file; let each execution "
-                "write a file of its own"
-            ),
-        ),
-        (b"unit,x\nms,1\nKiB,1\n", "x", {}, "line 3 of the CSV: 'time' is in 'B' here and in 's' elsewhere"),
+        (b"timeStamp,x\n1,70\n timeStamp,x\n2,74\n", f"line 3 of the CSV is the header line again: {AGAIN}"),
+        (b"unit,x\nms,1\nKiB,1\n", "line 3 of the CSV: 'time' is in 'B' here and in 's' elsewhere"),
     ],
 )
-def test_rows_that_do_not_go_together(data: bytes, column: str, units: dict[str, str | None], why: str) -> None:
+def test_a_bad_file_is_named(data: bytes, why: str) -> None:
     with pytest.raises(OutputError) as caught:
-        parse(data, column, units)
+        parse(data, "elapsed" if data == jmeter("buy") else "x", {"latency": None} if b"elapsed" in data else {})
     assert str(caught.value) == why

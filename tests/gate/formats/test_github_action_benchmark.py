@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,23 +9,26 @@ from gate.formats import github_action_benchmark
 from gate.formats.parts.reading import columns
 from gate.formats.parts.result import Aggregate
 from gate.formats.parts.source import Source
-from tests.support.foreign import aggregates, files, of_text, reading
+from tests.support.foreign import DATA, aggregates, failed, of_file, of_text
+
+CHARTS = "github_action_benchmark/data.js"
 
 
 def only(suite: str, benchmark: str, metric: str, **labels: str) -> Aggregate:
-    (found,) = aggregates(
-        reading("github_action_benchmark", "data.js"), benchmark, metric, suite=suite, **labels
-    ).values()
+    (found,) = aggregates(of_file(CHARTS), benchmark, metric, suite=suite, **labels).values()
     return found
 
 
 def test_commits_are_columns_oldest_first_over_all_suites() -> None:
-    assert [label for label, _ in columns(reading("github_action_benchmark", "data.js"))] == [
-        "aaaaaaaa", "bbbbbbbb", "cccccccc",
-    ]  # fmt: skip
-    assert only("Rust", "fib/20", "time").labels == {
-        "suite": "Rust", "commit": "bbbbbbbb", "date": "2024-03-21T05:46:41+00:00",
-    }  # fmt: skip
+    found = of_file(CHARTS)
+    assert [label for label, _ in columns(found)] == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+    labels = {"suite": "Rust", "commit": "bbbbbbbb", "date": "2024-03-21T05:46:41+00:00"}
+    assert only("Rust", "fib/20", "time").labels == labels
+    # a commit that was measured twice has two executions
+    first, second = (a for a in found.aggregates if a.benchmark == "BM_sort/8")
+    assert (first.execution, first.value) == pytest.approx((0, 6.5e-6))
+    assert (second.execution, second.value) == pytest.approx((1, 6.6e-6))
+    assert [(f.benchmark, f.labels["suite"]) for f in found.failed] == [("broken", "Smaller")]
 
 
 def test_the_direction_is_that_of_the_tool() -> None:
@@ -39,12 +41,9 @@ def test_the_direction_is_that_of_the_tool() -> None:
     assert (js.low, js.high) == pytest.approx((11465 * 0.9888, 11465 * 1.0112))
     assert only("Bigger", "free", "value").better == "higher"
     assert only("Smaller", "used", "value").better == "lower"
-
-
-def test_the_unit_overrules_the_action_for_jmh() -> None:
-    rate = only("JVM", 'a.B.c ( {"size":"10"} )', "throughput")
+    # the unit overrules the action for JMH
+    rate, time = only("JVM", 'a.B.c ( {"size":"10"} )', "throughput"), only("JVM", "a.B.d", "time")
     assert (rate.value, rate.unit, rate.better) == (35500, "1/s", "higher")
-    time = only("JVM", "a.B.d", "time")
     assert (time.value, time.better) == pytest.approx((2.5e-6, "lower"))
 
 
@@ -62,48 +61,31 @@ def test_units_and_ranges() -> None:
 
 
 def test_all_units_of_go_once() -> None:
-    found = reading("github_action_benchmark", "data.js")
-    go = {
-        a.metric: (a.value, a.unit, a.better)
-        for a in found.aggregates
-        if a.labels["suite"] == "Go" and a.labels["commit"] == "cccccccc"
+    found = of_file(CHARTS)
+    own = {
+        at: {a.metric: a for a in found.aggregates if (a.labels["suite"], a.labels["commit"]) == ("Go", at * 8)}
+        for at in "ac"
     }
-    assert go == {
-        "time": (pytest.approx(1.4e-6), "s", "lower"), "MB/s": (80.5, "MB/s", "higher"), "B/op": (96, "B", "lower"),
+    assert {name: (a.value, a.unit, a.better) for name, a in own["c"].items()} == {
+        "time": (pytest.approx(1.4e-6), "s", "lower"),
+        "MB/s": (80.5, "MB/s", "higher"),
+        "B/op": (96, "B", "lower"),
         "allocs/op": (3, "allocs/op", "lower"),
-    }  # fmt: skip
-    old = [
-        (a.metric, a.value) for a in found.aggregates if (a.labels["suite"], a.labels["commit"]) == ("Go", "aaaaaaaa")
-    ]
-    assert old == [("time", pytest.approx(1.5e-6)), ("B/op", 112), ("allocs/op", 2)]
+    }
+    assert {name: a.value for name, a in own["a"].items()} == {
+        "time": pytest.approx(1.5e-6),
+        "B/op": 112,
+        "allocs/op": 2,
+    }
 
 
-def test_a_commit_that_was_measured_twice_has_two_executions() -> None:
-    found = reading("github_action_benchmark", "data.js")
-    first, second = (a for a in found.aggregates if a.benchmark == "BM_sort/8")
-    assert (first.execution, first.value) == pytest.approx((0, 6.5e-6))
-    assert (second.execution, second.value) == pytest.approx((1, 6.6e-6))
-
-
-def test_a_value_that_is_none_fails_its_benchmark() -> None:
-    assert [(f.benchmark, f.labels["suite"]) for f in reading("github_action_benchmark", "data.js").failed] == [
-        ("broken", "Smaller")
-    ]
-
-
-def test_users_put_objects_where_texts_belong() -> None:
+def test_users_put_objects_where_texts_belong_and_plain_json_says_the_same() -> None:
     own = {"name": "x", "value": "31", "unit": "ops/s", "range": [1], "extra": {"mean": 0.1}}
     entry = {"commit": {"id": "a"}, "date": 1, "tool": "customBiggerIsBetter", "benches": [own]}
-    found = of_text("github_action_benchmark", json.dumps({"lastUpdate": 1, "repoUrl": "", "entries": {"s": [entry]}}))
+    found = of_text(json.dumps({"lastUpdate": 1, "repoUrl": "", "entries": {"s": [entry]}}), "github_action_benchmark")
     assert [(a.benchmark, a.value, a.low) for a in found.aggregates] == [("x", 31, None)]
-
-
-def test_plain_json_says_the_same() -> None:
-    plain = reading("github_action_benchmark", "external.json")
-    of_both = [
-        a for a in reading("github_action_benchmark", "data.js").aggregates if a.labels["suite"] in ("Python", "JS")
-    ]
-    assert plain.aggregates == of_both
+    both = [a for a in of_file(CHARTS).aggregates if a.labels["suite"] in ("Python", "JS")]
+    assert of_file("github_action_benchmark/external.json").aggregates == both
 
 
 WRITTEN = {
@@ -115,12 +97,12 @@ WRITTEN = {
 
 @pytest.mark.parametrize("how", WRITTEN)
 def test_any_formatting_of_the_json_says_the_same(how: str) -> None:
-    text = Path(files("github_action_benchmark")[0]).read_text()
+    text = (DATA / CHARTS).read_text()
     data = json.loads(text[text.index("{") :].rstrip().removesuffix(";"))
     again = b"\xef\xbb\xbf" + WRITTEN[how](data).replace("\n", "\r\n").encode()
     assert github_action_benchmark.recognises(Source("x", None, again))
-    found, expected = of_text("github_action_benchmark", again), reading("github_action_benchmark", "data.js")
-    assert (found.aggregates, found.failed) == (expected.aggregates, expected.failed)
+    found, expected = of_text(again), of_file(CHARTS)
+    assert (found.aggregates, failed(found)) == (expected.aggregates, failed(expected))
 
 
 def test_two_commits_of_one_line_each() -> None:
@@ -130,6 +112,6 @@ def test_two_commits_of_one_line_each() -> None:
         for letter, date, value, unit in (("1", 1, 990, "ns/iter"), ("2", 2, 1.1, "us/iter"))
     )
     text = f'window.BENCHMARK_DATA = {{\n  "lastUpdate": 1,\n  "repoUrl": "",\n  "entries": {{"Rust": [{entries}\n]}}}}'
-    found = of_text("github_action_benchmark", text)
+    found = of_text(text)
     assert [a.labels["commit"] for a in found.aggregates] == ["11111111", "22222222"]
     assert [a.value for a in found.aggregates] == pytest.approx([990e-9, 1.1e-6])

@@ -1,3 +1,5 @@
+"""Logs of HdrHistogram, as a file and as the values of an execution: tags, units, buckets, and what is damaged."""
+
 import base64
 import itertools
 import struct
@@ -11,56 +13,34 @@ from gate.formats import hlog
 from gate.formats.hlog import decode, is_log
 from gate.formats.parts.output import OutputError
 from gate.model import UserError
-from tests.support.load import DATA, of, of_file
-
-TAGS = DATA / "hlog" / "tags.hlog"
+from tests.support.foreign import of, of_file
 
 
-def test_a_tag_is_a_benchmark() -> None:
-    reading = of_file("hlog/tags.hlog")
+def test_a_tag_is_a_benchmark_and_the_unit_is_read_from_the_maxima_that_are_shown() -> None:
+    found = of_file("hlog/tags.hlog")
     # means of the three intervals by the Java library, whose own middle of a bucket differs by half a unit at most
-    times, writes = of(reading, "histogram", "time"), of(reading, "write", "time")
+    times, writes = of(found, "histogram"), of(found, "write")
     assert sum(times) / 60 == pytest.approx((1969152.0 + 2019328.0 + 2012774.4) / 3 * 1e-9, rel=1e-6)
     assert sum(writes) / 60 == pytest.approx((7838924.8 + 8049459.2 + 8023244.8) / 3 * 1e-9, rel=1e-6)
     assert max(times[:20]) == pytest.approx(2162687e-9, rel=0.005)
-
-
-def test_values_of_an_interval_are_in_a_fixed_random_order() -> None:
-    times = of(of_file("hlog/tags.hlog"), "histogram", "time")
-    assert times == of(of_file("hlog/tags.hlog"), "histogram", "time")
+    # values of an interval are in a random order
     assert times[:20] not in (sorted(times[:20]), sorted(times[:20], reverse=True))
-
-
-def test_the_unit_is_read_from_the_maxima_that_are_shown() -> None:
-    assert sum(of(of_file("hlog/micros.hlog"), "histogram", "time")) / 60 == pytest.approx(1982.9e-6, rel=1e-4)
+    assert sum(of(of_file("hlog/micros.hlog"), "histogram")) / 60 == pytest.approx(1982.9e-6, rel=1e-4)
     assert sum(of(of_file("hlog/plain.hlog"), "histogram", "value")) / 60 == pytest.approx(39.8667, rel=1e-5)
 
 
-def test_more_values_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hlog, "MOST", 30)
-    with pytest.raises(UserError, match="line 6: more than 30 values: record for a shorter time, or fewer"):
-        of_file("hlog/tags.hlog")
-
-
 CAPTURED = Path(__file__).parents[2] / "data" / "hdr"
-LOGS = ["java", "python"]
 EMPTY = b"#[Histogram log format version 1.2]\n"
 
 
-def log(name: str) -> bytes:
-    return (CAPTURED / f"{name}.hlog").read_bytes()
-
-
-def told(name: str) -> list[tuple[str, int, int]]:
-    rows = (line.split() for line in (CAPTURED / f"{name}.txt").read_text().splitlines())
-    return [(tag, int(value), int(count)) for tag, value, count in rows]
+def packed(inner: bytes) -> bytes:
+    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(inner)) + inner)
 
 
 def encoded(*counts: int, digits: int = 3, lowest: int = 1, cookie: int = 0x1C849313, shift: int = 0) -> bytes:
     payload = b"".join(map(leb, counts))
     inner = struct.pack(">iiiiqqd", cookie, len(payload), shift, digits, lowest, 2**40, 1.0) + payload
-    packed = zlib.compress(inner)
-    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(packed)) + packed)
+    return packed(zlib.compress(inner))
 
 
 def leb(count: int) -> bytes:
@@ -77,16 +57,14 @@ def line(*counts: int, tag: str = "", **shape: int) -> bytes:
     return (f"Tag={tag}," if tag else "").encode() + b"0.1,1.0,2.7," + encoded(*counts, **shape) + b"\n"
 
 
-@pytest.mark.parametrize("name", LOGS)
-def test_real_logs_hold_what_the_java_reader_finds(name: str) -> None:
+@pytest.mark.parametrize(("name", "chief"), [("java", "time"), ("python", "latency")])
+def test_real_logs_hold_what_the_java_reader_finds(name: str, chief: str) -> None:
     expected: dict[str, list[float]] = {}
-    for tag, value, count in told(name):
-        expected.setdefault("latency" if tag == "-" else tag, []).extend([value * 1e-9] * count)
-    units = {"latency": "ns"} if name == "python" else {"latency": "ns", "read": "ns"}
-    renamed = {"time" if name == "java" and metric == "latency" else metric: v for metric, v in expected.items()}
-    found = hlog.LIVE(log(name), units | {"time": "ns"} if name == "java" else units)
+    for tag, value, count in map(str.split, (CAPTURED / f"{name}.txt").read_text().splitlines()):
+        expected.setdefault(chief if tag == "-" else tag, []).extend([int(value) * 1e-9] * int(count))
+    found = hlog.LIVE((CAPTURED / f"{name}.hlog").read_bytes(), dict.fromkeys(expected, "ns"))
     assert {metric: sorted(series.values) for metric, series in found.items()} == {
-        metric: sorted(values) for metric, values in renamed.items()
+        metric: sorted(values) for metric, values in expected.items()
     }
     assert {series.unit for series in found.values()} == {"s"}
 
@@ -142,16 +120,15 @@ def test_tags_are_metrics_and_each_needs_its_unit() -> None:
     found = hlog.LIVE(data, {"read": "us", "time": "ms", "other": None})
     assert {name: sorted(each.values) for name, each in found.items()} == {"time": [0.005], "read": [7e-6, 7e-6, 9e-6]}
     assert hlog.LIVE(EMPTY + line(-5, 1), {"queue": ""})["queue"].values == [5.0]
-    with pytest.raises(OutputError) as caught:
-        hlog.LIVE(data, {"time": "ms"})
-    assert str(caught.value) == (
-        "line 3 of the HdrHistogram log: its integers have no unit: declare one, usually nanoseconds: "
-        '[benchmark.metric.read] unit = "ns"'
-    )
-    with pytest.raises(OutputError, match=r"\[benchmark\.metric\.time\] unit"):
-        hlog.LIVE(EMPTY + line(1), {})
-    with pytest.raises(OutputError, match=r"\[benchmark\.metric\.'a\.b'\]"):
-        hlog.LIVE(EMPTY + line(1, tag="a.b"), {"x": "s"})
+    why = "its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{}] unit = "
+    for log, units, place, name in (
+        (data, {"time": "ms"}, 3, "read"),
+        (EMPTY + line(1), {}, 2, "time"),
+        (EMPTY + line(1, tag="a.b"), {"x": "s"}, 2, "'a.b'"),
+    ):
+        with pytest.raises(OutputError) as caught:
+            hlog.LIVE(log, units)
+        assert str(caught.value) == f'line {place} of the HdrHistogram log: {why.format(name)}"ns"'
 
 
 @pytest.mark.parametrize(
@@ -161,7 +138,7 @@ def test_tags_are_metrics_and_each_needs_its_unit() -> None:
         (b"\xff\n", "is not an interval"),
         (b"0.1,1.0,2.7,HISTFAA\n", "a damaged histogram"),
         (b"0.1,1.0,2.7," + encoded(1)[:-12] + b"\n", "a damaged histogram"),
-        (b"0.1,1.0,2.7," + base64.b64encode(struct.pack(">ii", 0x1C849314, 3) + b"abc") + b"\n", "a damaged histogram"),
+        (b"0.1,1.0,2.7," + packed(b"abc") + b"\n", "a damaged histogram"),
         (line(1, cookie=0x1C849301), "not in encoding V2"),
         (line(1, shift=5), "that is shifted"),
         (line(1, digits=9), "its header makes no sense"),
@@ -181,20 +158,20 @@ def test_a_bad_log_is_named_by_its_line(data: bytes, why: str) -> None:
     assert "\n" not in text
 
 
+def header(length: int) -> bytes:
+    return struct.pack(">iiiiqqd", 0x1C849313, length, 0, 3, 1, 2**40, 1.0)
+
+
 def test_a_count_that_is_cut_off() -> None:
-    inner = struct.pack(">iiiiqqd", 0x1C849313, 1, 0, 3, 1, 2**40, 1.0) + b"\x80"
     with pytest.raises(OutputError, match="in the middle of a count"):
-        list(decode(base64.b64encode(inner)))
+        list(decode(base64.b64encode(header(1) + b"\x80")))
 
 
 def test_a_small_log_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hlog, "_MAX_ENCODED", 1 << 20)
-    bomb = zlib.compress(encoded_header(1 << 24) + b"\0" * (1 << 24))
     with pytest.raises(OutputError, match="cut off"):
-        decode(base64.b64encode(struct.pack(">ii", 0x1C849314, len(bomb)) + bomb))
-
-
-def test_a_log_of_many_buckets_is_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+        decode(packed(zlib.compress(header(1 << 24) + b"\0" * (1 << 24))))
+    # nor can one of many buckets, which is refused before
     monkeypatch.setattr(hlog, "MOST", 1000)
     log = line(*[1] * 100_000)
     tracemalloc.start()
@@ -203,7 +180,6 @@ def test_a_log_of_many_buckets_is_refused_before_they_fill_the_memory(monkeypatc
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000
-
-
-def encoded_header(length: int) -> bytes:
-    return struct.pack(">iiiiqqd", 0x1C849313, length, 0, 3, 1, 2**40, 1.0)
+    monkeypatch.setattr(hlog, "MOST", 30)
+    with pytest.raises(UserError, match="line 6: more than 30 values: record for a shorter time, or fewer"):
+        of_file("hlog/tags.hlog")

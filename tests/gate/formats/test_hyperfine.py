@@ -1,3 +1,5 @@
+"""hyperfine's CSV and JSON in both schemas, as a file and as one execution; its version, and what it complains of."""
+
 import json
 from pathlib import Path
 from typing import Any
@@ -6,19 +8,16 @@ import pytest
 
 from gate.formats.hyperfine import Complaint, complaint, runs, version
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.reading import Reading, read
-from gate.formats.parts.source import Source
+from gate.formats.parts.reading import Reading
 from gate.model import UserError
-
-DATA = Path(__file__).parents[2] / "data" / "results" / "hyperfine"
+from tests.support.foreign import DATA, failed, of_file, of_text
 
 
 def test_the_csv_has_statistics_alone_and_parameters() -> None:
-    reading = read(Source("x", DATA / "sleep.csv"))
-    assert not reading.measured
-    assert [
-        (a.metric, a.statistic, a.value, a.unit, a.sd) for a in reading.aggregates if a.benchmark == "sleep 0.002"
-    ] == [
+    found = of_file("hyperfine/sleep.csv")
+    assert not found.measured
+    own = [a for a in found.aggregates if a.benchmark == "sleep 0.002"]
+    assert [(a.metric, a.statistic, a.value, a.unit, a.sd) for a in own] == [
         ("time", "mean", 0.00401084075, "s", 0.0010843141500740997),
         ("time", "median", 0.0036169470000000006, "s", None),
         ("time", "min", 0.003202968, "s", None),
@@ -26,19 +25,17 @@ def test_the_csv_has_statistics_alone_and_parameters() -> None:
         ("user", "mean", 0.000721, "s", None),
         ("system", "mean", 0.000248, "s", None),
     ]
-    assert {a.labels["t"] for a in reading.aggregates} == {"0.001", "0.002"}
-
-
-def test_a_csv_that_is_cut_off_names_the_line() -> None:
-    whole = (DATA / "sleep.csv").read_bytes()
+    assert {a.labels["t"] for a in found.aggregates} == {"0.001", "0.002"}
+    # cut off
+    whole = (DATA / "hyperfine/sleep.csv").read_bytes()
     with pytest.raises(UserError, match=r"x: hyperfine: line 3: the mean is no number: is the file cut off\?"):
-        read(Source("x", None, whole[: whole.rindex(b"sleep 0.002") + 12]))
+        of_text(whole[: whole.rindex(b"sleep 0.002") + 12])
 
 
 def of(**keys: Any) -> Reading:
     """Read the results of one command, after those of another that is sound."""
     results = [{"command": "sound", "mean": 1.0, "times": [1.0]}, {"command": "c", **keys}]
-    return read(Source("x", None, json.dumps({"results": results}).encode()))
+    return of_text(json.dumps({"results": results}))
 
 
 def run(code: int | None, value: float | None = 0.5, unit: str = "second") -> dict[str, Any]:
@@ -46,53 +43,49 @@ def run(code: int | None, value: float | None = 0.5, unit: str = "second") -> di
     return {"time_wall_clock": {"value": value, "unit": unit}, "exit_code": code}
 
 
+def exits(*codes: int | None) -> list[dict[str, Any]]:
+    """Write runs that ended with codes, in both schemas."""
+    return [{"mean": 0.1, "times": [0.1] * len(codes), "exit_codes": codes}, {"measurements": [*map(run, codes)]}]
+
+
 @pytest.mark.parametrize(
-    ("codes", "status"),
+    ("written", "status"),
     [
-        ([0, None, 1], "ended by a signal in 1 of 3 runs, exit 1 in 1 of 3 runs"),
-        ([3, 3, 0], "exit 3 in 2 of 3 runs"),
+        (exits(0, None, 1), "ended by a signal in 1 of 3 runs, exit 1 in 1 of 3 runs"),
+        (exits(3, 3, 0), "exit 3 in 2 of 3 runs"),
         # 1.x from 1.12 on gives 128 + the signal
-        ([139, 1], "exit 139 in 1 of 2 runs, exit 1 in 1 of 2 runs"),
-        ([None, None], "ended by a signal in 2 of 2 runs"),
+        (exits(139, 1), "exit 139 in 1 of 2 runs, exit 1 in 1 of 2 runs"),
+        (exits(None, None), "ended by a signal in 2 of 2 runs"),
+        ([{"mean": 1.0, "times": [1.0, None]}], "results[1]: Expected float, got null - at $.times[1]"),
+        ([{"mean": 1.0, "times": ["fast"]}], "results[1]: Expected float, got str - at $.times[0]"),
+        ([{"mean": None, "times": []}], "neither times nor a mean in the file"),
+        ([{"measurements": [run(0), run(0, None)]}], "1 of 2 runs have no time_wall_clock"),
+        (
+            [{"measurements": [run(0, unit="fortnight")]}],
+            "a value in 'fortnight', a unit this perfgate does not know",
+        ),
     ],
 )
-def test_exit_codes_and_signals_are_told_apart(codes: list[int | None], status: str) -> None:
-    version_1 = of(mean=0.1, times=[0.1] * len(codes), exit_codes=codes)
-    version_2 = of(measurements=[run(code) for code in codes])
-    for found in (version_1, version_2):
-        assert [(f.benchmark, f.status) for f in found.failed] == [("c", status)]
+def test_a_command_that_fails_or_cannot_be_read_leaves_the_others(written: list[dict[str, Any]], status: str) -> None:
+    for keys in written:
+        found = of(**keys)
+        assert failed(found) == [("c", status)]
         assert [m.benchmark for m in found.measured] == ["sound"]
 
 
 def test_runs_that_say_nothing_of_an_exit_code_have_none() -> None:
-    runs = [{"time_wall_clock": {"value": 500, "unit": "millisecond"}}] * 2
-    found = of(measurements=runs)
+    found = of(measurements=[{"time_wall_clock": {"value": 500, "unit": "millisecond"}}] * 2)
     assert not found.failed
     assert list(found.measured[1].metrics["time"].values) == [0.5, 0.5]
 
 
-@pytest.mark.parametrize(
-    ("keys", "status"),
-    [
-        ({"mean": 1.0, "times": [1.0, None]}, "results[1]: Expected float, got null - at $.times[1]"),
-        ({"mean": 1.0, "times": ["fast"]}, "results[1]: Expected float, got str - at $.times[0]"),
-        ({"mean": None, "times": []}, "neither times nor a mean in the file"),
-        ({"measurements": [run(0), run(0, None)]}, "1 of 2 runs have no time_wall_clock"),
-        ({"measurements": [run(0, unit="fortnight")]}, "a value in 'fortnight', a unit this perfgate does not know"),
-    ],
-)
-def test_a_command_that_cannot_be_read_fails_and_no_other(keys: dict[str, Any], status: str) -> None:
-    found = of(**keys)
-    assert [(f.benchmark, f.status) for f in found.failed] == [("c", status)]
-    assert [m.benchmark for m in found.measured] == ["sound"]
+# --- one execution ----------------------------------------------------------------------------------------------------
 
-
-CAPTURED = Path(__file__).parents[2] / "data" / "hyperfine"
 VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]
 
 
 def captured(name: str) -> bytes:
-    return (CAPTURED / name).read_bytes()
+    return (Path(__file__).parents[2] / "data/hyperfine" / name).read_bytes()
 
 
 def test_the_version_is_read() -> None:
@@ -105,10 +98,8 @@ def test_the_version_is_read() -> None:
 @pytest.mark.parametrize("name", ["1.15.0", "1.20.0"])
 def test_schema_1_gives_the_wall_time_of_each_run(name: str) -> None:
     series = runs(captured(f"{name}.json"), memory_by_run=False)
-    assert list(series) == ["time"]
-    assert series["time"].unit == "s"
+    assert (list(series), series["time"].unit, len(series["time"].values)) == (["time"], "s", 4)
     assert series["time"].values == json.loads(captured(f"{name}.json"))["results"][0]["times"]
-    assert len(series["time"].values) == 4
 
 
 def test_the_memory_of_1_20_is_a_running_maximum_and_only_taken_on_demand() -> None:
@@ -122,18 +113,12 @@ def test_the_memory_of_1_20_is_a_running_maximum_and_only_taken_on_demand() -> N
 
 def test_schema_2_gives_all_four_metrics_of_each_run() -> None:
     series = runs(captured("2.0.0.json"), memory_by_run=False)
-    assert {name: each.unit for name, each in series.items()} == {
-        "time": "s",
-        "user": "s",
-        "system": "s",
-        "memory": "B",
-    }
+    units = {name: each.unit for name, each in series.items()}
+    assert units == {"time": "s", "user": "s", "system": "s", "memory": "B"}
     first, second, third, _ = series["memory"].values
     assert second > first + 40e6 > third
     assert all(0.01 < value < 1 for value in series["time"].values)
-
-
-def test_a_metric_that_some_runs_lack_is_left_out() -> None:
+    # one that some runs lack is left out
     export: dict[str, Any] = json.loads(captured("2.0.0.json"))
     del export["results"][0]["measurements"][1]["memory_peak_resident"]
     assert "memory" not in runs(json.dumps(export).encode(), memory_by_run=False)
@@ -170,8 +155,5 @@ def test_other_json_is_an_error_of_one_line(data: bytes, why: str) -> None:
 )
 def test_a_failed_command_is_told_from_the_message(name: str, case: str, expected: Complaint) -> None:
     assert complaint(captured(f"{name}.{case}.txt").decode()) == expected
-
-
-@pytest.mark.parametrize("text", ["", "error: unexpected argument '--frobnicate' found\n", "Error: something else\n"])
-def test_another_message_is_not_about_the_command(text: str) -> None:
-    assert complaint(text) is None
+    for other in ("", "error: unexpected argument '--frobnicate' found\n", "Error: something else\n"):
+        assert complaint(other) is None

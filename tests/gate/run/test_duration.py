@@ -12,7 +12,7 @@ from gate.config.parse import parse
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import treatments
 from gate.config.types import BuildTable, Config
-from gate.evidence.cost import pace_of
+from gate.evidence.budget import pace_of
 from gate.evidence.records import read
 from gate.model import SIDES, Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew

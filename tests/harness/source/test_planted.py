@@ -13,7 +13,7 @@ import pytest
 from gate import checkout as of_gate
 from gate.cli.main import main
 from gate.commands.init.tree import read_tree
-from gate.evidence.foreign.arguments import named
+from gate.evidence.foreign import named
 from gate.model import UserError
 from gate.run.memory import here
 from harness.errors import SourceError

@@ -1,0 +1,1 @@
+if (require("ms")("1s") !== 1000) throw new Error("wrong");

@@ -1,0 +1,2 @@
+def work(n):
+    return sum(range(n))

@@ -1,0 +1,288 @@
+"""What load tests write: JMeter, k6, oha, vegeta and wrk, by request, as summaries and as they print them."""
+
+import pytest
+
+from gate.model import UserError
+from tests.support.foreign import DATA, failed, mean, of, of_file, of_text, told
+
+# --- JMeter -----------------------------------------------------------------------------------------------------------
+
+HEADER = "timeStamp,elapsed,label,responseCode,success\n"
+REFUSED = ("refused", "all 10 requests failed")
+
+
+def test_a_label_of_jmeter_is_a_benchmark_and_a_failed_request_no_time() -> None:
+    found = of_file("jmeter/plain.csv")
+    # the fifth and the tenth of ten requests were answered with 503; read off with awk
+    assert (mean(found, "flaky"), mean(found, "flaky", "latency")) == (0.05425, 0.053625)
+    assert of(found, "flaky", "error_rate") == [0.2]
+    assert of(found, "flaky", "bytes") == [117.0] * 8
+    # of those that succeeded: 8 from 1795629384249 to 1795629384541 + 43
+    assert of(found, "flaky", "throughput") == [pytest.approx(8 / 0.335)]
+    (flaky,) = [m for m in found.measured if m.benchmark == "flaky"]
+    assert (flaky.metrics["throughput"].unit, flaky.metrics["throughput"].better) == ("1/s", "higher")
+    # a transaction is told from its samplers
+    assert (mean(found, "visit, whole", kind="transaction"), flaky.labels) == (0.074375, {})
+    assert failed(found) == [REFUSED]
+
+
+def test_other_files_of_jmeter() -> None:
+    nested = of_file("jmeter/nested.xml")
+    assert of(nested, "flaky") == [0.041, 0.047, 0.061, 0.046, 0.045, 0.046, 0.05, 0.045]
+    assert len(of(nested, "visit, whole", kind="transaction")) == 8
+    assert of(nested, "flaky", "error_rate") == [0.2]
+    other = of_file("jmeter/semicolons.csv")
+    # only codes tell what failed, and of a transaction its message; times of day give no throughput
+    assert of(other, "flaky", "error_rate") == of(other, "visit, whole", "error_rate") == [0.2]
+    assert "throughput" not in other.measured[0].metrics
+    assert failed(nested) == failed(other) == [REFUSED]
+
+
+def test_what_jmeter_leaves_out_or_cuts_off() -> None:
+    again = of_text(HEADER + "1,10,a,200,true\n" + HEADER + "1,30,a,200,true\n")
+    assert [(m.execution, list(m.metrics["time"].values)) for m in again.measured] == [(0, [0.01]), (1, [0.03])]
+    # without success and code nothing is said of errors
+    assert list(of_text("elapsed,label\n10,a\n20,a\n").measured[0].metrics) == ["time"]
+    ends_early = '<testResults version="1.2">\n<httpSample t="5" s="true" lb="a"/>\n<httpSample t="6" s="tr'
+    assert of(of_text(ends_early), "a") == [0.005]
+    untimed = '<testResults version="1.2"><sample s="true" lb="a"/><sample s="false" lb="b"/></testResults>'
+    assert failed(of_text(untimed)) == [("b", "its one request failed")]
+    assert failed(of_text(HEADER + "1,-5,a,200,true\n1,5,b,200,true\n")) == [("a", "-0.005 in 'time' is below 0")]
+
+
+# --- k6 ---------------------------------------------------------------------------------------------------------------
+
+
+def point(metric: str, second: int, value: float, **tags: str) -> str:
+    own = ",".join(f'"{name}":"{tag}"' for name, tag in ({"name": "n"} | tags).items())
+    data = f'{{"time":"2026-01-01T00:00:0{second}.5Z","value":{value},"tags":{{{own}}}}}'
+    return f'{{"type":"Point","metric":"{metric}","data":{data}}}\n'
+
+
+def test_requests_of_k6_by_method_and_name() -> None:
+    found = of_file("k6/points.jsonl")
+    # read off the file with jq; the first was answered with 503
+    assert of(found, "GET /flaky") == [0.058095599, 0.051382257, 0.047681892]
+    assert of(found, "POST order", group="shop") == [0.046281096, 0.045350877, 0.047985833, 0.043728862]
+    assert of(found, "GET /flaky", "error_rate") == [0.25]
+    assert of(found, "POST order", "error_rate") == [0.0]
+    assert len(of(found, "GET /flaky", "waiting")) == 3
+    # from the first start to the last end
+    span = 3.536434537 - 3.237933738 + 0.005974942
+    assert of(found, "GET /flaky", "throughput") == [pytest.approx(3 / span, rel=1e-5)]
+    table = of_file("k6/points.csv")
+    assert len(of(table, "GET /flaky")) == 3
+    assert of(table, "GET /flaky", "error_rate") == [0.25]
+    assert "throughput" not in table.measured[0].metrics  # its time stamps are whole seconds
+    assert of(table, "queue_wait", "value") == [12.5, 13.5, 14.5, 15.5]
+
+
+def test_what_a_script_of_k6_measures_of_its_own() -> None:
+    found = of_file("k6/points.jsonl")
+    assert of(found, "queue_wait") == [0.0125, 0.0135, 0.0145, 0.0155]
+    assert of(found, "basket", "value") == [3, 3, 3, 3]
+    assert [
+        of(found, name, metric) for name, metric in (("orders", "count"), ("hits", "rate"), ("depth", "value"))
+    ] == [
+        [8],
+        [0.5],
+        [7],
+    ]
+    assert of(found, "checks", "error_rate", name="is up") == [0.25]
+    better = {m.benchmark: next(iter(m.metrics.values())).better for m in found.measured}
+    # its threshold is rate>0.1
+    assert (better["hits"], better["orders"], "vus" in better) == ("higher", None, False)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("export.json", {"mean": 0.0486437737, "median": 0.047681892, "p90": 0.0540675938}),
+        ("machine-readable.json", {"mean": 0.0453111954, "median": 0.047737588, "p90": 0.0583255282}),
+    ],
+)
+def test_summaries_of_k6_give_times_of_the_expected_responses(file: str, expected: dict[str, float]) -> None:
+    found = of_file(f"k6/{file}")
+    assert told(found, "http_reqs") == pytest.approx(told(found, "http_reqs") | expected, rel=1e-6)
+    assert told(found, "http_reqs", "error_rate") == {"value": 0.125}
+    assert not found.measured
+
+
+def test_a_handled_summary_of_k6_and_one_of_failures_only() -> None:
+    found = of_file("k6/handled.json")
+    assert told(found, "queue_wait") == pytest.approx(
+        {"mean": 0.014, "min": 0.0125, "median": 0.014, "max": 0.0155, "p90": 0.0152, "p95": 0.01535, "p99.9": 0.015497}
+    )
+    assert told(found, "http_reqs", "throughput") == {"value": pytest.approx(20.1006, rel=1e-4)}
+    assert told(found, "checks", "error_rate") == {"value": 0.25}
+    assert [a.better for a in found.aggregates if a.benchmark == "hits"] == ["higher"]
+    text = '{"metrics":{"http_req_failed":{"value":1,"passes":9,"fails":0},"http_req_duration":{"avg":2,"med":2}}}'
+    assert (failed(of_text(text)), of_text(text).aggregates) == ([("http_reqs", "all requests failed")], [])
+
+
+def test_tags_of_k6() -> None:
+    time = "http_req_duration"
+    by_status = of_text(point(time, 1, 5, status="500") + point(time, 2, 7, status="200"))
+    assert (of(by_status, "n"), of(by_status, "n", "error_rate")) == ([0.007], [0.5])
+    counted = [point(time, s, v) + point("http_req_failed", s, 2 - s) for s, v in ((1, 5), (2, 7))]
+    assert failed(of_text("".join(counted))) == []
+    scenarios = of_text(point(time, 1, 5, scenario="a") + point(time, 2, 7, scenario="default"))
+    assert [m.labels for m in scenarios.measured] == [{"scenario": "a"}, {}]
+    # what a script prints among its points is passed over
+    assert mean(of_text(f"hello\n{point(time, 1, 5)}level=info\n"), "n") == 0.005
+
+
+# --- oha --------------------------------------------------------------------------------------------------------------
+
+
+def test_oha_by_request_and_as_a_document() -> None:
+    rows, document = of_file("oha/rows.csv"), of_file("oha/report.json")
+    # the first has status 503
+    assert of(rows, "requests")[:3] == [0.009837592, 0.051891292, 0.044760862]
+    assert of(rows, "requests", "latency")[:2] == [0.009836511, 0.051888147]
+    assert of(rows, "requests", "bytes") == [6.0] * 20
+    assert of(rows, "requests", "error_rate") == [0.2]
+    times = told(document, "requests")
+    assert (times["mean"], times["min"], times["max"]) == (0.0431255943, 0.004520772, 0.048538713)
+    assert (times["p50"], times["p99.9"]) == (0.044020766, 0.048538713)
+    # its success rate is 1, and yet 6 of 30 were answered with 503
+    assert told(document, "requests", "error_rate") == {"value": 0.2}
+    assert told(document, "requests", "throughput") == {"value": 45.1492537}
+    # requests that the end cut off are no failures
+    assert told(of_file("oha/timed.json"), "requests", "error_rate") == {"value": 0.0}
+
+
+def test_the_summary_of_oha_in_any_unit() -> None:
+    found = of_file("oha/summary.txt")
+    times = told(found, "requests")
+    assert (times["mean"], times["p50"], times["p99.99"]) == (0.0440026, 0.0479426, 0.052083)
+    assert told(found, "requests", "error_rate") == {"value": 0.2}
+    # requests without a response count as failed
+    text = (DATA / "oha/summary.txt").read_text().rstrip() + "\n\nError distribution:\n  [20] timeout\n"
+    assert told(of_text(text), "requests", "error_rate") == {"value": 26 / 50}
+
+
+# --- vegeta -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", ["encoded.jsonl", "encoded.csv"])
+def test_requests_of_vegeta_by_method_and_url(file: str) -> None:
+    found = of_file(f"vegeta/{file}")
+    flaky = of(found, "GET /flaky", attack="a", host="127.0.0.1:18431")
+    assert flaky[:3] == [0.014478934, 0.052001761, 0.053741525]
+    # 2 of 14 were answered with 503
+    assert of(found, "GET /flaky", "error_rate") == [pytest.approx(2 / 14)]
+    assert len(of(found, "GET /ok")) == len(of(found, "POST /ok")) == 13
+    assert of(found, "GET /ok", "bytes") == [6.0] * 13
+    assert of(found, "GET /ok", "throughput") == [pytest.approx(13.827928, rel=1e-6)]
+
+
+def test_reports_of_vegeta() -> None:
+    found, printed = of_file("vegeta/report.json"), of_file("vegeta/report.txt")
+    quantiles = {"p50": 0.049515675, "p90": 0.06775273, "p95": 0.070502816, "p99": 0.074425957}
+    assert told(found, "requests") == {"mean": 0.039472239, "max": 0.074425957, "min": 0.001980757, **quantiles}
+    assert told(printed, "requests")["p95"] == 0.070503
+    for each, rate in ((found, 36.3963308), (printed, 36.4)):
+        assert told(each, "requests", "error_rate") == {"value": 0.05}
+        assert told(each, "requests", "throughput") == {"value": rate}
+    # shares below bounds
+    below = [(a.metric, a.value, a.better) for a in of_file("vegeta/histogram.txt").aggregates]
+    assert below == [(f"below {n}ms", share, "higher") for n, share in ((2, 0.025), (4, 0.125), (6, 0.2))]
+    old = of_text(
+        "Requests      [total]                   1200\nDuration      [total, attack, wait]     10.1s, 10s, 65ms\n"
+        "Latencies     [mean, 50, 95, 99, max]   113.172398ms, 108.272568ms, 140.18235ms, 247.771566ms, 1m2.5s\n"
+        "Success       [ratio]                   100.00%\n"
+    )
+    assert told(old, "requests")["max"] == 62.5
+    down = of_text('{"latencies":{"mean":5},"bytes_in":{},"requests":3,"success":0}')
+    assert failed(down) == [("requests", "all 3 requests failed")]
+
+
+def test_lines_around_requests_of_vegeta_change_nothing() -> None:
+    text = (DATA / "vegeta/encoded.jsonl").read_text()
+    found = of_text(f'$ vegeta\n{{"level": "info"}}\n{text.rstrip()}\n{{"level": "info"}}\nbye\n')
+    assert found.measured == of_text(text).measured
+
+
+# --- wrk --------------------------------------------------------------------------------------------------------------
+
+RUN = """Running 2s test @ http://h/x
+  2 threads and 4 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.30s   7.30ms   1.05m    92.40%
+    Req/Sec     1.20k     5.00     2.00M    80.49%
+  {done} requests in 2.12s, 20.45KB read
+  Socket errors: connect 0, read 0, write 0, timeout {timeout}
+Requests/sec:     80.63
+Transfer/sec:      1.50MB
+"""
+
+
+def test_two_runs_of_wrk_and_one_of_wrk2() -> None:
+    found = of_file("wrk/two-runs.txt")
+    first = {"host": "127.0.0.1:18431", "threads": "2", "connections": "4"}
+    quantiles = {"p50": 0.048, "p75": 0.0518, "p90": 0.05214, "p99": 0.05797}
+    assert told(found, "/flaky", execution=0, **first) == {"mean": 0.0473, "max": 0.06003, **quantiles}
+    assert next(a.sd for a in found.aggregates if a.benchmark == "/flaky" and a.statistic == "mean") == 0.0073
+    assert told(found, "/flaky", "throughput") == {"value": 80.63}
+    # 35 of 171 responses were no 2xx or 3xx
+    assert told(found, "/flaky", "error_rate") == {"value": 0.204678363}
+    assert told(found, "/ok?x=1", "error_rate") == {"value": 0.0}
+    assert {a.better for a in found.aggregates if a.unit == "1/s"} == {"higher"}
+    # without its uncorrected latencies
+    found = of_file("wrk/wrk2.txt")
+    assert (told(found, "/items")["p99.9"], told(found, "/items")["max"]) == (0.0098, 0.01242)
+    # 190 refused and 10 without a response of 19,990 and those 10
+    assert told(found, "/items", "error_rate") == {"value": 0.01}
+    assert {a.metric for a in found.aggregates} == {"time", "throughput", "error_rate"}
+
+
+def test_units_of_wrk_and_a_run_in_which_nothing_was_answered() -> None:
+    assert told(of_text(RUN.format(done=100, timeout=0)), "/x") == {"mean": 1.3, "max": 63.0}
+    assert failed(of_text(RUN.format(done=0, timeout=0))) == [("/x", "no request was answered")]
+    assert failed(of_text(RUN.format(done=0, timeout=5))) == [("/x", "all 5 requests failed")]
+
+
+# --- what is cut off or garbled ---------------------------------------------------------------------------------------
+
+WRK = "Running 2s test @ http://h/a\n  2 threads and 4 connections\n    Latency    47.30"
+OHA = "request-start,request-duration,status\n{}\n0.1,0,200\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{WRK}ms    7.3", "line 3 cannot be read: 'Latency    47.30ms    7.3'"),
+        (
+            f"{WRK}xs    7.30ms  60.03ms   92.40%\n",
+            "line 3 cannot be read: 'Latency    47.30xs    7.30ms  60.03ms   92.40%'",
+        ),
+        (f"{WRK}ms    7.30ms  60.03ms   92.40%\n", "no requests are counted: was its output cut off?"),
+        (
+            "Summary:\n  Success rate:\t100.00%\n  Total:\t1.0 sec\n\nStatus code distribution:\n  [200] 20 responses\n",
+            "mean, Requests/sec cannot be read: was its output cut off?",
+        ),
+        (
+            "Requests      [total, rate, throughput]  100, 10.00, 10.00\nLatencies     [mean, 50, max]  1.x2ms, 1ms, 1ms\n",
+            "latencies cannot be read: was its output cut off?",
+        ),
+    ],
+    ids=["wrk cut", "wrk", "wrk without requests", "oha", "vegeta"],
+)
+def test_a_run_that_is_cut_off_has_failed(text: str, why: str) -> None:
+    assert why in [status for _, status in failed(of_text(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (HEADER + "1,fast,a,200,true\n", "line 2: '1,fast,a,200,true' has text for a number"),
+        ('<testResults version="1.2">\n<a></b>\n', r"line 2: no XML"),
+        ('<!DOCTYPE x [<!ENTITY a "aaa">]>\n<testResults version="1.2"/>\n', "an entity is declared"),
+        (OHA.format("0.1,0"), "line 2: 2 cells instead of 3"),
+        (OHA.format("a,0,200"), "line 2: 'a,0,200' is no row of times"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(text: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        of_text(text)
