@@ -15,7 +15,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.document.terminal import Screen
-from gate.model.history import Machine
+from gate.model.history import Change, HistoryRecord, Machine
 from gate.model.reasons import Accepted
 from tests.support.histories import FACTS, MACHINE, change, creep, flat, history, kept, record, sha, step
 
@@ -65,15 +65,14 @@ def test_text_says_how_far_each_case_moved(changed: Path, monkeypatch: pytest.Mo
     assert "`perfgate check --creep`" in said
 
 
-def test_narrow_text_has_both_intervals_too(changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.document.terminal.screen", lambda _: Screen(color=False, width=40, room=40))
-    assert len(re.findall(r"^parse .*% to .*%\)$", run(changed)[1], re.MULTILINE)) == 2
-
-
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
-def test_text_fits_the_terminal(changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_text_fits_the_terminal_and_has_both_intervals(
+    changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
     monkeypatch.setattr("gate.document.terminal.screen", lambda _: Screen(color=False, width=columns, room=columns))
-    assert max(map(len, run(changed)[1].splitlines())) <= columns
+    out = run(changed)[1]
+    assert max(map(len, out.splitlines())) <= columns
+    assert len(re.findall(r"% to [+-]", "".join(re.findall(r"^parse .*\n", out, re.MULTILINE)))) == 2
 
 
 def test_json_has_every_number(changed: Path) -> None:
@@ -174,31 +173,33 @@ def test_counts_are_compared_as_numbers(tmp_path: Path) -> None:
     assert case["levels"][12]["ratio"] == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
-@pytest.mark.parametrize("form", FORMATS)
-def test_short_histories_are_shown_too(tmp_path: Path, count: int, form: str) -> None:
-    folder = kept(tmp_path / "h", history(8, {"parse": flat(count)}))
-    code, out, _ = run(folder, f"--{form}", "-")
-    assert code == 0 and out.endswith("\n")
-    assert run(folder)[1].startswith(f"1 case over {count} commit")
+def test_short_and_strange_histories_are_shown_in_every_format(tmp_path: Path) -> None:
+    def of(*changes: Change) -> list[HistoryRecord]:
+        return [record(number, [each]) for number, each in enumerate(changes, 1)]
+
+    control = [record(1, [change("parse", 0.0, 0.0, 1e-4, 5)], parent=1)]
+    beyond_any_number = of(*[change("parse", 400.0, 0.0, 1e-4, 5)] * 12)
+    shown: dict[str, list[HistoryRecord]] = {
+        **{f"1 case over {count} commit": history(8, {"parse": flat(count)}) for count in (1, 2, 3, 5)},
+        "Nothing to show": control,
+        "1 case over 12 commits": beyond_any_number,
+    }
+    for number, (begins, records) in enumerate(shown.items()):
+        folder = kept(tmp_path / str(number), records)
+        assert run(folder)[1].startswith(begins)
+        for form in FORMATS:
+            code, out, err = run(folder, f"--{form}", "-")
+            assert (code, err, out[-1]) == (0, "", "\n")
+    # one run is one
+    assert "Values of 1 run<" in run(kept(tmp_path / "one", of(change("parse", 1.0, 0.0, 1e-4, 9))), "--html", "-")[1]
 
 
-@pytest.mark.parametrize("form", [None, *FORMATS])
-def test_controls_alone_are_no_history(tmp_path: Path, form: str | None) -> None:
-    folder = kept(tmp_path / "h", [record(1, [change("parse", 0.0, 0.0, 1e-4, 5)], parent=1)])
-    code, out, _ = run(folder, *([f"--{form}", "-"] if form else []))
-    assert code == 0 and out
-
-
-def test_since_and_limit_cut_the_history(changed: Path) -> None:
+def test_since_limit_and_benchmark_cut_the_history(changed: Path) -> None:
     assert len(said(changed, "--limit", "20")["commits"]) == 20
     assert said(changed, "--since", sha(100)[:8])["commits"][0]["commit"] == sha(101)
     assert said(changed, "--since", "2025-03-05")["commits"][0]["commit"] == sha(60)
     assert said(changed, "--since", "2031-01-01")["commits"] == []
     assert "the part asked for" in run(changed, "--since", "2031-01-01")[1]
-
-
-def test_benchmarks_are_chosen_by_name(changed: Path) -> None:
     assert [case["benchmark"] for case in said(changed, "--benchmark", "p*")["cases"]] == ["parse"]
 
 
@@ -217,8 +218,7 @@ def test_what_names_nothing_is_refused(changed: Path, argv: list[str], why: str)
 
 
 def test_an_empty_store_says_how_it_is_filled(tmp_path: Path) -> None:
-    (tmp_path / "h").mkdir()
-    code, _, err = run(tmp_path / "h")
+    code, _, err = run(tmp_path)
     assert code == 2 and "perfgate history add" in err
 
 
@@ -240,22 +240,9 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     assert "\x1b" not in text and "\u202e" not in text
 
 
-@pytest.mark.parametrize("form", [None, *FORMATS])
-def test_ratios_beyond_any_number_are_shown(tmp_path: Path, form: str | None) -> None:
-    changes = ([change("parse", 400.0, 0.0, 1e-4, 5)] for _ in range(12))
-    folder = kept(tmp_path / "h", [record(number, each) for number, each in enumerate(changes, 1)])
-    code, out, err = run(folder, *([f"--{form}", "-"] if form else []))
-    assert (code, err) == (0, "") and out
-
-
 def test_a_damaged_record_writes_nothing_to_the_terminal(changed: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(changed, tmp_path / "h")
     place = min(folder.glob("*/*.json"))
     place.write_text(place.read_text().replace('"verdict":"', '"verdict":"\\u001b[31m'))
     code, _, err = run(folder)
     assert code == 2 and "\x1b" not in err and "is damaged" in err
-
-
-def test_the_page_counts_one_run_as_one(tmp_path: Path) -> None:
-    folder = kept(tmp_path / "h", [record(1, [change("parse", 1.0, 0.0, 1e-4, 9)])])
-    assert "Values of 1 run<" in run(folder, "--html", "-")[1]
