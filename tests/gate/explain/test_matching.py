@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.explain.matching import is_project, match, plain
+from gate.explain.call_tree import is_project, match, plain
 from gate.model.names import Side
 from gate.model.profile import Frame, Profile, Stack
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from gate.commands.simulate.components import SHAPES, Shape
+from gate.commands.simulate.draws import SHAPES, Shape
 from gate.stats.levels import Tops
 from gate.stats.spreads import DISTANCE_LEVEL, F_LEVEL, deviations, wider
 from tests.support.seeds import some

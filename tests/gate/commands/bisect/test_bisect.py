@@ -12,8 +12,7 @@ import pytest
 
 from gate.cli import option_values
 from gate.commands.bisect import words
-from gate.commands.bisect.bisect import Reads, untouched
-from gate.commands.bisect.outputs import FORMATS
+from gate.commands.bisect.bisect import FORMATS, Reads, untouched
 from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
 from gate.commands.bisect.search import RangeCommit
 from gate.model.case import CaseId
@@ -66,7 +65,7 @@ Searched = tuple[Project, list[str], subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
     words = [{"README.md": f"{number}\n"} for number in range(3)]
-    changes = [*[1.0] * 4, *words, *[1.0] * 3, *[1.2] * 5]
+    changes: list[float | dict[str, str]] = [*[1.0] * 4, *words, *[1.0] * 3, *[1.2] * 5]
     project, shas = history(tmp_path_factory.mktemp("bisect") / "p", *changes)
     return project, shas, bisect(project, shas[0], "--bad", "main")
 

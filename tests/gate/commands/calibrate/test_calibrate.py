@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.result import Calibration, document, render, session_of
+from gate.commands.calibrate.calibrate import Calibration, document, render, session_of
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.document.terminal import Screen

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -353,33 +354,30 @@ def test_early_stopping_is_told_and_the_geometric_mean_takes_the_rounds_that_all
     assert rows[3]["notes"] == "over the first 4 rounds, which all rows have"
 
 
-@pytest.mark.parametrize(
-    ("budget", "seconds", "more", "sessions"),
-    [
-        # as `perfgate check` writes them, a line after each round is no look of its own: the looks are those of the plan
-        ("15m", None, {}, 1),
-        # each session looks first by its own cost: of 4 rounds of 20 s, all together would seem to afford 1
-        ("85s", 5.0, {"sessions": 3}, 3),
-        # and a shard where its plan says
-        ("41s", 50.0, {"shard": "1/2"}, 1),
-    ],
-)
-def test_the_first_look_is_that_of_the_plan(
-    budget: str, seconds: float | None, more: Line, sessions: int, tmp_path: Path
-) -> None:
-    config = {"plan": {"builds": {"min": 4, "max": 12}, "budget": budget}, "benchmark": [{"name": "a", "command": "x"}]}
-    looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
-    files = []
-    for number, name in enumerate("xy"):
-        found = [run_line(name, config=config, looks=12, **more)]
-        for session in range(sessions):
-            for k, benchmark in enumerate("ab"):
+def test_the_first_look_is_that_of_the_plan(tmp_path: Path) -> None:
+    def told(budget: str, seconds: float | None, **more: Any) -> str:
+        plan = {"builds": {"min": 4, "max": 12}, "budget": budget}
+        config = {"plan": plan, "benchmark": [{"name": "a", "command": "x"}]}
+        looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
+        files = []
+        for number, name in enumerate("xy"):
+            found = [run_line(name, config=config, looks=12, **more)]
+            for session, (k, benchmark) in product(range(more.get("sessions", 1)), enumerate("ab")):
                 seed = 100 * number + 10 * session + k
                 found += head(seed, benchmark=benchmark, session=session, seconds=seconds)
-        files.append(write(tmp_path / name, *found, *looks))
-    out = shown(*files)
-    assert "over the first 4 rounds, which all rows have\n" in out
-    assert "(no interval)" not in out
+            files.append(write(tmp_path / name, *found, *looks))
+        return shown(*files)
+
+    for out in (
+        # as `perfgate check` writes them, a line after each round is no look of its own: the looks are those of the plan
+        told("15m", None),
+        # each session looks first by its own cost: of 4 rounds of 20 s, all together would seem to afford 1
+        told("85s", 5.0, sessions=3),
+        # and a shard where its plan says
+        told("41s", 50.0, shard="1/2"),
+    ):
+        assert "over the first 4 rounds, which all rows have\n" in out
+        assert "(no interval)" not in out
 
 
 def test_several_sessions_are_the_units_and_one_alone_has_no_interval(tmp_path: Path) -> None:

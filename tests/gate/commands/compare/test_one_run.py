@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from gate.cli.main import main
-from gate.model import SIDES, FindingMemory, MeanSquare, Memory, Remembered
-from tests.support import lines
+from gate.model import SIDES, FindingMemory, Memory
+from gate.stats.remembered_variance import remember
+from tests.support import lines, simulate
 from tests.support.compared import rows_of
 
 Line = dict[str, Any]
@@ -70,17 +71,10 @@ def looks_of(folder: Path, rounds: dict[str, int], last: int, *more: Line) -> Pa
 
 
 def remembered() -> Any:
-    session = Remembered(
-        session="calibration",
-        created="2026-11-20T08:00:00Z",
-        rounds=20,
-        executions=1,
-        iterations=3,
-        iteration=None,
-        execution=None,
-        build=MeanSquare(value=0.02**2, df=38),
-        contrast=MeanSquare(value=0.015**2, df=19),
-    )
+    rng = np.random.default_rng(5)
+    base, head = (simulate.sample(rng, simulate.normal, (0.02, 0.0, 0.01), (20, 1, 3)) for _ in SIDES)
+    session = remember(base, head, None, session="calibration", created="2026-11-20T08:00:00Z")
+    assert session is not None
     each = [
         FindingMemory(benchmark=name, metric="time", factors={}, statistic="mean", sessions=[session])
         for name in ("slow", "same")

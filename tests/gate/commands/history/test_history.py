@@ -62,11 +62,18 @@ def test_adds_lists_and_adds_once(project: Project) -> None:
     assert (code, err) == (0, "")
     assert said.startswith(f"{REF}: 1 record, 2 cases, 1 class of machine, ")
     assert said.endswith("Second, after it\n")
+    # a report stands for the measurements beside it
+    report = project.top / ".perfgate" / "report.json"
+    report.write_text('{"findings": []}')
+    assert "recorded already" in run("add", str(report))[1]
+    (project.top / ".perfgate" / "measurements.jsonl").unlink()
+    code, _, err = run("add", str(report))
+    assert (code, "without its measurements.jsonl beside it" in err) == (Exit.USAGE, True)
     # the same run with other values
+    report.unlink()
     measure(project, cases=3)
     code, _, err = run("add")
-    assert code == Exit.USAGE
-    assert "holds other measurements of run run-1" in err
+    assert (code, "holds other measurements of run run-1" in err) == (Exit.USAGE, True)
 
 
 def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
@@ -92,18 +99,6 @@ def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
     assert found["state"] == "warn"
     assert "since run run-3" in found["value"]
     assert "no builds, layouts or head itself" in found["why"]
-
-
-def test_a_report_stands_for_the_measurements_beside_it(project: Project) -> None:
-    measure(project)
-    report = project.top / ".perfgate" / "report.json"
-    report.write_text('{"findings": []}')
-    assert run("add", str(report))[0] == 0
-    assert "recorded already" in run("add")[1]
-    (project.top / ".perfgate" / "measurements.jsonl").unlink()
-    code, _, err = run("add", str(report))
-    assert code == Exit.USAGE
-    assert "without its measurements.jsonl beside it" in err
 
 
 def test_what_a_dry_run_a_control_and_a_base_beside_the_head_say(project: Project) -> None:
@@ -153,31 +148,23 @@ def test_the_place_has_one_name_everywhere(project: Project, tmp_path: Path, mon
         assert code == Exit.USAGE and f"{old} is not an option; {new}" in err
 
 
-@pytest.mark.parametrize(
-    ("argv", "why"),
-    [
-        (("add",), ".perfgate"),
-        ((), f"{REF}: no such ref"),
-        (("--history", "refs/x y"), "write the whole name of a ref"),
-        (("--history", "refs/../x"), "write the whole name of a ref"),
-        (("add", "--history", "h", "--push"), "h is a folder, which has no remote"),
-        (("export",), "name a file"),
-        (("export", "--csv", "-"), "no such ref"),
-        (("--history", "none"), "no such folder"),
-    ],
-)
-def test_refuses_in_one_line(project: Project, argv: tuple[str, ...], why: str) -> None:
-    code, said, err = run(*argv)
-    assert (code, said) == (Exit.USAGE, "")
-    assert why in err
-    assert err.count("\n") == 1
+def test_refuses_in_one_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*argv: str) -> str:
+        code, said, err = run(*argv)
+        assert (code, said, err.count("\n")) == (Exit.USAGE, "", 1)
+        return err
 
-
-def test_wants_a_repository_for_a_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    code, _, err = run()
-    assert (code, "no git repository here (GIT_DIR is ignored)" in err) == (Exit.USAGE, True)
+    assert ".perfgate" in refused("add")
+    assert f"{REF}: no such ref" in refused()
+    assert "write the whole name of a ref" in refused("--history", "refs/x y")
+    assert "write the whole name of a ref" in refused("--history", "refs/../x")
+    assert "h is a folder, which has no remote" in refused("add", "--history", "h", "--push")
+    assert "name a file" in refused("export")
+    assert "no such ref" in refused("export", "--csv", "-")
+    assert "no such folder" in refused("--history", "none")
+    monkeypatch.chdir(project.top.parent)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.top.parent.parent))
+    assert "no git repository here (GIT_DIR is ignored)" in refused()
 
 
 def folder(tmp_path: Path) -> Path:

@@ -17,7 +17,6 @@ from gate.config.rules import most_builds
 from gate.config.types import Builds, Config
 from gate.model import FindingMemory, Memory, Remembered, UserError
 from gate.planning.basis import from_memory
-from gate.planning.plan import Wanted, planned
 from gate.run.memory import project_name
 from gate.stats.remembered_variance import remember
 from gate.stats.sequential import look_rounds
@@ -361,36 +360,13 @@ def test_a_plan_from_the_history_of_this_host(folder: Path, monkeypatch: pytest.
     assert "degrees" in plan("--history", str(path), "--set", "build.layouts=independent")[0]
 
 
-def test_a_calibrated_host_needs_fewer_builds() -> None:
-    # a build so dear that its number is what counts
-    costs = {"parse": Costs(build=600.0, start=0.0, iteration=0.1, warmup=0.2)}
-    gate, independent = {"threshold": "6%", "detectable": "threshold"}, {"layouts": "independent"}
-    wide = config(gate=gate, plan={"budget": "10h"}, build=independent)
-    known = from_memory(memory(("parse", "time")), costs, wide, ["parse"], "here")
-    (builds,) = planned(known, Wanted(None, None, None)).plan.looks
-    assert builds < 5
-
-
 def test_what_is_not_remembered_is_named_and_counts_in_the_family_and_what_is_recorded_does_not() -> None:
     both = memory(("parse", "time"), ("parse", "user"))
     found = from_memory(both, COSTS, config(), ["parse", "encode"], "here")
     assert found.notes[:1] == ("encode: nothing is remembered, so the plan leaves it out",)
     assert found.size == 2
-
-
-@pytest.mark.parametrize(
-    ("known", "costs", "tables", "why"),
-    [
-        ((), COSTS, {}, "nothing is remembered about parse"),
-        (("gone",), COSTS, {}, "nothing is remembered about parse"),
-        (("parse",), {}, {}, "has no durations for"),
-        (("parse",), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one start"),
-        (("parse",), COSTS, {"gate": {"threshold": 0, "detectable": "threshold"}}, "threshold of 0"),
-    ],
-)
-def test_what_cannot_be_planned_from_memory(
-    known: tuple[str, ...], costs: dict[str, Costs], tables: Line, why: str
-) -> None:
-    kept = memory(*((name, "time") for name in known))
-    with pytest.raises(UserError, match=why):
-        planned(from_memory(kept, costs, config(**tables), ["parse"], "here"), Wanted(None, None, None))
+    for known in (memory(), memory(("gone", "time"))):
+        with pytest.raises(UserError, match="nothing is remembered about parse"):
+            from_memory(known, COSTS, config(), ["parse"], "here")
+    with pytest.raises(UserError, match="has no durations for"):
+        from_memory(both, {}, config(), ["parse"], "here")

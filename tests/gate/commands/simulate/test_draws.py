@@ -11,8 +11,7 @@ import scipy.stats
 
 from benchmarks.evidence.cost import timing
 from benchmarks.evidence.other_tools import Values
-from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, components_of
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source, components_of
 from gate.model import Sample
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD, sample
 

@@ -17,8 +17,7 @@ from gate.cli.main import main
 from gate.commands.simulate import pool
 from gate.commands.simulate.chapters import WIDTH, run
 from gate.commands.simulate.command import Options
-from gate.commands.simulate.components import NORMAL, TABLE_VII
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, TABLE_VII, Source
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, as_text, asked, row
 from gate.commands.simulate.studies import Comparisons, Reports, Rules
@@ -107,7 +106,7 @@ def test_the_counts_depend_on_the_seed_but_not_on_processes_or_what_else_is_aske
     monkeypatch.setattr(pool, "usable_cores", lambda: 2)
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 20)
     comparisons, reports = studies()
-    alone, shared = (run_all(comparisons, reports, comparisons, cores=cores) for cores in (1, 2))
+    alone, shared = (run_all(reports, comparisons, reports, cores=cores) for cores in (1, 2))
     assert reports.chunk == 10
     one, two = alone.of(comparisons), shared.of(comparisons)
     assert one.comparisons.tolist() == [60, 60]
