@@ -51,7 +51,7 @@ def add(folder: Path, *lines: dict[str, Any]) -> Path:
 
 def refused(*argv: str) -> str:
     code, out, err = run("explain", *argv)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert (code, out) == (2, "")
     return err
 
 
@@ -103,8 +103,8 @@ def test_nothing_regressed_is_said_but_of_a_run_that_failed_why(tmp_path: Path) 
 
 def test_what_cannot_be_explained_is_refused(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "no such file" in refused("nowhere")
-    assert "has no measurements.jsonl" in refused(".")
+    for name, why in (("nowhere", "no such file"), (".", "has no measurements.jsonl")):
+        assert why in refused(name) and refused(name).count("\n") == 1
     assert "--benchmark nothing*: matches none of encode, parse" in refused(str(folder), "--benchmark", "nothing*")
     # a run of another project
     assert "has no run line" in refused(str(folder))
