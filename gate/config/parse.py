@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import typing
@@ -19,7 +20,7 @@ from gate.config.commands import PLACEHOLDERS, mentions
 from gate.config.config_text import Fault, Path, Source, dotted
 from gate.config.fractions import check_fraction, fraction_of
 from gate.config.instruments import KNOWN, instrument_names, traits_of
-from gate.config.rules import show_of
+from gate.config.rules import DETECTABLE, show_of
 from gate.config.shared_tables import OF_RUNS
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (
@@ -53,7 +54,7 @@ def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Con
         ConfigError: unknown keys, wrong types or values, or keys that contradict each other: all of them.
     """
     decoder = _Decoder(lenient=lenient)
-    config: Config = decoder.struct(Config, source.tables, ())
+    config: Config = decoder.struct(Config, _read_on(source.tables), ())
     # what contradicts what is told of keys that are right by themselves
     if decoder.faults:
         raise source.error(*decoder.faults)
@@ -70,6 +71,46 @@ def parse(source: Source, *, lenient: bool = False, checked: bool = True) -> Con
     if faults := [*written_now, *(check(config) if checked else ())]:
         raise source.error(*faults)
     return config
+
+
+_SHOWN = ("no-sign", "not-worse")
+"""What `show` took, which `detectable` replaces."""
+
+
+def of_before(tables: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Give the places of the key `show`, which is read on, and the tables that have it."""
+    overrides = tables.get("override")
+    listed = enumerate(overrides if isinstance(overrides, list) else ())
+    for path, table in ((("gate",), tables.get("gate")), *((("override", i), each) for i, each in listed)):
+        if isinstance(table, dict) and table.get("show") in [*_SHOWN]:
+            yield (*path, "show"), table
+
+
+def _read_on(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables with `detectable` in place of `show`.
+
+    That [gate] shows no sign is the default, of a size that depends on the metric, but where inconclusive fails.
+    """
+    ours = copy.deepcopy(dict(tables)) if any(of_before(tables)) else dict(tables)
+    for path, table in of_before(ours):
+        said = table.pop("show")
+        wins = path[0] == "override" or table.get("inconclusive") == "fail"
+        if said == "not-worse":
+            table["detectable"] = "threshold"
+        elif wins and "detectable" not in table:
+            table["detectable"] = _usual_size(table, tables.get("gate"))
+    return ours
+
+
+def _usual_size(*tables: Any) -> str:
+    """Return `detectable` as it is by default: 10%, or twice the threshold that the first table names."""
+    named = (each["threshold"] for each in tables if isinstance(each, dict) and "threshold" in each)
+    try:
+        threshold = float(Share.parse(next(named, 0)))
+    except ValueError:
+        # said where the threshold is read
+        threshold = 0.0
+    return str(Share(max(DETECTABLE, 2 * threshold)))
 
 
 def _with_traits(config: Config, source: Source) -> Config:

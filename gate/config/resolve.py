@@ -13,7 +13,7 @@ import msgspec
 
 from gate.config.changed import changed_measuring, differences, paired
 from gate.config.config_text import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
-from gate.config.parse import parse
+from gate.config.parse import of_before, parse
 from gate.config.rules import matches, metrics_known
 from gate.config.schema import to_tables
 from gate.config.types import Accept, Config, Override
@@ -22,11 +22,20 @@ from gate.model import SIDES, Side
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MatchesNothing, Renamed, RulesChanged
+from gate.model.warnings.setup import (
+    BaseWithoutConfig,
+    HeadWithoutConfig,
+    MatchesNothing,
+    ReadOn,
+    Renamed,
+    RulesChanged,
+)
 from gate.writing.phrases import none_of
 
 _RULES = ("gate", "override", "accept", "plan", "creep")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
+_OF_RULES = ("build", "write")
+"""What the rules say of builds: a pull request cannot let its own write what base's may not."""
 _SETTABLE = ("gate", "plan", "build", "env", "study", "creep")
 
 
@@ -112,11 +121,15 @@ def resolve(
         validated = {"base": head_laid if base_too else parse(over(sources["base"], laid)), "head": head_laid}
     sides = {side: msgspec.structs.replace(own, study=decisive.study) for side, own in validated.items()}
     sides, renamed = paired(sides, decisive)
-    own, sides = sides, _measured_by_rules(sides, decisive)
+    # a file of rules alone may have no [build]: then base's counts, which a pull request does not change
+    named = isinstance(rules, str) or decisive.build.write is not None
+    write = (decisive if named else sides["base"]).build.write
+    own, sides = sides, _measured_by_rules(sides, decisive, write)
     changed = _changed_rules(own)
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(RulesChanged(tuple(changed), in_force))
+    warnings += [ReadOn(origin.place(path)) for path, _ in of_before(origin.tables)]
     warnings += [*renamed, *changed_measuring(sides)]
     # the union of the benchmarks: head's where both have one, with the metrics of the rules
     both = [*{b.name: b for side in SIDES for b in sides[side].benchmark}.values()]
@@ -271,13 +284,14 @@ def _changed_rules(sides: dict[Side, Config]) -> list[str]:
         other = head_rules.get(name, own)
         changed += [f"metrics of {name}"] if (other.metric, other.metrics) != (own.metric, own.metrics) else []
         changed += [f"same_output of {name}"] if other.same_output != own.same_output else []
-    return changed
+    return [*changed, *([dotted(_OF_RULES)] if sides["base"].build.write != sides["head"].build.write else [])]
 
 
-def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, Config]:
-    """Give both sides metrics and same_output as the rules have them, so that a unit or direction is never two.
+def _measured_by_rules(sides: dict[Side, Config], rules: Config, write: list[str] | None) -> dict[Side, Config]:
+    """Give both sides metrics, same_output and build.write as the rules have them.
 
-    A side keeps its own list of metrics, which must appear; head also gets base's, since losing one is an error.
+    So a unit or direction is never two, and a pull request cannot let its own build write what base's may not. A side
+    keeps its own list of metrics, which must appear; head also gets base's, since losing one is an error.
     """
     decisive = {b.name: b for b in rules.benchmark}
     of_base = {b.name: b.metric for b in sides["base"].benchmark}
@@ -290,7 +304,8 @@ def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, C
             metric = {name: rule.metric.get(name, each) for name, each in own.items()}
             ruled = {"metric": metric, "metrics": rule.metrics, "same_output": rule.same_output}
             benchmarks.append(msgspec.structs.replace(b, **ruled))
-        found[side] = msgspec.structs.replace(sides[side], benchmark=benchmarks)
+        build = msgspec.structs.replace(sides[side].build, write=write)
+        found[side] = msgspec.structs.replace(sides[side], benchmark=benchmarks, build=build)
     return found
 
 
@@ -322,7 +337,7 @@ def _origin(settings: Settings, path: Path) -> str:
     if has(settings.options.tables, path):
         return "option --set"
     head, base = settings.texts["head"], settings.texts["base"]
-    sources = [(settings.decisive if path[0] in (*_RULES, "study") else head, path)]
+    sources = [(settings.decisive if path[0] in (*_RULES, "study") or path[:2] == _OF_RULES else head, path)]
     if path[0] == "benchmark" and len(path) > 1:
         # of a benchmark of the union its metrics stand in the rules, the rest in its own side's file
         name = settings.rules.benchmark[int(path[1])].name

@@ -97,9 +97,9 @@ class Gate(Table, frozen=True, kw_only=True):
     interval: Interval = "auto"
     """The method for the interval of the ratio (docs/method.md). "auto" chooses by the plan, before measuring.
     Bootstraps resample all levels; with RRN and RNN the lower ones stay, FLAT ignores them."""
-    family: Literal["holm", "none"] = "holm"
-    """Correction for multiple comparisons: "holm" bounds the chance of any false alarm in a report; "none": that of
-    each result."""
+    family: Literal["holm", "bh", "none"] = "holm"
+    """Correction for multiple comparisons: "holm" bounds the chance of any false alarm in a report; "bh": the share of
+    false ones among the alarms; "none": the chance of one in each result."""
     inconclusive: Literal["pass", "fail"] = "pass"
     """Whether a report that is too noisy fails (exit 3) or passes (exit 0)."""
     missing: Literal["fail", "pass"] = "fail"

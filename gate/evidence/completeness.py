@@ -12,7 +12,7 @@ from gate.config.types import Builds, Config
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
-from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side, Turn
+from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Look, Record, Round, Run, Same, Side, Turn
 from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
@@ -44,7 +44,7 @@ def presence(
         expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     failed, proved = failed_at(failures), {same.benchmark for same in identical}
     named = {f.benchmark for f in failures}
-    build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
+    build_failed = any(f.kind in (*UNBUILT, "tree", "lock") for f in failures)
     # where nothing is compared, that head itself runs is all that is shown
     alone = run is not None and any(isinstance(warning, NothingToCompare) for warning in run.warnings)
     missing: list[Failure] = []
@@ -136,6 +136,9 @@ def rounds_of(
     if looks:
         begun = max((e.build + 1 for e in executions), default=0)
         taken = max((r.look for r in records if isinstance(r, Look)), default=0)
+        if not any(isinstance(r, HostState) for r in records):
+            # perfgate states its host, and looks after each round: one without was cut off. Other programs need not
+            taken = max(taken, min(Counter(session for session, _ in _complete(executions)).values(), default=0))
         return Round(done=min(taken, begun), planned=looks[-1])
     by_shard: dict[int, list[Execution]] = {}
     for part in parts:
@@ -186,7 +189,7 @@ def round_warnings(
     measured: Config | None, config: Config, settled: Mapping[str, int], looks: Sequence[int], turns: Sequence[Turn],
 ) -> list[AnyWarning]:  # fmt: skip
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
-    if any(f.kind in ("build", "tree", "lock") for f in failures):
+    if any(f.kind in (*UNBUILT, "tree", "lock") for f in failures):
         return []
     warnings: list[AnyWarning] = []
     failed = failed_at(failures)

@@ -27,6 +27,7 @@ def cost_of(records: Sequence[Record]) -> Cost:
     full = [b for b in builds if not b.relinked]
     again = [b for b in builds if b.relinked]
     ended = [cut.setup + (cut.seconds if cut.phase in ("checkout", "setup") else 0.0) or None for cut in cuts]
+    ended += [f.seconds for f in failures if f.kind == "setup"]
     setup = _sum((*(b.setup for b in builds), *ended))
     # failures, and steps that the budget ended, of which the probe counts its own
     lost = [f.seconds for f in failures if f.kind == "build"] + [cut.seconds for cut in cuts if cut.phase == "build"]

@@ -31,7 +31,8 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     """Read measurement files; a folder stands for the measurements.jsonl in it, "-" for standard input.
 
     A folder of what actions/download-artifact left stands for all parts in it. What is compressed by gzip is unpacked.
-    Result files of other tools are read as builds, "base=FILE" and "head=FILE" saying of which side.
+    Result files of other tools are read as builds, "base=FILE" and "head=FILE" saying of which side. "git:REF:PATH" is
+    what a commit has there.
 
     Raises:
         UserError: a file that cannot be read, or that is a report rather than measurements.
@@ -57,7 +58,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if reading.torn:
             warnings.append(TornLine(name))
         records += reading.records
-        if path != "-":
+        if path != "-" and not _is_kept(path):
             files.append(Path(name))
     if results:
         from gate.evidence.foreign.records import imported
@@ -93,6 +94,8 @@ def _results(path: str) -> list[Named]:
     unknown = first_unknown(found)
     if unknown is None:
         return found
+    if _is_kept(path) and is_ours(unknown.head.data):
+        return []
     first, newline, _ = unknown.head.text.lstrip().partition("\n")
     begins = first.startswith("{") and ('"type"' in first or not (newline or first.endswith("}")))
     if file.exists() and (not first or begins):
@@ -132,9 +135,19 @@ def _holds(folder: Path) -> bool:
     return any((folder / name).exists() for name in (MEASUREMENTS, f"{MEASUREMENTS}.gz"))
 
 
+def _is_kept(path: str) -> bool:
+    """Return whether an argument names what a commit has."""
+    return path.startswith("git:") and not Path(path).exists()
+
+
 def _bytes(path: str) -> tuple[str, bytes]:
     if path == "-":
         return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
+    if _is_kept(path):
+        from gate.evidence.foreign.arguments import named
+
+        (kept,) = named([path])
+        return kept.source.name, kept.source.whole()
     file = Path(path)
     if file.is_dir():
         if not _holds(file):

@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over
 from gate.config.types import Config
 from gate.evidence.records import Located
-from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Same, Side, UserError
+from gate.model import SIDES, UNBUILT, Build, Commit, Execution, Failure, Record, Run, Same, Side, UserError
 from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
 from gate.units import plural
 
@@ -314,7 +314,7 @@ def session_gaps(parts: Sequence[Part]) -> list[Failure]:
             of_shard.setdefault(part.shard, set()).add(name)
     found: list[Failure] = []
     for part in parts:
-        lost = any(f.kind in ("build", "tree", "lock") for f in part.failures)
+        lost = any(f.kind in (*UNBUILT, "tree", "lock") for f in part.failures)
         for side in () if lost else SIDES:
             names = {e.benchmark for e in part.executions if e.side == side}
             status = f"gave no values in session {part.session}"

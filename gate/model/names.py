@@ -11,7 +11,9 @@ from gate.units import SUCCESS as SUCCESS
 Side = Literal["base", "head"]
 Better = Literal["lower", "higher"]
 Level = Literal["iteration", "execution", "build", "session"]
-FailureKind = Literal["build", "execution", "tree", "output", "outside", "unproved", "missing", "repeated", "lock"]
+FailureKind = Literal[
+    "setup", "build", "execution", "tree", "output", "outside", "unproved", "missing", "repeated", "lock"
+]  # fmt: skip
 IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
 Top = Literal["build", "round"]
 """The level above starts: builds, or of two given programs rounds."""
@@ -22,6 +24,8 @@ ReportVerdict = Literal["pass", "regression", "inconclusive", "error"]
 
 
 SIDES: tuple[Side, Side] = ("base", "head")
+UNBUILT: tuple[FailureKind, ...] = ("setup", "build")
+"""What failed where a side has nothing to execute: what comes before its first build, or a build."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 LEVELS: tuple[Level, Level, Level, Level] = ("iteration", "execution", "build", "session")
 SCHEMA = 1

@@ -320,7 +320,7 @@ class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=Fal
     low: float | None = None
     """Lower end of the tool's own interval, in the same unit; None: it gave none."""
     high: float | None = None
-    """The tool's own interval, in the same unit."""
+    """Upper end of it."""
     confidence: float | None = None
     """Of that interval, as a share."""
     sd: float | None = None
@@ -416,9 +416,10 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """A build or execution that gave no usable values, a tree that something changed, or a missing benchmark."""
 
     kind: FailureKind
-    """What failed: a build, an execution, the tree (its files changed), the output (base's differs), what it reads
-    outside its tree (the build of another side or setting wrote it), the proof that it is the same on both sides (what
-    it reads was written later), a benchmark that is missing or repeated, or the lock of the machine."""
+    """What failed: the set-up of a side, a build, an execution, the tree (its files changed), the output (base's
+    differs), what it reads outside its tree (the build of another side or setting wrote it), the proof that it is
+    the same on both sides (what it reads was written later), a benchmark that is missing or repeated, or the lock
+    of the machine."""
     benchmark: str | None = None
     """Name of the benchmark; None: it concerns all, as a build does."""
     side: Side | None = None

@@ -303,7 +303,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """How the error is shared over the report, and over how many findings."""
 
     method: str
-    """none or holm, as `gate.family`."""
+    """holm, bh or none, as `gate.family`."""
     size: int
 
 

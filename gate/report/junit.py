@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from gate.decide.next_steps import blocks
-from gate.model import Finding, Identical, Report, outcomes
+from gate.model import UNBUILT, Finding, Identical, Report, outcomes
 from gate.model.warnings.measured import MissingAllowed
 from gate.words import failures, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
@@ -143,7 +143,7 @@ def _facts(finding: Finding) -> list[str]:
 
 def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
     first = group[0]
-    side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
+    side = f"{' of' if first.kind in UNBUILT else ' on'} {first.side}" if first.side else ""
     places, settings = failures.places(group, 10, reports.top(report)), failures.settings(group)
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
     output, steps = last_lines(first.stderr, _LINES), failures.repeat(first, report.run)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from gate.config.types import Benchmark
-from gate.model import Cut, Failure, Side
+from gate.model import UNBUILT, Cut, Failure, Side
 from gate.run.hints import was_exhausted
 from gate.run.workshop import Workshop
 from harness.loop.execution import Executions, Unmeasured
@@ -141,7 +141,7 @@ def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:
 
     No signal, time-out or full disk had it fail, nor a file of the checkout that git does not track.
     """
-    if failure.kind not in ("build", "execution") or fault is None or was_exhausted(failure.stderr):
+    if failure.kind not in (*UNBUILT, "execution") or fault is None or was_exhausted(failure.stderr):
         return False
     here = msgspec.structs.replace(failure, directory=str(made.trees.found(failure.side or "base")))
     if checkout_hint(made.trees.repository)(here, fault in NOT_STARTED):

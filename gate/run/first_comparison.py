@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from gate.config.types import Benchmark
-from gate.model import SIDES, Failure, Run, UserError
+from gate.model import SIDES, UNBUILT, Failure, Run, UserError
 from gate.model.choice import AsHead, Choice
 from gate.model.warnings import typed
 from gate.model.warnings.setup import BaseBroken, BaseWithoutConfig, NothingToCompare
@@ -52,7 +52,7 @@ def lacking(
         )
     if alone:
         return against_itself(project), why
-    if failure and failure.kind == "build":
+    if failure and failure.kind in UNBUILT:
         # what does not build there is built as head is, so that head is measured; base keeps its name
         sources, sides = project.sources, project.settings.sides
         base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)

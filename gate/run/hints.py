@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from gate.model import SIDES, Failure
+from gate.model import SIDES, UNBUILT, Failure
 from gate.run.job import Job
 from harness.source.untracked import Hint, checkout_hint
 
@@ -79,7 +79,7 @@ def hints(job: Job) -> Hint:
                 "[build] write names: name it there (of a pull request base must)"
             )
         if found is None and sandboxed and was_refused(failure.stderr):
-            cure = kept_apart(builds) if failure.kind == "build" else "let the benchmark write there"
+            cure = kept_apart(builds) if failure.kind in UNBUILT else "let the benchmark write there"
             more = ", or try `--set plan.sandbox=off`" if _PRIVILEGES.search(failure.stderr) else ""
             return (
                 "the sandbox lets commands write their own tree, $TMPDIR (not /tmp) and new files in $HOME only: "

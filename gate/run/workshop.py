@@ -87,7 +87,8 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     paths, commands = _paths(job.project), _commands(job.project)
     # by the project's own layouts: a calibration, which draws its own, measures the programs of a check
     aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
-    make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned)
+    clock = any(b.instrument == "go" for side in SIDES for b in settings.sides[side].benchmark)
+    make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned, clock=clock)
     with (
         before_others(),
         closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,

@@ -50,6 +50,27 @@ def weighted_holm(p: Sequence[float], weights: Sequence[float], alpha: float) ->
     return [shares[i] for i in range(len(p))]
 
 
+def bh(p: Sequence[float], alpha: float) -> list[Tested]:
+    """Control the share of false findings among all findings at alpha (Benjamini and Hochberg 1995).
+
+    With R rejected of m, all were tested at alpha R/m, the level of their intervals (Benjamini and Yekutieli 2005);
+    with none rejected at alpha/m.
+
+    Args:
+        p: one per hypothesis, all of the family.
+    """
+    m = len(p)
+    order = sorted(range(m), key=lambda i: p[i])
+    count = max((rank for rank, i in enumerate(order, 1) if p[i] < alpha * rank / m), default=0)
+    level = alpha * max(count, 1) / max(m, 1)
+    adjusted = [1.0] * m
+    least = 1.0
+    for rank, i in reversed([*enumerate(order, 1)]):
+        adjusted[i] = least = min(least, m * p[i] / rank)
+    rejected = set(order[:count])
+    return [Tested(adjusted[i], level, i in rejected) for i in range(m)]
+
+
 def within(question: Tested, p: Sequence[float], weights: Sequence[float], alpha: float) -> list[Tested]:
     """Share what a question gets over its hypotheses, by weights that sum to 1 (weighted Bonferroni).
 
@@ -69,8 +90,8 @@ def within(question: Tested, p: Sequence[float], weights: Sequence[float], alpha
     return found
 
 
-def share(method: Literal["holm", "none"], p: Sequence[float], alpha: float) -> list[Tested]:
+def share(method: Literal["holm", "bh", "none"], p: Sequence[float], alpha: float) -> list[Tested]:
     """Share alpha over hypotheses by the named method; none: each gets all of it."""
     if method == "none":
         return [Tested(value, alpha, value < alpha) for value in p]
-    return holm(p, alpha)
+    return holm(p, alpha) if method == "holm" else bh(p, alpha)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from gate.config.commands import by_hand
-from gate.model import Failure, RunFacts
+from gate.model import UNBUILT, Failure, RunFacts
 from gate.units import plural
 from gate.words.short_names import Names
 from gate.writing.last_lines import error_line
@@ -84,7 +84,7 @@ def _title(failure: Failure, factors: Mapping[str, Any], names: Names | None = N
         return f"the machine was not free: {clip(visible(failure.status), 600)}"
     if failure.kind == "missing":
         return f"{failure.side or 'a part'} has no {f'benchmark {name}' if name else 'measurements'}{status}"
-    if failure.kind == "build":
+    if failure.kind in UNBUILT:
         return f"{f'{failure.side} does not build' if failure.side else 'a build failed'}{settings}{status}"
     if failure.kind == "tree":
         return f"files of {failure.side or 'a side'}{settings} changed{status}"
@@ -166,7 +166,7 @@ def repeat(failure: Failure, run: RunFacts) -> list[str]:
     if left:
         lines.append(f"# left out: {plural(left, 'variable')} whose name a shell cannot set")
     seed = {"seed": settable.get("PERFGATE_SEED") or "0"}
-    before = [table.get(key) for key in ("setup", "command")][: 1 if failure.kind == "build" else 2]
+    before = [table.get(key) for key in ("setup", "command")][: 1 if failure.kind in UNBUILT else 2]
     steps = [step for step in (by_hand(each, seed) for each in before if each) if step != failure.command]
     lines += [visible(line) for step in (*steps, failure.command) for line in step.splitlines()]
     gone = shlex.quote(visible(failure.directory)) if failure.directory else ""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from harness.build import linker
+from harness.build import go_clock, linker
 from harness.build.archives import TREE
 from harness.build.record import LINKS
 from harness.process.execute import MAX_PADDING, PADDING
@@ -24,6 +24,7 @@ _LINKERS = "linkers"
 _NODE = "node"
 _GOFLAGS = "goflags"
 _GOLINKER = "golinker"
+_GOCLOCK = "goclock"
 _ALIGNED = "-funcalign"
 _LINE = 64
 """Bytes to whose multiples functions of Go are moved: a cache line, and what a processor fetches at once."""
@@ -102,13 +103,16 @@ def uses_go(paths: Iterable[str], commands: Iterable[str | list[str] | None]) ->
     return any(_GO.search(text) for text in texts)
 
 
-def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool, aligned: bool = False) -> None:
+def make_shims(
+    directory: Path, environment: Mapping[str, str], *, go: bool, aligned: bool = False, clock: bool = False
+) -> None:
     """Write the programs that stand before the linkers and node into a new directory, and ask go what it knows.
 
     environment: of the caller; a PATH of its own in [env] is respected when the shims run. go: whether it may build
     something; its flags say nothing to those who repeat a command of another language. aligned: whether its functions
     start at multiples of a cache line. A common order alone does not give both sides common places: a function that
-    grows by 56 bytes moves those after it, and where they begin within a line changes how fast they are.
+    grows by 56 bytes moves those after it, and where they begin within a line changes how fast they are. clock: whether
+    benchmarks of go shall tell their CPU time.
 
     Raises:
         OSError: they cannot be written.
@@ -131,14 +135,19 @@ def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool, ali
             subprocess.run(
                 [program, *words], cwd=directory, env=local, capture_output=True, text=True, timeout=_GO_SECONDS
             )
-            for words in (["tool", "link", "-help"], ["env", "GOFLAGS"])
+            for words in (["tool", "link", "-help"], ["env", "GOFLAGS", "GOROOT"])
         )
     except (OSError, subprocess.TimeoutExpired):
         return
     options = linking.stderr + linking.stdout
     if "-randlayout" in options and flags.returncode == 0:  # Go 1.22
         # what go takes as GOFLAGS, from `go env -w` too
-        (directory / _GOFLAGS).write_text(flags.stdout.strip(), encoding="utf-8")
+        own, goroot = (*flags.stdout.splitlines(), "", "")[:2]
+        (directory / _GOFLAGS).write_text(own.strip(), encoding="utf-8")
+        if clock and sys.platform == "linux" and not re.search(r"[\s'\"]", str(directory)):
+            # a toolchain without its sources is one whose benchmarks have one clock
+            with suppress(OSError):
+                go_clock.overlay(directory / _GOCLOCK, goroot)
         fixed = f"{_ALIGNED}={_LINE}" if aligned and _ALIGNED in options else ""
         (directory / _GOLINKER).write_text(fixed, encoding="utf-8")
 
@@ -184,13 +193,17 @@ def _seeds(perturb: Collection[str], seed: int, environment: Mapping[str, str], 
     added = {}
     if "hash-seed" in perturb and not environment.get("PYTHONHASHSEED"):
         added["PYTHONHASHSEED"] = str(seed % 2**32)
-    if "go-randlayout" in perturb and shims is not None and (shims / _GOFLAGS).is_file():
-        flags = environment.get("GOFLAGS") or (shims / _GOFLAGS).read_text(encoding="utf-8")
-        if "-ldflags" not in flags:
+    if shims is not None and (shims / _GOFLAGS).is_file():
+        flags = own = environment.get("GOFLAGS") or (shims / _GOFLAGS).read_text(encoding="utf-8")
+        if "-overlay" not in flags and (shims / _GOCLOCK / "overlay.json").is_file():
+            flags = f"{flags} -overlay={shims / _GOCLOCK / 'overlay.json'}".lstrip()
+        if "go-randlayout" in perturb and "-ldflags" not in flags:
             fixed = (shims / _GOLINKER).read_text(encoding="utf-8")
             more = f"-ldflags=-randlayout={seed or 1}"
             # no quotes without need: scripts may split $GOFLAGS at spaces
-            added["GOFLAGS"] = f"{flags} '{more} {fixed}'".lstrip() if fixed else f"{flags} {more}".lstrip()
+            flags = f"{flags} '{more} {fixed}'".lstrip() if fixed else f"{flags} {more}".lstrip()
+        if flags != own:
+            added["GOFLAGS"] = flags
     return added
 
 

@@ -1,6 +1,7 @@
 """Checks that linking again can stand for building again: with the build's own seed it must give the build's own bytes.
 
-Started by itself (`python -I -S check.py RECORDING ROOT ARTIFACT...`) after the first build of a tree, as that was.
+Started by itself (`python -I -S relink_check.py RECORDING ROOT ARTIFACT...`) after the first build of a tree, as that
+was.
 """
 
 import filecmp

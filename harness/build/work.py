@@ -197,7 +197,7 @@ class Works:
                 outcome = self._run(wanted, arguments(table.setup, {}), by_hand(table.setup, {}), {})
             if isinstance(outcome, Failure):
                 # all that follows in this tree would fail of it
-                failure = msgspec.structs.replace(outcome, status=f"set-up: {outcome.status}")
+                failure = msgspec.structs.replace(outcome, kind="setup", status=f"set-up: {outcome.status}")
                 self.states[wanted.tree].setup_failure = failure
                 return failure
             prepared += time.perf_counter() - begin

@@ -81,7 +81,7 @@ class Ledger:
                 self._name(self._scope(record))
                 place = (record.build, record.execution)
                 self._executing[place] = self._executing.get(place, 0.0) + (record.seconds or 0.0)
-            case Failure(kind="build" | "tree"):
+            case Failure(kind="setup" | "build" | "tree"):
                 self.build_failed = True
                 if record.kind == "tree":
                     self.changed = record.build if self.changed is None else min(self.changed, record.build or 0)

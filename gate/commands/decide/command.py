@@ -16,7 +16,8 @@ class Options:
     """Over what, by whose rules, and where the report goes."""
 
     files: tuple[str, ...] = argument(
-        "measurements.jsonl, its folder, a result file of another tool (base=FILE, head=FILE), or - for stdin",
+        "measurements.jsonl, its folder, git:REF:PATH, a result file of another tool (base=FILE, head=FILE), or - for "
+        "stdin",
         metavar="FILE",
         nargs="+",
     )

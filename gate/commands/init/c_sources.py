@@ -10,7 +10,18 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import BENCH, Amount, Found, Measured, Row, fixed_plan, placeholder, program, suite_plan
+from gate.commands.init.found import (
+    BENCH,
+    COMPILED,
+    Amount,
+    Found,
+    Measured,
+    Row,
+    fixed_plan,
+    placeholder,
+    program,
+    suite_plan,
+)
 from gate.commands.init.scripts import is_benchmark
 from gate.commands.init.tree import Tree, called, folder_of
 
@@ -63,7 +74,7 @@ def suite(name: str, path: str, texts: list[str]) -> tuple[Measured, Amount]:
     found = str(library(texts))
     cases = sum(len(re.findall(_LIBRARIES[found][1], text, re.MULTILINE)) for text in texts)
     if found == "google-benchmark":
-        plan, length = suite_plan(cases)
+        plan, length = suite_plan(cases, COMPILED)
         # without its unit, which versions before 1.8 do not take
         return Measured(name, [f"./{path}", f"--benchmark_min_time={length:g}"], [], found), plan
     if found == "catch2":

@@ -19,7 +19,11 @@ _QUICK = 120.0
 """The same where values are as short as wanted."""
 _SIDES_AND_BUILDS = 24
 MOST_EXECUTIONS, _VALUES = 10, 5
-"""Of a build, and of an execution, of a suite."""
+"""Of a build, and of an execution, of a suite whose start takes long."""
+COMPILED = 0.02
+"""Seconds that a compiled program takes to start."""
+_OF_TIME = 0.1
+"""The share of an execution that its start may take (docs/turns.md)."""
 BENCH = re.compile(r"bench|perf|speed", re.IGNORECASE)
 _LENGTH = 0.01
 """Seconds of a value: what disturbs lasts longer, so that many short ones by turns tell more than a few long ones."""
@@ -52,6 +56,8 @@ class Measured:
     """The cases to measure; empty: all."""
     exclude: list[str] = field(default_factory=list)
     """The cases that are not judged."""
+    metrics: list[str] = field(default_factory=list)
+    """What is decided; empty: what the instrument decides."""
     built: tuple[str, ...] = ()
     """What stands in the build command for it alone, its artifact too, and leaves with it."""
 
@@ -162,9 +168,13 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
         start: seconds of one execution besides.
     """
     # half as many again find the number of repetitions
-    seconds = _SIDES_AND_BUILDS * (start + max(cases, 1) * 1.5 * _VALUES * _LENGTH)
-    executions = min(MOST_EXECUTIONS, max(2, int(_QUICK / seconds)))
-    return Amount(executions, _VALUES, budget=_budget(executions * seconds)), _LENGTH
+    each = max(cases, 1) * 1.5 * _LENGTH
+    # the host changes from second to second: turns are as short as starting allows
+    values = min(_VALUES, math.ceil(start * (1 / _OF_TIME - 1) / each))
+    seconds = _SIDES_AND_BUILDS * (start + values * each)
+    most, fewest = (many * _VALUES // values for many in (MOST_EXECUTIONS, 2))
+    executions = min(most, max(fewest, int(_QUICK / seconds)))
+    return Amount(executions, values, budget=_budget(executions * seconds)), _LENGTH
 
 
 def fixed_plan(cases: int, start: float, each: float) -> Amount:

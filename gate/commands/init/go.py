@@ -11,7 +11,18 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Row, kept, names_of, placeholder, program, suite_plan, tests
+from gate.commands.init.found import (
+    COMPILED,
+    Found,
+    Measured,
+    Row,
+    kept,
+    names_of,
+    placeholder,
+    program,
+    suite_plan,
+    tests,
+)
 from gate.commands.init.tree import Tree, folder_of
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
@@ -99,7 +110,7 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
     packages = [each for each in every if each.folder in folders]
     tests_ = "\n".join(each.tests for each in packages)
     cases = len(_BENCHMARK.findall(tests_)) + (_INNER_CASES - 1) * len(_INNER.findall(tests_))
-    plan, length = suite_plan(cases, 0.1 * len(packages))
+    plan, length = suite_plan(cases, COMPILED * len(packages))
     names = names_of(folders, _name(tree))
     build, binaries = _programs(tree, packages)
     own = [

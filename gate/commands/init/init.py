@@ -23,7 +23,16 @@ from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.command import Options
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
-from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import (
+    BUILD_LIMIT,
+    by_cpu_time,
+    comparable,
+    fitted,
+    lesson,
+    mended,
+    reason,
+    representatives,
+)
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.config_text import project_source, read_source, tables_of_namesake, why_namesake
 from gate.config.parse import parse
@@ -139,6 +148,12 @@ class _Init:
             if few is not None and not (failed and any(each["failures"] for each in trial["benchmarks"])):
                 found, chosen = few[0], True
                 self._say(f"{few[2]} cases; chosen: {few[1]}, the fastest, by the suite's own filter")
+                self._write(tree, written := found)
+                continue
+            sharper, named = by_cpu_time(found, trial)
+            if named and not failed:
+                found = sharper
+                self._say(f"CPU time decides, as time varies more than twice as much here: {', '.join(named[:3])}")
                 self._write(tree, written := found)
                 continue
             attempt += 1

@@ -22,6 +22,8 @@ _MINUTES = 5
 """In which a verdict is wanted, whatever the budget: the counts are laid out for them."""
 _ROUNDS, _BUILDS, _FEWEST = 12, 8, 5
 """Rounds that so many minutes hold where executions can be made fewer, should hold, and must hold for a regression."""
+_SHARPER, _WORKING = 2.0, 0.9
+"""How many times as noisy as CPU time a time is that gives way to it, and the share of it in which a command works."""
 _WIDE = 0.1
 """A change that a plan should find: otherwise half of what is left of the minutes goes into more executions."""
 _BESIDE = 0.25
@@ -299,6 +301,28 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
     return replace(found, benchmarks=benchmarks), said
 
 
+def by_cpu_time(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
+    """Let the CPU time of commands decide where their time varies more than twice as much here; name them.
+
+    That is where several tasks do the work, or active time would decide. Who waits for a tenth of the time keeps it.
+    """
+    benchmarks, named = list[Measured](), list[str]()
+    for each in found.benchmarks:
+        own = (one for tried in trial["benchmarks"] for one in tried["cases"] if one["benchmark"] == each.name)
+        seen = {str(one["metric"]): one for one in own}
+        quieter = each.instrument == "spawn" and {"time", "active", "user", "system"} <= {*seen}
+        noise = {name: seen[name]["spread"] or 0.0 for name in ("time", "user")} if quieter else {}
+        if (
+            quieter
+            and seen["time"]["decided"]
+            and noise["time"] > _SHARPER * noise["user"]
+            and seen["user"]["mean"] + seen["system"]["mean"] > _WORKING * seen["active"]["mean"]
+        ):
+            named.append(each.name)
+        benchmarks.append(replace(each, metrics=["user"]) if each.name in named else each)
+    return replace(found, benchmarks=benchmarks), named
+
+
 def _other(found: Found, label: str) -> str | None:
     """Return what names another package in the label of a case, if that does not name the project, too."""
     patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, found.others) if len(name) > 3)
@@ -442,7 +466,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
         fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
         # half of it is spare: a host may become twice as slow
-        more = min(MOST_EXECUTIONS, int(fit / 2)) if own is None or own > _WIDE else 1
+        more = min(MOST_EXECUTIONS * 5 // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1
         plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:

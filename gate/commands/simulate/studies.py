@@ -73,7 +73,7 @@ class Rules:
     interval: Interval = "auto"
     show: Show = "no-sign"
     min_builds: int = 5
-    family: Literal["holm", "none"] = "holm"
+    family: Literal["holm", "bh", "none"] = "holm"
     statistics: tuple[str, ...] | None = None
     """What is compared of each case; None: what is by default."""
 

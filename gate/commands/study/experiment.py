@@ -25,7 +25,7 @@ from gate.config.study import Study
 from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.evidence.runs import File, config_of, files_of
-from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Side, UserError
+from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Record, Side, UserError
 from gate.model.case import canonical
 from gate.model.choice import Choice
 from gate.model.study import Factor
@@ -256,7 +256,7 @@ def _progress(file: File) -> Progress | None:
         """Return whether a failure ended a benchmark at a treatment, or what it needs was not built."""
         if failure.side not in (None, planned.side):
             return False
-        if failure.kind in ("build", "tree"):
+        if failure.kind in (*UNBUILT, "tree"):
             return all(planned.settings.get(factor) == setting for factor, setting in failure.factors.items())
         own = failure.benchmark is not None and f"{failure.benchmark}/".startswith(f"{name}/")
         return own and canonical(failure.factors) == canonical(planned.settings)

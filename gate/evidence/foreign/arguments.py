@@ -18,6 +18,7 @@ from gate.writing.plain import visible
 
 STDIN = "-"
 _GIT = "git:"
+_RUN = "measurements.jsonl"
 _MOST_FILES = 2000
 _LABEL = re.compile(r"([^/\\=:*?]+)=(.+)", re.DOTALL)
 
@@ -121,7 +122,13 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
         return [Source(name, Path(path), _git(name, "cat-file", "blob", blob))]
     listed = _git(name, "ls-tree", "-r", "-z", "--name-only", ref, "--", f"{path}/").decode("utf-8", "surrogateescape")
     files = [file for file in listed.split("\0") if file]
-    sources = [Source(f"{_GIT}{ref}:{f}", Path(f), _git(name, "cat-file", "blob", f"{ref}:./{f}")) for f in files]
+    # the folder of a run stands for its measurements, as on disk
+    run = [file for file in files if Path(file) == Path(path, _RUN)]
+    sources = [
+        Source(f"{_GIT}{ref}:{f}", Path(f), _git(name, "cat-file", "blob", f"{ref}:./{f}")) for f in run or files
+    ]
+    if run:
+        return sources
     found = [source for source in sources if is_result(source)]
     if not found:
         raise UserError(f"{name}: has no result file in a format that perfgate knows: {OTHERS}")

@@ -139,6 +139,11 @@ class RulesChanged(First, frozen=True):
     """Whose rules count: a side, or the name of a file."""
 
 
+class ReadOn(First, frozen=True):
+    says = 'the key show at {place} is read on: write detectable = "threshold", or a size that must show'
+    place: str
+
+
 class Renamed(First, frozen=True):
     says = "{was} → {now} (renamed)"
     in_headline: ClassVar[bool] = True

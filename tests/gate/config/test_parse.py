@@ -5,7 +5,7 @@ import pytest
 
 from gate.config.config_text import ConfigError, line_of, project_source, read_source
 from gate.config.parse import parse
-from gate.config.types import Config
+from gate.config.types import Config, Detectable
 from gate.units import Share
 from tests.gate.config.reading import config, error
 
@@ -224,5 +224,17 @@ def test_a_threshold_of_0_may_stay_open_where_no_sign_is_enough() -> None:
     text = '[gate]\ninconclusive = "fail"\n[[override]]\nbenchmark = "a"\nthreshold = 0\ndetectable = "10%"\n'
     assert parse(read_source(text, "perfgate.toml")).override[0].detectable == Share(0.1)
     # an override that another one gives a smaller threshold
+    # as `show` had it, which is read on
+    old = parse(read_source(text.replace('detectable = "10%"', 'show = "no-sign"'), "perfgate.toml"))
+    assert old == parse(read_source(text, "perfgate.toml"))
+    assert parse(read_source('[gate]\nshow = "not-worse"\n', "perfgate.toml")).gate.detectable == Detectable(0)
+    # the default, of a size that depends on the metric, where it does not have to win
+    for line, size in (("", None), ('inconclusive = "fail"\n', Detectable(0.1))):
+        assert parse(read_source(f'[gate]\nshow = "no-sign"\n{line}', "perfgate.toml")).gate.detectable == size
+    large = parse(read_source('[gate]\nthreshold = "12%"\ninconclusive = "fail"\nshow = "no-sign"\n', "perfgate.toml"))
+    other = parse(read_source('[gate]\nthreshold = "12%"\n[[override]]\nshow = "no-sign"\n', "perfgate.toml"))
+    assert large.gate.detectable == other.override[0].detectable == Share(0.24)
+    with pytest.raises(ConfigError, match=r'gate\.show: unknown key; write detectable = "threshold"'):
+        parse(read_source('[gate]\nshow = "all"\n', "perfgate.toml"))
     text = '[[override]]\nthreshold = "1%"\n[[override]]\ndetectable = "2%"\n'
     assert parse(read_source(text, "perfgate.toml")).override[1].detectable == Share(0.02)

@@ -18,6 +18,7 @@ from gate.model.warnings.setup import (
     Differing,
     MatchesNothing,
     MeasuringChanged,
+    ReadOn,
     RulesChanged,
 )
 from tests.gate.config.test_parse import EXAMPLE
@@ -51,6 +52,8 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     changes = (Differing("command", "old", "new"),)
     assert warnings == [RulesChanged(("gate.threshold",), "base"), MeasuringChanged("a", changes)]
     assert resolve(BASE, BASE, rules="base").warnings == []
+    shows = source('[gate]\nthreshold = "3%"\n[[override]]\nshow = "not-worse"\n')
+    assert resolve(shows, shows, rules="head").warnings == [ReadOn("perfgate.toml:4")]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +104,24 @@ def test_a_config_file_wins_over_both_sides_and_set_over_everything() -> None:
     assert settings.rules.gate.threshold == 0.02
     assert settings.rules.plan.builds == 7
     assert settings.benchmarks == {"base": [], "head": []}
+
+
+def test_what_builds_may_write_besides_their_trees_is_of_the_rules() -> None:
+    benchmark = BENCH.format("a", "x")
+    base, head = source(f'[build]\nwrite = ["~/.b"]\n{benchmark}'), source(f'[build]\nwrite = ["~/.h"]\n{benchmark}')
+    bare, silent, file = source(benchmark), source(""), source('[build]\nwrite = ["~/.f"]')
+    cases: list[tuple[Source | None, Source, Side | Source, list[str] | None]] = [
+        (base, head, "base", ["~/.b"]), (base, head, "head", ["~/.h"]), (bare, head, "base", None),
+        (base, bare, "head", None), (base, head, file, ["~/.f"]), (base, head, silent, ["~/.b"]), (None, head, "base", ["~/.h"]),
+    ]  # fmt: skip
+    for left, right, rules, counts in cases:
+        settings = resolve(left, right, rules=rules)
+        assert [settings.sides[side].build.write for side in SIDES] == [counts, counts]
+        assert settings.rules.build.write == counts
+        changed = [each.keys for each in settings.warnings if isinstance(each, RulesChanged)]
+        assert changed == ([("build.write",)] if left is not None else [])
+    in_force = {each.key: each for each in effective(resolve(bare, head, rules="base"))}
+    assert (in_force["build.write"].value, in_force["build.write"].origin) == (None, "default")
 
 
 def test_rules_may_come_from_a_file() -> None:

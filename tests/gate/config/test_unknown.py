@@ -95,7 +95,7 @@ def test_what_is_like_nothing_gets_the_list(key: str) -> None:
             'perfgate.toml:5: gate.resampling: unknown key; write it behind the interval: interval = "bootstrap:RRN"',
         ),
         (
-            f'{BENCHMARK}[gate]\nshow = "not-worse"',
+            f'{BENCHMARK}[gate]\nshow = "never"',
             'perfgate.toml:5: gate.show: unknown key; write detectable = "threshold", or a size that must show',
         ),
         (

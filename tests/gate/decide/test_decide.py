@@ -499,6 +499,14 @@ def test_a_bootstrap_over_few_builds_reports_and_does_not_decide() -> None:
     assert finding(pair(1.5, 6), '[gate]\ninterval = "bootstrap"\nfamily = "none"').verdict == "regression"
 
 
+def test_benjamini_and_hochberg_over_a_report() -> None:
+    lines = [line for k, ratio in enumerate((1.06, 1.05, 1.055, 1.0)) for line in pair(ratio, benchmark=f"b{k}")]
+    result = report(lines, '[gate]\nthreshold = "3%"\nfamily = "bh"')
+    rejected = [f for f in result.findings if f.verdict == "regression"]
+    assert len(rejected) == 3
+    assert [f.decided_at.confidence for f in rejected] == pytest.approx([1 - 0.05 * 3 / 4] * 3)
+
+
 def test_a_run_that_ends_before_its_plan_was_stopped_by_the_budget() -> None:
     run = {"type": "run", "config": {"plan": {"builds": 6}}}
     assert report([run, *pair(1.0)]).stopped == "budget"

@@ -156,10 +156,12 @@ def test_what_is_neither_proved_nor_measured_is_an_error(tmp_path: Path) -> None
     assert [(f["kind"], f["benchmark"]) for f in report["failures"]] == [("missing", "parse")]
 
 
-def test_a_build_that_failed_is_an_error_beside_proofs(tmp_path: Path) -> None:
-    failure = {"type": "failure", "kind": "build", "side": "head", "build": 1, "status": "exit 2"}
+@pytest.mark.parametrize("kind", ["setup", "build"])
+def test_a_build_that_failed_is_an_error_beside_proofs(tmp_path: Path, kind: str) -> None:
+    failure = {"type": "failure", "kind": kind, "side": "head", "build": 1, "status": "exit 2"}
     report = decided(folder_of(tmp_path, same("encode"), same("scan"), failure))
     assert (report["verdict"], report["exit_code"], len(report["findings"])) == ("error", 4, 2)
+    assert [(each["kind"], each["benchmark"]) for each in report["failures"]] == [(kind, None)]
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,17 @@ def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end
     assert nothing.run.looks is not None and nothing.run.looks.rounds == [4, 6]
 
 
+def test_rounds_of_another_program_count_after_its_last_look() -> None:
+    bare = lines(draw(np.random.default_rng(7), [1.1], sd=0.01), 6)
+    kept = [{"type": "run", "looks": 6}, *(line for line in bare if line.get("look", 3) == 3 and line["type"] != "run")]
+    found = decided(kept, "")
+    assert found.run.looks is not None and (found.run.looks.rounds, found.run.rounds.done) == ([3, 6], 6)
+    assert (found.findings[0].verdict, found.findings[0].base.counts.build) == ("regression", 6)
+    # perfgate's own looks after each round: what has no look was cut off
+    cut = decided([{"type": "host", "when": "begin"}, *kept], "")
+    assert (cut.run.rounds.done, cut.findings[0].base.counts.build) == (3, 3)
+
+
 def test_other_rules_do_not_test_old_data_at_the_levels_of_later_looks() -> None:
     rng = np.random.default_rng(8)
     means = draw(rng, [1.1, 1.0], sd=0.004)

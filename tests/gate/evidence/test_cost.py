@@ -31,6 +31,11 @@ def end(**more: Any) -> dict[str, Any]:
     return {"type": "host", "when": "end", **more}
 
 
+def test_a_set_up_that_failed_is_part_of_set_up() -> None:
+    failed = {"type": "failure", "kind": "setup", "side": "head", "build": 0, "seconds": 4.0}
+    assert (cost_of(records(failed)).setup, cost_of(records({**failed, "kind": "build"})).compile) == (4.0, 4.0)
+
+
 def test_every_second_is_of_one_part() -> None:
     found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, probe=4.0)))
     assert found == Cost(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ def test_a_folder_of_downloads_stands_for_all_parts(tmp_path: Path) -> None:
     own = tmp_path / "measurements.jsonl"
     own.write_text(parts[0].read_text())
     assert read_inputs([str(tmp_path)]).files == [own]
+
+
+def test_a_commit_keeps_measurements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = left(tmp_path / "kept")
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "kept"]):
+        named = ["-c", "user.name=x", "-c", "user.email=x@x"]
+        subprocess.run(["git", *named, *command], cwd=tmp_path, check=True, capture_output=True)
+    kept = read_inputs([str(file)]).records
+    file.write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("git:main:kept", "git:HEAD:kept/measurements.jsonl"):
+        found = read_inputs([name])
+        assert ([each.record for each in found.records], found.files) == ([each.record for each in kept], [])
+        assert {each.path.partition(":")[0] for each in found.records} == {"git"}
 
 
 @pytest.mark.parametrize("name", ["study.json", "study.html", "report.html"])

@@ -96,8 +96,9 @@ def test_a_part_without_an_execution_names_its_file() -> None:
     assert statuses(evidence) == [(None, said)]
 
 
-def test_a_part_that_failed_says_what_failed_and_no_more() -> None:
-    failure = {"type": "failure", "kind": "build", "side": "head", "session": 1, "build": 0, "status": "exit 2"}
+@pytest.mark.parametrize("kind", ["setup", "build"])
+def test_a_part_that_failed_says_what_failed_and_no_more(kind: str) -> None:
+    failure = {"type": "failure", "kind": kind, "side": "head", "session": 1, "build": 0, "status": "exit 2"}
     assert statuses(gathered(*ALL[:3], [ALL[3][0], failure])) == [(None, "exit 2")]
 
 

@@ -226,6 +226,19 @@ def test_the_values_are_those_of_the_lines_in_seconds() -> None:
     assert len(said) == 2
 
 
+@pytest.mark.parametrize(("shares", "sharp"), [((0.0, 0.1), True), ((0.04, 0.07), False)])
+def test_cpu_time_is_a_view_that_is_sharp_where_it_computes(shares: tuple[float, ...], sharp: bool) -> None:
+    rows = [line("BenchmarkA", "12.5 ns/op", "11.5 cpu-ns/op", f"{each} other-share") for each in shares]
+    metrics = parse(lines(*rows), several=False).benchmarks["BenchmarkA"]
+    assert list(metrics) == ["time", "cpu_time"]
+    assert metrics["cpu_time"] == Series("s", [1.15e-8, 1.15e-8], view_of="time", sharp=sharp)
+    # who has such a unit without perfgate has a metric as any other
+    alone = parse(lines(line("BenchmarkA", "12.5 ns/op", "11.5 cpu-ns/op")), several=False)
+    assert alone.benchmarks["BenchmarkA"]["cpu_time"].view_of is None
+    own = parse(lines(line("BenchmarkA", "3 gain", "11.5 cpu-ns/op", "0 other-share")), several=False)
+    assert list(own.benchmarks["BenchmarkA"]) == ["gain"]
+
+
 def test_ns_op_may_be_taken_back() -> None:
     assert suite_of("plain.txt").benchmarks["example.com/tiny.BenchmarkOnlyOwn"] == {"gain": Series("", [-4, -4])}
 

@@ -209,6 +209,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.MissingAllowed(("a", "b"), None), "a, b are missing, allowed by the rules"),
     (m.MissingAllowed(("a",), "the label perf-accepted of #12"), "a is missing, allowed by the label perf-accepted of #12"),
     (s.HeadWithoutConfig(), "head has no perfgate.toml: base's is used for both sides"),
+    (s.ReadOn("perfgate.toml:2"), 'the key show at perfgate.toml:2 is read on: write detectable = "threshold", or a size that must show'),
     (s.RulesChanged(("gate.threshold", "accept"), "base"), "head changes the rules (gate.threshold, accept); the rules of base apply"),
     (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable"),
     (s.MeasuringChanged("a", (s.Differing("command", "./a", "./a --fast"),)), "not the same command for a: base ran `./a`, head `./a --fast`"),

@@ -3,8 +3,9 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from gate.stats.family import holm, share, weighted_holm, within
+from gate.stats.family import bh, holm, share, weighted_holm, within
 from tests.support.seeds import seeds, some
 
 
@@ -38,6 +39,27 @@ def test_without_a_family_each_has_the_whole_alpha() -> None:
     assert [t.rejected for t in share("none", [0.04, 0.06], 0.05)] == [True, False]
 
 
+def test_benjamini_and_hochbergs_own_example() -> None:
+    # the fifteen p of their section 4.1 (1995): at 5% four are rejected, where Bonferroni takes three
+    p = [
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+        0.7590, 1.0,
+    ]  # fmt: skip
+    found = share("bh", p[::-1], 0.05)[::-1]
+    assert [t.rejected for t in found] == [True] * 4 + [False] * 11
+    assert {t.alpha for t in found} == {0.05 * 4 / 15}
+    assert [t.p_adjusted for t in found] == pytest.approx(list(stats.false_discovery_control(p)))
+    assert bh([], 0.05) == []
+
+
+@pytest.mark.parametrize("seed", seeds(30))
+def test_bh_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = list(rng.uniform(0, 1, 12) ** rng.integers(1, 6))
+    for tested, value in zip(bh(p, 0.05), p, strict=True):
+        assert tested.rejected == (tested.p_adjusted < 0.05) == (value < tested.alpha)
+
+
 @pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_holm_with_equal_weights_is_holm(seed: int) -> None:
     p = (np.random.default_rng(seed).random(6) ** 3).tolist()
@@ -64,9 +86,11 @@ def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) 
         assert own.rejected == (p[i] < own.alpha)
 
 
-@pytest.mark.parametrize("method", ["holm", "none"])
+@pytest.mark.parametrize("method", ["holm", "bh", "none"])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_hypotheses_of_a_question_share_what_it_gets_by_weights(method: Literal["holm", "none"], seed: int) -> None:
+def test_the_hypotheses_of_a_question_share_what_it_gets_by_weights(
+    method: Literal["holm", "bh", "none"], seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     weights = [0.8, 0.2]
     p = rng.random((6, 2)) ** 4

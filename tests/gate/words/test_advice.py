@@ -14,6 +14,7 @@ import pytest
 from gate.commands.study.plan import design_warnings
 from gate.config.config_text import read_source
 from gate.config.parse import parse
+from gate.config.resolve import resolve
 from gate.config.treatments import model_factors, treatments
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import checkout as c
@@ -74,6 +75,11 @@ def of_study(toml: str) -> Callable[[Path], list[Any]]:
     return lambda _: design_warnings(design, None)  # type: ignore[arg-type]  # no project stands behind it
 
 
+def of_rules(line: str) -> Callable[[Path], list[Any]]:
+    file = read_source(TOML.replace("[plan]", f"{line}\n[plan]"), "perfgate.toml")
+    return lambda _: resolve(file, file, rules="head").warnings
+
+
 def of_budget(budget: str) -> Callable[[Path], list[Any]]:
     """A host that remembers a round of 35 s."""
     config = parse(read_source(TOML.replace("[plan]", f'[plan]\nbudget = "{budget}"'), "perfgate.toml"))
@@ -123,6 +129,7 @@ FOLLOWED: dict[type, list[Followed]] = {
             "remove it",
         )
     ],
+    s.ReadOn: [Followed(of_rules('show = "not-worse"'), of_rules('detectable = "threshold"'), 'detectable = "threshold"')],
     s.BudgetHoldsFew: [Followed(of_budget("30s"), of_budget("4m"), "--set plan.budget=4m")],
     y.OneReplicate: [Followed(of_study(f"[study]\nreplicates = 1\n{STUDY}"), of_study(f"[study]\nreplicates = 3\n{STUDY}"), "study.replicates = 3")],
     y.BuiltOnce: [Followed(of_study(f"[study]\nbuilds = 1\n{STUDY}"), of_study(f"[study]\nbuilds = 5\n{STUDY}"), "study.builds = 5")],

@@ -55,4 +55,4 @@ def test_a_start_is_repeated_in_a_tree_that_is_made_and_built_again() -> None:
     # a build that fails comes behind the set-up, and a set-up that fails behind nothing
     built = msgspec.structs.replace(failure, kind="build", command="make seed=9")
     assert repeat(built, run) == [*begin, *setup, "make seed=9"]
-    assert repeat(msgspec.structs.replace(built, command="\n".join(setup)), run) == [*begin, *setup]
+    assert repeat(msgspec.structs.replace(built, kind="setup", command="\n".join(setup)), run) == [*begin, *setup]

@@ -240,7 +240,7 @@ def test_a_setup_that_failed_is_not_tried_again(checkout: Checkout, tmp_path: Pa
     table = BuildTable(setup=f"echo ran >> '{tmp_path}/ran'; exit 7", command="true", git="off")
     with builder_of(checkout, table) as builder:
         first, second = bad(builder.build("head", 0, 5)), bad(builder.build("head", 1, 6))
-        assert (first.kind, first.status, first.build, second.build) == ("build", "set-up: exit 7", 0, 1)
+        assert (first.kind, first.status, first.build, second.build) == ("setup", "set-up: exit 7", 0, 1)
         assert second.command == table.setup
         assert (tmp_path / "ran").read_text() == "ran\n"
 

@@ -32,7 +32,7 @@ def tools(tmp_path: Path) -> Path:
 [ "$GOTOOLCHAIN" = local ] || exit 9
 case "$*" in
 "tool link -help") echo "  -randlayout int  -funcalign N" >&2; exit 2 ;;
-"env GOFLAGS") echo "${GOFLAGS--mod=vendor}" ;;
+"env GOFLAGS GOROOT") echo "${GOFLAGS--mod=vendor}"; echo /nowhere ;;
 esac
 """
     program(folder / "go", go)

@@ -814,12 +814,20 @@ def test_an_ignored_lock_is_taken_along(project: Project) -> None:
     assert (tracked.share, tracked.changes) == ([], ["Cargo.lock"])
 
 
-@pytest.mark.parametrize(("cases", "executions"), [(1, 10), (3, 10), (10, 5), (16, 3), (40, 2), (100, 2)])
-def test_a_plan_takes_two_minutes_with_many_short_values(cases: int, executions: int) -> None:
-    plan, length = suite_plan(cases)
-    # by hand: 5 values, a half more to find the number of repetitions, 12 builds of 2 sides
-    assert (0.1 + cases * 7.5 * length) * executions * 24 <= 120 or executions == 2
-    assert (plan.executions, plan.iterations, plan.warmup, length) == (executions, 5, 0, 0.01)
+@pytest.mark.parametrize(
+    ("cases", "start", "executions", "values"),
+    [
+        (1, 0.1, 10, 5), (3, 0.1, 10, 5), (10, 0.1, 5, 5), (16, 0.1, 4, 4), (40, 0.1, 5, 2), (100, 0.1, 10, 1),
+        (1, 0.02, 10, 5), (5, 0.02, 16, 3), (16, 0.02, 19, 1), (100, 0.02, 10, 1),
+    ],
+)  # fmt: skip
+def test_a_plan_takes_two_minutes_with_many_short_turns(cases: int, start: float, executions: int, values: int) -> None:
+    plan, length = suite_plan(cases, start)
+    # by hand: a value and a half more to find the number of repetitions, 12 builds of 2 sides
+    one = cases * 1.5 * length
+    assert (start + values * one) * executions * 24 <= 120 or executions * values <= 10
+    assert values == 5 or start <= 0.1 * (start + values * one)
+    assert (plan.executions, plan.iterations, plan.warmup, length) == (executions, values, 0, 0.01)
     assert 10 <= fixed_plan(cases, 0.5, 0.5).budget <= 30
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gate.commands.init.found import Amount, Found, Measured, Row
-from gate.commands.init.mend import comparable, fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -256,6 +256,33 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     assert comparable(made, told) == (made, [])
     alone = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases[3:4]}]}
     assert comparable(suite_, alone) == (suite_, [])
+
+
+@pytest.mark.parametrize(
+    ("spread", "user", "decided", "instrument", "quieter"),
+    [
+        (0.12, 0.95, True, "spawn", True),
+        # less than twice as noisy; it waits; active time decides; another instrument has other times
+        (0.09, 0.95, True, "spawn", False),
+        (0.12, 0.8, True, "spawn", False),
+        (0.12, 0.95, False, "spawn", False),
+        (0.12, 0.95, True, "hyperfine", False),
+    ],
+)
+def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(
+    spread: float, user: float, decided: bool, instrument: str, quieter: bool
+) -> None:
+    before = found(["./bench"], instrument)
+    means = {"time": 2.0, "user": user, "system": 0.0, "active": 1.0}
+    cases = [
+        {"benchmark": before.benchmark.name, "metric": name, "mean": mean, "spread": spread if name == "time" else 0.05,
+         "decided": decided and name == "time"}
+        for name, mean in means.items()
+    ]  # fmt: skip
+    told = {"benchmarks": [{"benchmark": before.benchmark.name, "cases": cases}]}
+    after, named = by_cpu_time(before, told)
+    assert (after.benchmark.metrics, named) == ((["user"], [before.benchmark.name]) if quieter else ([], []))
+    assert replace(after, benchmarks=before.benchmarks) == before
 
 
 def test_a_small_suite_is_measured_whole() -> None:
