@@ -21,7 +21,7 @@ WORDS = re.compile(r"[a-z]{2,}(?: |\\s[+*]?)[a-z]{2,}")
 OTHERS = {
     "gate/cli/lacks.py": "Python's words",
     "gate/commands/init": "the files of a project",
-    "gate/explain/matching.py": "names of functions, as compilers and profilers write them",
+    "gate/explain/call_tree.py": "names of functions, as compilers and profilers write them",
     "gate/formats": "the output of other tools",
     "gate/run/hints.py": "what programs say",
     "gate/writing/last_lines.py": "what programs say",

@@ -10,7 +10,7 @@ from benchmarks.evidence import chapters as ours
 from benchmarks.evidence import cost, layouts, other_tools, promises, views
 from benchmarks.evidence.page import as_markdown, introduction
 from gate.commands.simulate.command import Options
-from gate.commands.simulate.components import TABLE_VII
+from gate.commands.simulate.draws import TABLE_VII
 from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import Section, Setting, asked
 

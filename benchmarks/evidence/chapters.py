@@ -25,7 +25,7 @@ from gate.commands.simulate.chapters import (
     report,
     residual,
 )  # fmt: skip
-from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Setting, plain
 from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Rules

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from benchmarks.evidence.promises import Promise
 from gate.commands.simulate.chapters import MEMORY_DF
-from gate.commands.simulate.components import TABLE_VII, Components
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import TABLE_VII, Components, Source
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.evidence.promises import Promise, at_most
 from gate.commands.simulate.chapters import BIMODAL, LOOKS, THRESHOLDS, alone
-from gate.commands.simulate.components import NORMAL, Components, Shape
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, Components, Shape, Source
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, columns, percent, plain, row, told
 from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
 from gate.config.types import Interval

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.evidence.promises import Promise
-from gate.commands.simulate.components import NORMAL, TABLE_VII, Components, Shape
-from gate.commands.simulate.draws import CASE, CREATED, case, of_values, run_of
+from gate.commands.simulate.draws import (
+    CASE,
+    CREATED,
+    NORMAL,
+    TABLE_VII,
+    Components,
+    Shape,
+    case,
+    evidence_of,
+    of_values,
+)
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, percent, plain, row
 from gate.commands.simulate.studies import Counts
@@ -51,7 +60,7 @@ class Values:
     ) -> Evidence:
         """Draw a run of one case."""
         base, head = (of_values(self.side(rng, 1, rounds, ratio)[0]) for ratio in (1.0, ratios[0]))
-        return run_of([case(CASE, base, head)], Run(created=CREATED, seed=1), rounds, looks)
+        return evidence_of([case(CASE, base, head)], Run(created=CREATED, seed=1), rounds, looks)
 
     def side(self, rng: np.random.Generator, n: int, rounds: int, mean: float) -> Array:
         """Draw one side n times, shape (n, builds, executions, iterations)."""

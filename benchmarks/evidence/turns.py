@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.commands.simulate.draws import run_of
+from gate.commands.simulate.draws import evidence_of
 from gate.model import Case, Evidence, Run, Sample
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Turns:
             for each in drawn(rng, dataclasses.replace(self, change=ratio, rounds=rounds), f"case-{k}")
         ]
         run = Run(created=_CREATED, seed=1, turns=True)
-        return run_of(cases, run, rounds, looks)
+        return evidence_of(cases, run, rounds, looks)
 
 
 def abba(rng: np.random.Generator, starts: int) -> npt.NDArray[np.bool_]:

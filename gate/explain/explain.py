@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.call_tree import BOTH, Node, call_tree, flame, settle_shifts
-from gate.explain.matching import Matched, is_project, match
+from gate.explain.call_tree import BOTH, Matched, Node, call_tree, flame, is_project, match, settle_shifts
 from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
 from gate.model.profile import Frame, Profile
 

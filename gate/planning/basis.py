@@ -22,10 +22,10 @@ from gate.evidence.records import Inputs
 from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
-from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
-from gate.planning.known import Known, Spending, about_costs, planned_costs
+from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of
 from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
+    Estimated,
     PlannedLevel,
     Repetitions,
     Square,
@@ -43,6 +43,66 @@ from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import Costs as Spent
 from gate.words import views
 from gate.writing.phrases import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One finding to be, its variance and its cost."""
+
+    benchmark: str
+    metric: str
+    factors: dict[str, Any]
+    statistic: str
+    threshold: float
+    estimated: Estimated
+    levels: tuple[PlannedLevel, ...]
+    """Those that were repeated, whose variance could be told apart."""
+    builds_df: float
+    """Degrees of the variance of builds."""
+    costs: Costs
+    shared: float
+    """Relative covariance of base and head of a round."""
+    degrees: Callable[[float, float], float]
+    """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
+    repeated: Repetitions
+    """The executions and iterations that were measured."""
+    values: int
+    """Fewest values a build that a quantile needs; 1 for a mean."""
+    detectable: float | None
+    """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
+
+    @property
+    def treatment(self) -> str:
+        """The settings as one text."""
+        return canonical(self.factors)
+
+
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+def _planned_costs(spent: Spent | None, iterations: float) -> Costs | None:
+    """Return what a plan counts with, given the iterations that were measured."""
+    if spent is None or spent.iteration is None:
+        return None
+    # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
+    # than one that takes less
+    start = spent.iteration * iterations if spent.start is None else spent.start
+    start += spent.other or 0.0
+    return Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
+
+
+def _about_costs(used: Mapping[str, Spent]) -> list[str]:
+    """Say what of the costs is not known."""
+    notes = []
+    if all(spent.build is None for spent in used.values()):
+        notes.append("the cost of a build is not known: counted as 0")
+    hidden = [name for name, spent in used.items() if spent.start is None]
+    if hidden:
+        notes.append(
+            f"{listed([*hidden])}: the time of a value is not in the values, so starting is taken to cost as much as "
+            "all values of a start"
+        )
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +208,6 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
                 exact[case] = finding.name
             _add_run(finding, subject, evidence.run, layouts)
     records = [located.record for inputs in readings for located in inputs.records]
-    costs = Spending(costs_of(records), costs_at_treatments(records))
     origin = ", ".join(names)
     if not findings:
         none = "no metric is decided" if undecided else "both sides have no benchmark in common"
@@ -161,7 +220,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         raise UserError(f"{origin}: one build of each does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
-    return _gathered(kept, costs, policy.config, notes, origin)
+    return _gathered(kept, costs_of(records), policy.config, notes, origin, at=costs_at_treatments(records))
 
 
 def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layouts) -> None:
@@ -211,7 +270,7 @@ def from_memory(
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += (each.sentence() for each in unused)
-    found = _gathered(findings, Spending(costs, {}), config, notes, origin, more=len(unknown))
+    found = _gathered(findings, costs, config, notes, origin, more=len(unknown))
     return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 
 
@@ -265,13 +324,15 @@ def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable
 
 def _gathered(
     findings: Sequence[_Finding],
-    spent: Spending,
+    spent: Mapping[str, Spent],
     config: Config,
     notes: Sequence[str],
     origin: str,
     *,
+    at: Mapping[tuple[str, str], Spent] | None = None,
     more: int = 0,
 ) -> Gathered:
+    # spent: by benchmark. at: by benchmark and its settings, where that is known
     every = [session for finding in findings for session in finding.sessions]
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
@@ -281,21 +342,22 @@ def _gathered(
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
-        costs = planned_costs(spent.of_case(finding.benchmark, finding.factors), measured)
+        at_settings = (at or {}).get((finding.benchmark, canonical(finding.factors)))
+        costs = _planned_costs(at_settings or spent.get(finding.benchmark), measured)
         if costs is None:
             raise UserError(f"{origin}: has no durations for the starts of {finding.benchmark}")
         if finding not in silent:
             known.append(_known(finding, costs, share, config))
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
-    used = {k.benchmark: spent.of[k.benchmark] for k in known}
+    used = {k.benchmark: spent[k.benchmark] for k in known}
     # what both sides take whatever the counts: set-up, what first builds take longer, the probe
     first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
     return Gathered(
         known=tuple(known),
         size=len(findings) + more,
         config=config,
-        notes=(*notes, *about_costs(used), *_of_sessions(config)),
+        notes=(*notes, *_about_costs(used), *_of_sessions(config)),
         origin=origin,
         once=2 * max(first, default=0.0) + sum(cost.probe or 0.0 for cost in used.values()),
     )

@@ -10,8 +10,7 @@ from typing import Any
 
 from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of
-from gate.planning.basis import Gathered
-from gate.planning.known import Known
+from gate.planning.basis import Gathered, Known
 from gate.stats.components import PlannedLevel
 from gate.stats.planning import Optimum, Plan, optimum
 from gate.stats.special import chdtri

@@ -14,9 +14,8 @@ from gate.decide.design import CORRELATIONS, choose
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import UserError
 from gate.model.case import MEAN
-from gate.planning.basis import Gathered
+from gate.planning.basis import Gathered, Known
 from gate.planning.document import POWER, Planned, Row
-from gate.planning.known import Known
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,
@@ -61,10 +60,10 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     aims = [(_aim(known, wanted),) for known in gathered.known]
     # a bootstrap has no looks
     early = not gathered.config.gate.interval.startswith("bootstrap")
-    found = _search(gathered, aims, wanted, early=early)
-    terms = _terms(gathered)
-    plan, rows = found.plan, list[Row]()
-    for known, case in zip(gathered.known, found.cases, strict=True):
+    budget = float(wanted.budget or gathered.config.plan.budget)
+    cases, plan, instead = _search(gathered, aims, budget, early=early)
+    terms, rows = _terms(gathered), list[Row]()
+    for known, case in zip(gathered.known, cases, strict=True):
         builds, interval = plan.counts.builds, terms.interval_of(case, plan.counts.builds)
         nominal = terms.nominal_levels(plan.looks, interval)[-1]
         variance = build_variance(case.components, plan.executions, plan.iterations)
@@ -97,7 +96,7 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
         aim = f"a half-width of {format_share(float(wanted.target))}"
     elif size is not None:
         aim = f"a change of {format_share(size)} (gate.detectable) {power}"
-    return Planned(gathered, found.plan, tuple(rows), aim, found.budget, found.instead)
+    return Planned(gathered, plan, tuple(rows), aim, budget, instead)
 
 
 def advised(gathered: Gathered) -> Plan | None:
@@ -113,22 +112,15 @@ def advised(gathered: Gathered) -> Plan | None:
     hard = [build_variance(k.estimated.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
     hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]
     aims = [(_aim(known, wanted),) if i in hardest else () for i, known in enumerate(gathered.known)]
-    found = _search(gathered, aims, wanted, early=False)
-    return found.plan if found.plan.reached else found.instead
+    _, plan, instead = _search(gathered, aims, float(gathered.config.plan.budget), early=False)
+    return plan if plan.reached else instead
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    cases: list[PlannedCase]
-    plan: Plan
-    instead: Plan | None
-    budget: float
-
-
-def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:
-    config = gathered.config
+def _search(
+    gathered: Gathered, aims: Sequence[tuple[Aim, ...]], budget: float, *, early: bool
+) -> tuple[list[PlannedCase], Plan, Plan | None]:
+    """Return what is planned for, the plan, and where that misses its aims the one that would not without a budget."""
     terms = _terms(gathered)
-    budget = float(wanted.budget or config.plan.budget)
     limits = Limits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
         _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations), terms)
@@ -157,8 +149,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         # with what a run takes whatever its counts
         return msgspec.structs.replace(plan, most=plan.most + gathered.once, expected=plan.expected + gathered.once)
 
-    found = longer(instead) if instead is not None and instead.reached else None
-    return _Found(cases, longer(plan), found, budget)
+    return cases, longer(plan), longer(instead) if instead is not None and instead.reached else None
 
 
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.explain.matching import plain
+from gate.explain.call_tree import plain
 from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import views

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.evidence.cost import Design, design
-from gate.commands.simulate.components import TABLE_VII
+from gate.commands.simulate.draws import TABLE_VII
 from gate.commands.simulate.pool import Results
 from gate.stats.sequential import FOUND
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gate.commands.simulate.components import NORMAL, Components, Shape
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, Components, Shape, Source
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.config.types import Interval
 from tests.promise.test_fieller import at_most

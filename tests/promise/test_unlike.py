@@ -6,8 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.simulate.components import Components
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import Components, Source
 from gate.commands.simulate.studies import Reports, Rules
 from gate.model import Case, Evidence
 from tests.promise.test_fieller import at_most

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
 
 from gate.cli.main import main
 
@@ -27,6 +32,23 @@ def shown(*argv: str) -> str:
     code, out, err = compare(*argv)
     assert (code, err) == (0, "")
     return out
+
+
+def in_terminal(*argv: str, width: int = 100) -> str:
+    """Return what a terminal of a width, without colour, shows of it."""
+    out = Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_COLOR", "1")
+        patch.setenv("COLUMNS", str(width))
+        assert main(["compare", *argv], out, io.StringIO()) == 0
+    return out.getvalue()
+
+
+def hyperfine(path: Path, values: Mapping[str, Sequence[float]]) -> str:
+    """Write a result file of hyperfine."""
+    results = [{"command": name, "mean": sum(own) / len(own), "times": own} for name, own in values.items()]
+    path.write_text(json.dumps({"results": results}), encoding="utf-8")
+    return str(path)
 
 
 def rows(*argv: str) -> list[dict[str, str]]:

@@ -1,9 +1,11 @@
-"""Measuring of commits against good: each in a folder of its own that `perfgate report` reads, round after round."""
+"""What is measured of commits against good, each in a folder that `perfgate report` reads, and the journal of it."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
+import os
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,16 +14,19 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from gate.checkout import refuse_tracked
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.bisect.journal import ENDS
+from gate.decide.decided import Decided, looking
+from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.evidence.inputs import MEASUREMENTS, read_inputs
-from gate.evidence.records import Appender
+from gate.evidence.records import Appender, cut_torn
 from gate.evidence.runs import config_of, run_of
-from gate.model import Case, Commit, Execution, Failure, HostState, Record, UserError
+from gate.model import Case, Commit, Execution, Failure, Finding, HostState, Record, UserError
 from gate.model.case import CaseId, case_id, center_of
-from gate.report.outputs import make_folder
+from gate.planning.deciding import decide_by
+from gate.report.outputs import fill, make_folder
 from gate.run.job import Job, now, prepare
 from gate.run.measuring import Measuring
 from gate.run.project import Project, with_head
@@ -213,3 +218,107 @@ class Pairs:
         plan = msgspec.structs.replace(rules.plan, builds=MOST, executions=self.executions, starts=starts)
         rules = msgspec.structs.replace(rules, plan=plan)
         return replace(project, settings=replace(project.settings, rules=rules))
+
+
+JOURNAL = "bisect.jsonl"
+ENDS = "ends"
+"""What stands for the commit of the gate over both ends."""
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True, tag="search"):
+    """A search; what it is of, the run over both ends says."""
+
+    schema: int = 1
+    seed: int
+
+
+class Visited(msgspec.Struct, frozen=True, kw_only=True, tag="visit"):
+    """One measuring. commit: its sha; bad for the gate over both ends."""
+
+    time: str
+    commit: str
+    rounds: int
+    seconds: float
+    failed: str = ""
+    """Why it cannot be measured; empty: it was."""
+    probability: float | None = None
+    """Of the commit that was then the most probable."""
+    best: str = ""
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True, tag="executions"):
+    """How many executions a round of the search has."""
+
+    executions: int
+
+
+Line = Started | Visited | Settled
+
+
+def read_journal(folder: Path) -> list[Line]:
+    """Read a journal; nothing where none is. Raises UserError: a line is bad."""
+    file = folder / JOURNAL
+    if not file.is_file():
+        return []
+    cut_torn(file)
+    try:
+        return [msgspec.json.decode(line, type=Line) for line in file.read_bytes().splitlines()]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"--resume: {file}: {error}; start without --resume") from None
+
+
+def note(folder: Path, line: Line) -> None:
+    """Append a line, on disk before this returns. Raises OSError: it cannot be written."""
+    refuse_tracked(folder / JOURNAL)
+    with (folder / JOURNAL).open("ab") as file:
+        file.write(msgspec.json.encode(line) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+SLOWER = ("regression", "accepted")
+"""Verdicts of a finding that is searched for: who accepted a regression may still ask where it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What the gate over both ends found."""
+
+    decided: Decided
+    records: Sequence[Record]
+    finding: Finding | None
+    """The clearest regression; None: nothing regressed."""
+    case: Case | None
+    """Its values."""
+    seconds: float
+    folder: Path
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was measured."""
+        return self.decided.report.findings
+
+
+def gated(folder: Path, past: Sequence[Line], run: Measuring, job: Job) -> Gated:
+    """Measure both ends by the plan, unless that is done, and decide.
+
+    Raises:
+        UserError: a tree cannot be made.
+        Interrupted: a signal; what was measured stays.
+    """
+    made = [each.seconds for each in past if isinstance(each, Visited) and each.commit == ENDS]
+    seconds = sum(made)
+    if not made:
+        begin = time.monotonic()
+        make_folder(job.out, own=True)
+        job = run.measure(job, looking).job
+        seconds = time.monotonic() - begin
+        rounds = len({each.build for each in records_of(job.out) if isinstance(each, Execution)})
+        note(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))
+    decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
+    fill(job.out, decided)
+    slower = (each for each in decided.report.findings if each.verdict in SLOWER)
+    # whose slowdown is largest against its noise
+    finding = min(slower, key=lambda each: 1.0 if each.p is None else each.p, default=None)
+    case = next((each for each in decided.evidence.cases if finding and case_id(each) == case_id(finding)), None)
+    return Gated(decided, records_of(job.out), finding, case, seconds, job.out)

@@ -1,13 +1,14 @@
-"""perfgate bisect: the gate over both ends, the search between them, and the report."""
+"""perfgate bisect: the gate over both ends, the search between them, and the report in every format."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -17,17 +18,29 @@ from gate.checkout import refuse_tracked
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
-from gate.commands.bisect import journal, words
-from gate.commands.bisect.against_good import MeasuringError, Pairs, pace_of, wanted_executions
-from gate.commands.bisect.command import MeasuringOptions, Options
-from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
-from gate.commands.bisect.outputs import show
-from gate.commands.bisect.result import Asked, Begun, Result, concluded
+from gate.commands.bisect import words
+from gate.commands.bisect.against_good import (
+    JOURNAL,
+    MeasuringError,
+    Pairs,
+    Settled,
+    Started,
+    Visited,
+    gated,
+    note,
+    pace_of,
+    read_journal,
+    wanted_executions,
+)
+from gate.commands.bisect.command import MeasuringOptions, Options, OutputOptions
+from gate.commands.bisect.result import Asked, Begun, Member, Result, concluded
 from gate.commands.bisect.search import RangeCommit, Search, commits_between
+from gate.document import document as doc
+from gate.document import html, markdown, terminal
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.case import case_id
-from gate.report.outputs import make_folder, require_writable, targets, write
+from gate.report.outputs import deliver, make_folder, require_writable, targets, write
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job
 from gate.run.live_lines import Live
@@ -39,6 +52,8 @@ from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import PAST, records_of
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
+from gate.writing.phrases import more_are
+from gate.writing.plain import visible
 from harness.build.builder import TreeBuilder
 from harness.errors import HarnessError
 from harness.host.lock import NotFreeError
@@ -118,7 +133,7 @@ def _begun(
 ) -> Begun:
     folder = run.settle(project)
     past = read_journal(folder) if options.resume else []
-    head = next((each for each in past if isinstance(each, journal.Begun)), None)
+    head = next((each for each in past if isinstance(each, Started)), None)
     seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
     # another search is refused by the run over both ends, as any run that is gone on with
     if head is None and not options.dry_run:
@@ -126,7 +141,7 @@ def _begun(
         if own:
             make_folder(folder.parent, own=True)
         make_folder(folder, own=own)
-        earlier = read_journal(folder) if (folder / journal.JOURNAL).is_file() else []
+        earlier = read_journal(folder) if (folder / JOURNAL).is_file() else []
         if earlier:
             # an earlier search moves below runs/
             stamp = next((each.time for each in earlier if isinstance(each, Visited)), "unfinished").replace(":", "")
@@ -136,7 +151,7 @@ def _begun(
             for file in folder.iterdir():
                 if file.name not in (PAST, ".gitignore"):
                     file.rename(moved / file.name)
-        journal.append(folder, journal.Begun(seed=seed))
+        note(folder, Started(seed=seed))
     given = [("--config", rules.config), ("--rules", rules.rules), *(("--set", each) for each in rules.sets)]
     asked = Asked(
         benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
@@ -163,7 +178,7 @@ def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: Callabl
     pairs.case = identity
     pairs.executions = settled or wanted_executions(ends.case, identity.statistic, pace, planned)
     if settled is None:
-        journal.append(begun.folder, Settled(executions=pairs.executions))
+        note(begun.folder, Settled(executions=pairs.executions))
     spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
@@ -260,3 +275,112 @@ def untouched(commits: Sequence[RangeCommit], reads: Reads | None) -> frozenset[
             for path in commit.paths
         )
     )
+
+
+_TONES: dict[str, doc.Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
+_MOST = 12
+"""Commits that a text lists."""
+
+
+def document_of(result: Result, *, page: bool = False) -> doc.Document:
+    """Write a result; page: with all commits of the range."""
+    searched = result.step is not None
+    order = sorted(result.commits, key=lambda each: (-each.probability, -each.rounds, each.number))
+    likely = [each for each in order if each.sha in result.remaining or each.rounds] if searched else []
+    shown = result.commits if page else sorted(likely[:_MOST], key=lambda each: each.number)
+    head = [
+        doc.Column("commit"),
+        *([doc.Column("probability", right=True, fixed=True)] if searched else []),
+        doc.Column("change against good"), doc.Column("changes", spare=True), doc.Column("author, date", spare=True),
+    ]  # fmt: skip
+    left = len(result.commits) - len(shown)
+    table = doc.Table(
+        "Commits" if page or not left else "Commits: the most probable, and those that were measured",
+        "Commits",
+        head,
+        [doc.Row(_cells(each, result, page=page)) for each in shown],
+        note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
+    )
+    steps = words.next_steps(result)
+    details = words.details(result)
+    more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
+    sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
+    if page:
+        best = [words.top(result)] if searched and result.outcome == "culprit" else []
+        facts = [
+            fact
+            for member in best
+            for fact in (
+                ("commit", words.named(member)),
+                ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
+                ("changes", words.size_of(member)),
+                ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
+            )
+        ]
+        sections += [
+            [doc.Facts(facts)],
+            [doc.Section("Evidence", "basis", [doc.Items(details, "advice")])],
+            [doc.Section("Next", "next", [*steps])] if steps else [],
+            [table],
+        ]
+    else:
+        sections += [[table] if shown else [], [doc.Items([*more, *details], "rest")]]
+        sections += [[doc.Section("Next:", "next", [*steps])]]
+    good, bad = (f"{visible(end.ref)} {words.short(end.sha)}" for end in (result.good, result.bad))
+    of = f"{words.case_name(result.case)}, " if result.case is not None else ""
+    return doc.Document(
+        tool="perfgate bisect",
+        title=f"{of}{good} to {bad}",
+        sections=sections,
+        elsewhere="in bisect.html",
+        footer="What was measured of each commit is kept; the command beside it shows it as any run.",
+    )
+
+
+def _cells(member: Member, result: Result, *, page: bool) -> list[doc.Cell]:
+    likely = member.sha in result.remaining
+    number = f"{member.number}. " if page else ""
+    kept = f"; perfgate report {member.folder}" if page and member.folder else ""
+    share = [doc.Cell(words.percent(member.probability), tone="regression" if likely else "")]
+    basis = words.basis(member)
+    return [
+        doc.Cell(f"{number}{words.named(member)}"),
+        *(share if result.step is not None else []),
+        doc.Cell(f"{basis}{kept}" if basis else kept.removeprefix("; ")),
+        doc.Cell(words.size_of(member)),
+        doc.Cell(f"{visible(member.author)}, {member.date[:10]}"),
+    ]
+
+
+def json(result: Result) -> str:
+    """Write the result as JSON, with its headline and next steps as text, ending with a newline."""
+    data = msgspec.to_builtins(result)
+    case = result.case
+    data["case"] = case._asdict() if case is not None else None
+    data["text"] = words.headline(result)
+    data["next"] = [{"command": each.text, "purpose": each.purpose} for each in words.next_steps(result)]
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Result], str]] = {
+    "json": json,
+    "markdown": lambda result: markdown.render(document_of(result)),
+    "html": lambda result: html.render(document_of(result, page=True)),
+}
+
+
+def show(result: Result, folder: Path, outputs: OutputOptions, out: TextIO) -> None:
+    """Write the result into the folder of the search and where it was asked for, and print it.
+
+    Raises:
+        UserError: a file cannot be written.
+    """
+    for name in ("json", "html"):
+        write(folder / f"bisect.{name}", FORMATS[name](result))
+
+    def text() -> str:
+        if outputs.quiet:
+            return f"{visible(words.headline(result))}\n"
+        return terminal.render(document_of(result), terminal.bounded(out))
+
+    deliver(outputs.files, {name: partial(render, result) for name, render in FORMATS.items()}, text, out)

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.bisect.journal import Gated, Line
+from gate.commands.bisect.against_good import Gated, Line
 from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
 from gate.model import Finding
 from gate.model.case import CaseId, case_id

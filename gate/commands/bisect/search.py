@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.bisect import journal
-from gate.commands.bisect.against_good import MeasuringError, Pace, Pairs, Seen, seen_in
-from gate.commands.bisect.journal import ENDS, Visited
+from gate.commands.bisect.against_good import ENDS, Line, MeasuringError, Pace, Pairs, Seen, Visited, note, seen_in
 from gate.model import Commit, UserError
 from gate.model.case import CaseId
 from gate.run.job import now
@@ -179,7 +177,7 @@ class Search:
     """Commits that change nothing that bad's build or benchmark reads; None: that is unknown, and names of files count.
     """
 
-    def recall(self, past: Sequence[journal.Line]) -> None:
+    def recall(self, past: Sequence[Line]) -> None:
         """Take what an interrupted search measured."""
         numbers = {commit.sha: number for number, commit in enumerate(self.commits, 1)}
         self.seen[len(self.commits)] = seen_in(self.folder / ENDS, self.case)
@@ -276,4 +274,4 @@ class Search:
             time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed, probability=stand.probability,
             best=best,
         )  # fmt: skip
-        journal.append(self.folder, line)
+        note(self.folder, line)

@@ -1,28 +1,34 @@
-"""perfgate calibrate: measures a commit against itself and remembers the noise."""
+"""perfgate calibrate: measures a commit against itself, remembers the noise, and says it."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from gate.cli.groups import MeasureOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
-from gate.commands.calibrate import result
 from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
-from gate.commands.calibrate.result import Calibration, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
+from gate.decide.views import asked_of
 from gate.document import terminal
+from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
+from gate.evidence.gather import gather
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import Run, UserError
-from gate.model.case import case_id
-from gate.model.warnings import typed
+from gate.evidence.records import Located
+from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run, UserError
+from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
+from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings.measured import IdenticalSides, SameCommit
+from gate.model.warnings.setup import FewBuilds
 from gate.report.outputs import deliver, require_writable, targets
 from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
@@ -32,11 +38,16 @@ from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import records_of
-from gate.store.learning import setups_of
-from gate.store.memory import HistoryError, Learned, Session, Sessions
-from gate.units import Duration, plural
+from gate.stats.components import estimate, squares_of
+from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
+from gate.store.learning import learn, setups_of
+from gate.store.memory import Costs, HistoryError, Learned, Session, Sessions, Setup
+from gate.units import Duration, format_duration, format_number, format_share, plural
+from gate.words import failures, reports
 from gate.words.failures import title
 from gate.words.reports import commit
+from gate.writing.phrases import listed
+from gate.writing.plain import clip, visible
 
 BUILDS = 20
 MOST_BUILDS = 1000
@@ -137,11 +148,11 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
 
     def text() -> str:
         if outputs.quiet:
-            return f"{result.headline(found)}\n"
-        return terminal.render(result.document(found, os.path.relpath(job.out)), terminal.screen(out))
+            return f"{headline(found)}\n"
+        return terminal.render(document(found, os.path.relpath(job.out)), terminal.screen(out))
 
     files = {"json": outputs.json} if outputs.json is not None else {}
-    deliver(files, {"json": lambda: result.render(found)}, text, out)
+    deliver(files, {"json": lambda: render(found)}, text, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR
 
@@ -163,3 +174,218 @@ def _keep(found: Calibration, learned: Sequence[Learned], project: str, path: Pa
         and entry.learned.remembered.layouts == "independent"
     }
     return msgspec.structs.replace(found, sessions=len(alike), history=str(path))
+
+
+SCHEMA = 1
+# that a commit is the same as itself, and that a calibration has another plan than a check, is no news
+_NO_NEWS = (IdenticalSides, SameCommit, FewBuilds)
+
+
+class Calibrated(OfCase, frozen=True, kw_only=True):
+    """One finding."""
+
+    added: dict[str, float | None]
+    """The relative standard deviation that each level adds to those below; 0: nothing, None: it was not repeated."""
+    round: float | None
+    """Of the difference of a round, which decides; both relative to the mean."""
+    df: float | None
+    costs: Costs
+    remembered: Remembered
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """One session of measuring a commit against itself."""
+
+    schema: int
+    session: str
+    created: str
+    commit: Commit | None
+    host: dict[str, Any]
+    layouts: Layouts
+    """Of both sides of a round in a check; in the calibration itself they are independent."""
+    rounds: Round
+    executions: int
+    iterations: int
+    seconds: float | None
+    findings: list[Calibrated]
+    left_out: list[str]
+    """Cases of which nothing is learned: they have no spread, too few builds, or values without a ratio."""
+    failures: list[Failure]
+    warnings: list[str]
+    sessions: int | None
+    """Of this host that remember the same, with this one; None: it was not kept."""
+    history: str | None
+    """The folder that remembers it; None: it was not kept."""
+
+
+def session_of(
+    records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup]
+) -> tuple[Calibration, list[Learned]]:
+    """Compute what the records of a calibration show: the report of it, and what the history is to hold.
+
+    Args:
+        run: its run line.
+        config: the rules and the plan of a check.
+        setups: how each benchmark is measured.
+    """
+    located = [Located(record, "this run", n) for n, record in enumerate(records, 1)]
+    evidence = gather(located, config)
+    name, created = run.id or "", run.created or ""
+    asked = asked_of(evidence.cases, config)
+    learned = learn(asked, config, setups, records, session=name, created=created, both=True)
+    known = {CaseId(one.benchmark, one.metric) for one in learned}
+    calibration = Calibration(
+        schema=SCHEMA,
+        session=name,
+        created=created,
+        commit=run.head,
+        host=run.host or {},
+        layouts=config.build.layouts,
+        rounds=evidence.rounds,
+        executions=round(max((one.remembered.executions for one in learned), default=config.plan.executions)),
+        iterations=round(max((one.remembered.iterations for one in learned), default=config.plan.iterations)),
+        seconds=evidence.seconds,
+        findings=[_calibrated(one) for one in learned],
+        left_out=[
+            f"{case.benchmark} {case.metric}"
+            for case in {id(case): case for case, _ in asked}.values()
+            if not case.exact and CaseId(case.benchmark, case.metric) not in known
+        ],
+        failures=evidence.failures,
+        warnings=[*(each.sentence() for each in news(evidence.warnings))],
+        sessions=None,
+        history=None,
+    )
+    return calibration, learned
+
+
+def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
+    """Leave out the warnings of a check that mean nothing here."""
+    return [warning for warning in warnings if not isinstance(warning, _NO_NEWS)]
+
+
+def _calibrated(one: Learned) -> Calibrated:
+    r = one.remembered
+    # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
+    found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
+    found |= {level: math.sqrt(max(t2, 0.0)) for level, t2 in estimate(squares_of([r])).signed}
+    return Calibrated(
+        benchmark=one.benchmark,
+        metric=one.metric,
+        factors=one.factors,
+        statistic=one.statistic,
+        added=found,
+        round=None if r.contrast is None else math.sqrt(r.contrast.value),
+        df=None if r.contrast is None else r.contrast.df,
+        costs=one.costs,
+        remembered=r,
+    )
+
+
+def render(calibration: Calibration) -> str:
+    """Write a calibration as JSON, indented, ending with a newline."""
+    return msgspec.json.format(msgspec.json.encode(calibration), indent=2).decode() + "\n"
+
+
+_SHOWN = 40
+
+
+def document(calibration: Calibration, folder: str) -> Document:
+    """Say what was measured, the noise of each finding, and what is remembered.
+
+    folder: of the measurements.
+    """
+    kept = []
+    if calibration.sessions is not None:
+        sessions = plural(calibration.sessions, "session")
+        memory = (
+            f"{sessions}. Several days show how noise changes from day to day, a longer one does not. "
+            f"The weight of a session halves every {HALF_LIFE:.0f} days."
+        )
+        if calibration.layouts == "common":
+            memory = (
+                f"{sessions}, for plans and for the error rate. Intervals use what checks of the default branch "
+                f"remember, from {FEWEST_COMMON} of them on: there both sides are laid out alike."
+            )
+        kept.append(("memory", memory))
+    if calibration.history is not None:
+        kept.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
+        gates = f"`perfgate simulate {shlex.quote(folder)}` shows how often they are wrong, and what they find"
+        kept.append(("gates", visible(gates)))
+    warnings, left = calibration.warnings, [visible(name) for name in calibration.left_out]
+    if left:
+        why = "no spread, too few builds, or values without a ratio"
+        warnings = [*warnings, f"nothing can be remembered about {listed(left, 5)}: {why}"]
+    failed = [
+        f"{failures.title(each)}{f': {visible(each.hint)}' if each.hint else ''}" for each in calibration.failures
+    ]
+    return Document(
+        tool="perfgate calibrate",
+        title="Calibration",
+        sections=[
+            [Said(headline(calibration))],
+            [Facts(list(_measured(calibration)))],
+            [Items(failed[:10], "caution")],
+            _noise(calibration),
+            [Facts(kept)],
+            [Items(warnings, "warning")],
+        ],
+        elsewhere="in --json",
+        footer="",
+    )
+
+
+def headline(calibration: Calibration) -> str:
+    """Say in one line what was learned."""
+    count = len(calibration.findings)
+    if not count:
+        return "Not calibrated: nothing could be learned"
+    what = plural(len({f.benchmark for f in calibration.findings}), "benchmark")
+    return f"Calibrated: the noise of {what} on this host, from {plural(calibration.rounds.done, 'round')}"
+
+
+def _measured(calibration: Calibration) -> Iterator[tuple[str, str]]:
+    rounds, host = calibration.rounds, calibration.host
+    done = plural(rounds.done, "round")
+    if rounds.planned is not None and rounds.planned != rounds.done:
+        done = f"{rounds.done} of {plural(rounds.planned, 'round')}"
+    design = f"{plural(calibration.executions, 'start')} x {plural(calibration.iterations, 'value')}"
+    seconds = f", {format_duration(calibration.seconds)}" if calibration.seconds is not None else ""
+    yield "head", f"{reports.commit(calibration.commit)}, against itself"
+    yield "measured", f"{done} of {design} of each{seconds}"
+    parts = [visible(str(host.get("cpu", "unknown")))]
+    if isinstance(cores := host.get("cores"), int):
+        parts.append(plural(cores, "core"))
+    if isinstance(memory := host.get("memory"), int):
+        parts.append(f"{memory / 2**30:.0f} GiB")
+    yield "host", ", ".join(parts)
+
+
+def _noise(calibration: Calibration) -> list[Part]:
+    found = calibration.findings
+    several = any(f.statistic != MEAN for f in found)
+    names = ["benchmark", "metric", *(["statistic"] if several else [])]
+    rows = [
+        [
+            ", ".join(text for text in (visible(f.benchmark), visible(pairs(f.factors))) if text),
+            clip(visible(f.metric), 30),
+            *([f.statistic] if several else []),
+            # a level that was not repeated is not known, one that adds nothing is
+            *("-" if own is None else format_share(own) if own else "none" for own in (*f.added.values(), f.round)),
+            "-" if f.df is None else format_number(f.df, 2),
+        ]
+        for f in found
+    ]
+    text = "value, start, build: what each level adds. round: the difference of base and head in a round, "
+    if calibration.layouts == "independent":
+        text += "which checks decide by."
+    else:
+        text += "whose layouts were independent here. In a check they are common, so there it is at most as large."
+    numbers = ("value", "start", "build", "round", "degrees")
+    if not rows:
+        return []
+    head = [*map(Column, names), *(Column(name, right=True) for name in numbers)]
+    left = [f"{len(rows) - _SHOWN} more are in --json."] if len(rows) > _SHOWN else []
+    shown = [Row([Cell(text) for text in row]) for row in rows[:_SHOWN]]
+    title = "noise, as relative standard deviation"
+    return [Table(title, title, head, shown), Items([*left, text], "rest")]

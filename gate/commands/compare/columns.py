@@ -10,8 +10,7 @@ from pathlib import PurePath
 import msgspec
 
 from gate.commands.compare.keys import Key, ordered
-from gate.commands.compare.pieces import Piece
-from gate.commands.compare.projection import Projection, measurings, projected, renumbered
+from gate.commands.compare.projection import Piece, Projection, measurings, projected, renumbered
 from gate.evidence.foreign import Level
 from gate.evidence.records import Inputs, Located
 from gate.evidence.sameness import identical

@@ -91,8 +91,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
     from gate.commands.compare.columns import columns_of
     from gate.commands.compare.keys import filter_of, keys_of
-    from gate.commands.compare.pieces import pieces
-    from gate.commands.compare.projection import Projection
+    from gate.commands.compare.projection import Projection, pieces
     from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import tabulated
     from gate.document.terminal import screen

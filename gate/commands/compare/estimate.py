@@ -1,4 +1,4 @@
-"""Two columns -> estimates with their intervals: as a gate without a threshold judges them, or as a run's own does."""
+"""Two columns -> estimates with their intervals: by rules without a threshold, or as a run's own gate has them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from itertools import chain
 
 import msgspec
 
+from gate.cli.groups import RulesOptions
 from gate.commands.compare.pairs import Pair
 from gate.commands.compare.table import Cell
 from gate.config.rules import Policy
+from gate.config.types import Config, Detectable, Interval
 from gate.decide.design import Design, design_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval
 from gate.decide.looks import Walk, walk
+from gate.decide.policy import policy_of
 from gate.decide.reasons import trouble_of
 from gate.decide.sides import side_summary
 from gate.decide.views import questions_of, statistics_of
@@ -24,14 +27,17 @@ from gate.model import (
     RatioInterval,
     Recorded,
     Report,
+    Run,
     Sample,
     SideSummary,
+    UserError,
     Verdict,
     reasons,
 )
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
 from gate.stats.centers import type8
+from gate.units import Quantity, Share
 from gate.writing.amounts import known
 
 EXTREMES = ("min", "max")
@@ -151,3 +157,60 @@ def is_one_run(pair: Pair) -> bool:
     """Return whether a pair is what a gate decides: base and head of one run, each as itself."""
     ours = pair.base.ours and pair.head.ours and len(pair.base.pieces) == 1
     return ours and not (pair.apart or pair.twice) and (pair.base.side, pair.head.side) == ("base", "head")
+
+
+_OF_GATES = ("threshold", "floor", "family", "min_builds", "inconclusive", "missing", "implausible")
+_UNPAIRED: tuple[Interval, ...] = ("fieller", "fieller-kj", "bootstrap", "bootstrap-bca")
+
+
+def rules_of(base: Run | None, head: Run | None, options: RulesOptions, *, apart: bool) -> Policy:
+    """Settle the rules: those that the options name, otherwise those of the runs; head's where they differ.
+
+    What is left of them is confidence, interval, statistics, units, directions and exactness. The threshold is 0, there
+    is no floor and no family: a finding's verdict is regression or improvement when its own interval excludes 1.
+
+    Args:
+        apart: the two were measured at different times, so that no round has both and nothing can be paired.
+
+    Raises:
+        UserError: rules that cannot be read, or a rule of gates that was set for this command.
+    """
+    for each in options.sets:
+        key = each.partition("=")[0].strip()
+        if key in {f"gate.{name}" for name in _OF_GATES} or key.partition(".")[0] in ("override", "accept"):
+            raise UserError(f"--set {key}: compare has no gate and shows every change; use `perfgate decide`")
+    # head's rules, and the benchmarks of both
+    configs = [run.config for run in (head, base) if run is not None and run.config is not None]
+    named = [
+        {str(b.get("name")) if isinstance(b, dict) else "": b for b in each.get("benchmark") or ()} for each in configs
+    ]
+    together = None
+    if configs:
+        together = Run(config={**configs[0], "benchmark": [*{**named[0], **named[-1], **named[0]}.values()]})
+    policy = policy_of(together, options)
+    return Policy(_opened(policy.config, apart=apart), f"{policy.source}, to compare by", policy.today)
+
+
+def _opened(config: Config, *, apart: bool) -> Config:
+    gate, replace = config.gate, msgspec.structs.replace
+    interval: Interval = gate.interval if gate.interval != "fieller-moderated" else "auto"
+    if apart and interval not in _UNPAIRED:
+        interval = "fieller"
+    opened = replace(
+        gate,
+        threshold=Share(0.0),
+        implausible=Share(0.0),
+        floor=Quantity.parse("0"),
+        family="none",
+        min_builds=2,
+        # only whether an interval excludes 1 is asked
+        detectable=Detectable(0),
+        interval=interval,
+        # of two runs no round has both sides on one machine
+        sessions="random" if apart else gate.sessions,
+    )
+    benchmarks = [
+        replace(own, metric={name: replace(m, threshold=None, floor=None) for name, m in own.metric.items()})
+        for own in config.benchmark
+    ]
+    return replace(config, gate=opened, override=[], accept=[], benchmark=benchmarks)

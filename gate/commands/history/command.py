@@ -102,7 +102,7 @@ COMMAND = Command(
             help="show how each benchmark changed over the commits",
             example="perfgate history trend --html trend.html --benchmark 'parse-*'",
             options=TrendOptions,
-            run=late("gate.commands.history.trend.trend:run"),
+            run=late("gate.commands.history.trend:run"),
             codes=_CODES,
             done=_DONE,
         ),

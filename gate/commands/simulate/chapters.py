@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from gate.commands.simulate.command import Options
-from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, of_runs
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source, of_runs
 from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import (
     Ask,

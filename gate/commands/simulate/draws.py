@@ -1,4 +1,4 @@
-"""Evidence drawn from known variance components: what a gate would decide over, with a known truth."""
+"""Variance components of cases, the shapes of build effects, and the evidence that is drawn from them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,178 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Literal, Protocol, TextIO
 
 import numpy as np
 
-from gate.commands.simulate.components import NORMAL, Components, Shape
-from gate.model import Case, Evidence, FindingMemory, Layouts, MeanSquare, Memory, Remembered, Round, Run, Sample
+from gate.config.types import Config
+from gate.evidence.gather import gather
+from gate.evidence.inputs import read_inputs
+from gate.evidence.runs import config_of, run_of
+from gate.model import (
+    Case,
+    Evidence,
+    FindingMemory,
+    Layouts,
+    MeanSquare,
+    Memory,
+    Remembered,
+    Round,
+    Run,
+    Sample,
+    UserError,
+)
 from gate.model.case import MEAN
+from gate.stats.levels import tops_of, variances
+from gate.stats.planning import Components as Variances
+from gate.stats.planning import build_variance, without_shared
 from gate.stats.prior import MOST_DF
+from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import Array, Ints
+from gate.writing.plain import visible
+
+Kind = Literal["normal", "skewed", "bimodal"]
+
+
+_FEWEST_DF = 3
+"""Degrees below which nothing is known of what rounds share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """One case: the standard deviation of each level alone (T) as a share of the mean, and how often it is measured."""
+
+    name: str
+    build: float
+    execution: float
+    iteration: float
+    executions: int = 10
+    """In each build."""
+    iterations: int = 10
+    """In each execution."""
+    drift: float = 0.0
+    """Of a round, common to both sides."""
+
+    @property
+    def below(self) -> float:
+        """What executions and iterations leave in the relative variance of a build's mean."""
+        return self.execution**2 / self.executions + self.iteration**2 / (self.executions * self.iterations)
+
+    @property
+    def of_build_mean(self) -> float:
+        """The relative variance of the mean of one build, without the drift of its round."""
+        return self.build**2 + self.below
+
+
+# Kalibera and Jones 2012, Table VII: T where it differs from S (in parentheses there), else S
+TABLE_VII = (
+    Components("FFT NA OPT", 0.034, 0.082, 0.014),
+    Components("FFT NA", 0.034, 0.078, 0.014),
+    Components("FFT OPT", 0.044, 0.082, 0.043),
+    Components("FFT", 0.041, 0.067, 0.046),
+    Components("HTTP OPT", 0.002, 0.0, 0.225),
+    Components("HTTP", 0.002, 0.0, 0.215),
+    Components("Rijndael OPT", 0.004, 0.035, 0.093),
+    Components("Rijndael", 0.004, 0.032, 0.091),
+    Components("TCP OPT", 0.006, 0.0, 0.418),
+    Components("TCP", 0.006, 0.0, 0.386),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the effects of builds are distributed, with mean 0 and standard deviation 1."""
+
+    kind: Kind
+    share: float = 0.5
+    """Of the builds that have the slow one of two layouts."""
+    residual: float = 0.3
+    """Standard deviation within a layout, of that between the layouts."""
+
+    @property
+    def name(self) -> str:
+        """Return the shape in words: "bimodal 20:80"."""
+        if self.kind != "bimodal":
+            return self.kind
+        words = f"bimodal {self.share:.0%}:{1 - self.share:.0%}".replace("%", "")
+        return words if self.residual == 0.3 else f"{words}, residual {self.residual:g}"
+
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        """Draw effects of any shape of array."""
+        if self.kind == "normal":
+            return rng.standard_normal(size)
+        if self.kind == "skewed":
+            # a shifted gamma with skewness 1: a tail of slow layouts
+            skewed: Array = (rng.standard_gamma(4.0, size) - 4) / 2
+            return skewed
+        between = ((rng.random(size) < self.share) - self.share) / math.sqrt(self.share * (1 - self.share))
+        effects: Array = (between + self.residual * rng.standard_normal(size)) / math.sqrt(1 + self.residual**2)
+        return effects
+
+
+NORMAL = Shape("normal")
+SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal", 0.5), Shape("bimodal", 0.2), Shape("bimodal", 0.05))
+
+
+def components_of(name: str, base: Sample, head: Sample) -> Components | None:
+    """Take the components of a case from its samples, the mean over both sides of T2 over the squared mean.
+
+    What base and head of a round share, as a layout or the host's speed, is its drift and not in the levels. A negative
+    T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on the average.
+    None when a side has a mean of 0 or a single build, so that nothing is known of the builds. Builds of all sessions
+    count alike: what sessions add is in them.
+    """
+    sums = dict.fromkeys(("build", "execution", "iteration"), 0.0)
+    tops = [tops_of(sample) for sample in (base, head)]
+    for sample, own in zip((base, head), tops, strict=True):
+        t2 = {level.level: max(level.t2, 0.0) / (own.mean or math.nan) ** 2 for level in variances(sample)}
+        if len(sample.builds) < 2 or not own.mean or not all(map(math.isfinite, t2.values())):
+            return None
+        sums = {level: total + t2.get(level, 0.0) for level, total in sums.items()}  # type: ignore[call-overload]
+    whole = Variances(**{level: total / 2 for level, total in sums.items()})
+    executions, iterations = (
+        float(np.concatenate([base.counts[level], head.counts[level]]).mean()) for level in (1, 0)
+    )
+    # less a standard error: chance is not to pass for what is shared
+    rounds, share = rounds_of(*tops), 0.0
+    if rounds is not None and rounds.df >= _FEWEST_DF and rounds.correlation is not None:
+        r = min(rounds.correlation, 0.99)
+        share = max(r - (1 - r * r) / math.sqrt(rounds.df), 0.0)
+    variance = build_variance(whole, executions, iterations)
+    apart = without_shared(whole, share * variance, executions)
+    left = variance - build_variance(apart, executions, iterations)
+    build, execution, iteration = (math.sqrt(max(own, 0.0)) for own in (apart.build, apart.execution, apart.iteration))
+    often = max(1, round(executions)), max(1, round(iterations))
+    return Components(name, build, execution, iteration, *often, drift=math.sqrt(max(left, 0.0)))
+
+
+def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
+    """Take the components of every case that is decided in measurement files, by the rules they were measured under.
+
+    Args:
+        err: where cases that are left out are named.
+
+    Raises:
+        UserError: a file that cannot be read, or nothing to take.
+    """
+    inputs = read_inputs(runs)
+    measured = config_of(run_of(inputs.records))
+    found = []
+    for case in gather(inputs.records, measured or Config(), measured=measured).cases:
+        if not case.decided:
+            continue
+        factors = (f"{key}={own}" for key, own in sorted(case.factors.items()))
+        name = visible(" ".join([case.benchmark, case.metric, *factors]))
+        components = components_of(name, case.base, case.head)
+        if components is None or not components.of_build_mean:
+            why = "it shows no spread" if components else "it needs two builds of each and a mean that is not 0"
+            err.write(f"perfgate: {name} is left out: {why}\n")
+        else:
+            found.append(components)
+    if not found:
+        raise UserError(f"{' '.join(runs)}: no case to simulate: a variance needs two builds of each side")
+    return tuple(found)
+
 
 CREATED = "2026-11-20T09:00:00Z"
 CASE = "case-0"
@@ -68,7 +231,7 @@ class Source:
         ]
         memory = self._memory(rng) if self.memory else None
         run = Run(created=CREATED, seed=1, memory=memory)
-        return run_of(cases, run, rounds, looks, layouts=None if memory else "common")
+        return evidence_of(cases, run, rounds, looks, layouts=None if memory else "common")
 
     def _means(self, rng: np.random.Generator, rounds: int, *, now: bool) -> tuple[Array, Array]:
         """Draw the means of the builds of both sides around 1, shape (cases, rounds); now: with the noise of now."""
@@ -132,7 +295,7 @@ def _nested(builds: int, executions: int, iterations: int) -> tuple[tuple[Ints, 
     return counts, tuple((0, k) for k in range(builds))
 
 
-def run_of(
+def evidence_of(
     cases: list[Case], run: Run, rounds: int, looks: Sequence[int], *, layouts: Layouts | None = "common"
 ) -> Evidence:
     """Wrap cases as what one complete run of so many rounds measured; looks: () for a fixed design."""

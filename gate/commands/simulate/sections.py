@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gate.commands.simulate.components import Components
+from gate.commands.simulate.draws import Components
 from gate.commands.simulate.pool import AnyStudy, Results
 from gate.commands.simulate.studies import Counts, Study
 from gate.document.terminal import Column, table

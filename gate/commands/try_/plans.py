@@ -27,9 +27,8 @@ from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, fewest_of
 from gate.model import Memory, UserError
 from gate.model.case import MEAN, TYPICAL
-from gate.planning.basis import from_memory
+from gate.planning.basis import Known, from_memory
 from gate.planning.document import POWER
-from gate.planning.known import Known
 from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.explain.matching import is_project, match, plain
+from gate.explain.call_tree import is_project, match, plain
 from gate.model.names import Side
 from gate.model.profile import Frame, Profile, Stack
 
@@ -40,43 +40,33 @@ def test_names_that_compilers_make_up(before: str, after: str) -> None:
     assert pairs([Frame(before, "a.c")], [Frame(after, "a.c")]) == {(before, after)}
 
 
-@pytest.mark.parametrize("name", ["operator<", "operator()", "operator->", "<lambda>", "(anonymous)", "f", "a < b"])
-def test_names_that_are_brackets_stay_names(name: str) -> None:
-    assert plain(name)
+def test_names_that_are_brackets_stay_names() -> None:
+    assert all(map(plain, ("operator<", "operator()", "operator->", "<lambda>", "(anonymous)", "f", "a < b")))
 
 
-def test_two_overloads_stay_two() -> None:
-    both = [Frame("add(int)", "a.c"), Frame("add(double)", "a.c")]
-    assert pairs(both, both) == {("add(int)", "add(int)"), ("add(double)", "add(double)")}
-
-
-def test_a_function_of_another_line_or_file_is_the_same() -> None:
+def test_what_is_one_function_and_what_is_two() -> None:
+    overloads = [Frame("add(int)", "a.c"), Frame("add(double)", "a.c")]
+    assert pairs(overloads, overloads) == {("add(int)", "add(int)"), ("add(double)", "add(double)")}
+    # of another line or file it is the same, of one name in two files they are two
     assert pairs([Frame("f", "a.c", 10)], [Frame("f", "a.c", 99)]) == {("f", "f")}
     assert pairs([Frame("f", "a.c")], [Frame("f", "lib/a.c")]) == {("f", "f")}
+    two = [Frame("init", "a.c"), Frame("init", "b.c")]
+    main = Frame("main", "a.c")
+    assert len(match(profile("base", main, *two), profile("head", main, *two)).functions) == 3
 
 
-def test_functions_of_one_name_in_two_files_are_two() -> None:
-    found = pairs([Frame("init", "a.c"), Frame("init", "b.c")], [Frame("init", "a.c"), Frame("init", "b.c")])
-    assert found == {("init", "init")}
-
-
-@pytest.mark.parametrize(
-    ("frame", "own"),
-    [
-        (Frame("parse", "src/a.c"), True),
-        (Frame("parse", "/lib/a.c"), False),
-        (Frame("malloc", "libc.so.6"), False),
-        (Frame("runtime.mallocgc", "/runtime/malloc.go"), False),
-        (Frame("parse", ""), False),
-        (Frame("[unknown]", "app"), False),
-        (Frame("f.<locals>.<listcomp>", "a.py"), False),
-        (Frame("<lambda>", "a.py"), True),
-    ],
-)
-def test_what_is_the_projects_own(frame: Frame, own: bool) -> None:
-    assert is_project(frame, files_known=True) is own
-
-
-def test_without_any_file_the_name_has_to_do() -> None:
+def test_what_is_the_projects_own() -> None:
+    own = Frame("parse", "src/a.c"), Frame("<lambda>", "a.py")
+    others = (
+        Frame("parse", "/lib/a.c"),
+        Frame("malloc", "libc.so.6"),
+        Frame("runtime.mallocgc", "/runtime/malloc.go"),
+        Frame("parse", ""),
+        Frame("[unknown]", "app"),
+        Frame("f.<locals>.<listcomp>", "a.py"),
+    )
+    assert all(is_project(frame, files_known=True) for frame in own)
+    assert not any(is_project(frame, files_known=True) for frame in others)
+    # without any file the name has to do
     assert is_project(Frame("parse"), files_known=False)
     assert not is_project(Frame("strlen"), files_known=False)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import fdtrc, stdtrit
 
-from gate.commands.simulate.components import TABLE_VII
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import TABLE_VII, Source
 from gate.commands.simulate.studies import Reports, Rules
 from gate.stats.planning import Components, Counts, Interval
 from gate.stats.power import (

@@ -12,8 +12,7 @@ import pytest
 
 from gate.cli import option_values
 from gate.commands.bisect import words
-from gate.commands.bisect.bisect import Reads, untouched
-from gate.commands.bisect.outputs import FORMATS
+from gate.commands.bisect.bisect import FORMATS, Reads, untouched
 from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
 from gate.commands.bisect.search import RangeCommit
 from gate.model.case import CaseId
@@ -31,15 +30,16 @@ def bench(speed: float) -> str:
     return ". ./other.sh\n" + SHELL_BENCH.replace("0.01", "0.001").replace("SPEED", str(speed))
 
 
-def history(top: Path, speeds: list[float | str], config: str = SHORT) -> tuple[Project, list[str]]:
-    """A repository of a commit with perfgate.toml, and one more for each speed; a text is the whole benchmark."""
+BROKEN = {"bench.sh": "exit 1\n"}
+
+
+def history(top: Path, *changes: float | dict[str, str], config: str = SHORT) -> tuple[Project, list[str]]:
+    """A repository of a commit with perfgate.toml, and one more for each speed, or for other files."""
     project = Project(top)
     files = {"start": {"perfgate.toml": config, "bench.sh": bench(1.0), "other.sh": ""}}
-    for number, speed in enumerate(speeds, 1):
-        changed = (
-            {"bench.sh": bench(speed), "other.sh": f"# {number}\n"} if isinstance(speed, float) else {"bench.sh": speed}
-        )
-        files[f"change {number}"] = changed
+    for number, change in enumerate(changes, 1):
+        faster = {} if isinstance(change, dict) else {"bench.sh": bench(change), "other.sh": f"# {number}\n"}
+        files[f"change {number}"] = change if isinstance(change, dict) else faster
     shas = project.commits(*files, files=files.__getitem__)
     project.git("reset", "-q", "--hard")
     return project, shas
@@ -54,75 +54,88 @@ def result(project: Project) -> dict[str, Any]:
     return found
 
 
+def likeliest(found: dict[str, Any]) -> dict[str, Any]:
+    commit: dict[str, Any] = max(found["commits"], key=lambda each: each["probability"])
+    return commit
+
+
 Searched = tuple[Project, list[str], subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
-    project, shas = history(tmp_path_factory.mktemp("bisect") / "p", [*[1.0] * 7, *[1.2] * 5])
+    words = [{"README.md": f"{number}\n"} for number in range(3)]
+    changes: list[float | dict[str, str]] = [*[1.0] * 4, *words, *[1.0] * 3, *[1.2] * 5]
+    project, shas = history(tmp_path_factory.mktemp("bisect") / "p", *changes)
     return project, shas, bisect(project, shas[0], "--bad", "main")
 
 
-def test_it_names_the_commit(searched: Searched) -> None:
+def test_it_names_the_commit_and_keeps_every_measurement_as_a_run(searched: Searched) -> None:
     project, shas, done = searched
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
     found = result(project)
-    best = max(found["commits"], key=lambda each: each["probability"])
-    assert (found["outcome"], best["sha"], best["number"]) == ("culprit", shas[8], 8)
+    best = likeliest(found)
+    assert (found["outcome"], best["sha"], best["number"]) == ("culprit", shas[11], 11)
     assert found["step"]["ratio"] == pytest.approx(1.2, abs=0.02)
-    assert done.stdout.startswith(f"{shas[8][:10]} change 8 made bench ")
-    assert f"git show {shas[8][:10]}" in done.stdout
-
-
-def test_every_measurement_is_kept_as_a_run(searched: Searched) -> None:
-    project, shas, _ = searched
+    assert done.stdout.startswith(f"{shas[11][:10]} change 11 made bench ")
+    assert f"git show {shas[11][:10]}" in done.stdout
+    # documentation is not measured
+    assert [(each["state"], each["rounds"]) for each in found["commits"][4:7]] == [("inert", 0)] * 3
     folder = project.top / ".perfgate/bisect"
-    measured = [each for each in result(project)["commits"] if each["rounds"]]
+    measured = [each for each in found["commits"] if each["rounds"]]
     assert len(measured) >= 3
     assert (folder / "ends/report.html").is_file()
     for each in measured[:-1]:
         shown = project.perfgate("report", str(folder / each["sha"][:12]), "--json", "-")
-        report = json.loads(shown.stdout)
-        assert (report["run"]["base"]["sha"], report["run"]["head"]["sha"]) == (shas[0], each["sha"])
+        run = json.loads(shown.stdout)["run"]
+        assert (run["base"]["sha"], run["head"]["sha"]) == (shas[0], each["sha"])
 
 
-def test_resuming_a_search_that_ended_measures_nothing_again(searched: Searched) -> None:
+def test_resuming_measures_nothing_again_but_what_a_killed_search_lost(searched: Searched) -> None:
     project, shas, _ = searched
     folder = project.top / ".perfgate/bisect"
-    before = {file: file.read_bytes() for file in folder.glob("*/measurements.jsonl")}
+
+    def measurements() -> dict[Path, bytes]:
+        return {file: file.read_bytes() for file in folder.glob("*/measurements.jsonl")}
+
+    before = measurements()
     again = project.perfgate("bisect", "--good", shas[0], "--resume", "--quiet")
     assert again.returncode == 0, again.stderr
     assert again.stdout.count("\n") == 1
-    assert {file: file.read_bytes() for file in folder.glob("*/measurements.jsonl")} == before
-
-
-def test_another_range_or_other_rules_are_not_resumed(searched: Searched) -> None:
-    project, shas, _ = searched
+    assert measurements() == before
+    # another range or other rules are another search
     other = project.perfgate("bisect", "--good", shas[1], "--resume")
     rules = project.perfgate("bisect", "--good", shas[0], "--resume", "--set", "gate.threshold=7%")
     assert (other.returncode, rules.returncode) == (2, 2)
     assert f"base was {shas[0][:12]}, is {shas[1][:12]}" in other.stderr
     assert "gate.threshold" in rules.stderr
-
-
-def test_what_a_killed_search_measured_counts(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, 1.0, 1.2, 1.2])
-    first = bisect(project, shas[0])
-    folder = project.top / ".perfgate/bisect"
     # as it was before its last visit was noted, in the middle of a line
     journal = folder / "bisect.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
     last = folder / json.loads(lines[-1])["commit"][:12] / "measurements.jsonl"
-    kept = last.read_bytes().splitlines(keepends=True)
-    last.write_bytes(b"".join(kept[:-2]))
+    last.write_bytes(b"".join(last.read_bytes().splitlines(keepends=True)[:-2]))
     again = bisect(project, shas[0], "--resume")
-    assert (first.returncode, again.returncode) == (0, 0), again.stderr
-    assert max(result(project)["commits"], key=lambda each: each["probability"])["sha"] == shas[3]
+    assert again.returncode == 0, again.stderr
+    assert likeliest(result(project))["sha"] == shas[11]
+    assert [file for file, data in measurements().items() if before.get(file) != data] in ([], [last])
+
+
+def test_a_budget_that_ends_leaves_commits_and_one_that_does_not_run_leaves_a_set(tmp_path: Path) -> None:
+    project, shas = history(tmp_path / "p", 1.0, 1.0, BROKEN, 1.2, 1.2)
+    done = bisect(project, shas[0], "--budget", "10ms")
+    assert (done.returncode, result(project)["outcome"]) == (3, "open"), done.stderr
+    assert "--resume --budget" in done.stdout
+    done = bisect(project, shas[0], "--resume", "--budget", "10m")
+    found = result(project)
+    assert (done.returncode, found["outcome"]) == (3, "set"), done.stderr
+    assert found["remaining"] == [shas[3], shas[4]]
+    assert found["commits"][2]["state"] == "unmeasurable"
+    assert f"git log -p {shas[3][:10]}~1..{shas[4][:10]}" in done.stdout
 
 
 def test_ends_that_do_not_differ_are_no_search(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, 1.001])
+    project, shas = history(tmp_path / "p", 1.0, 1.001)
     done = bisect(project, shas[0])
     found = result(project)
     assert (done.returncode, found["outcome"], found["cost"]["rounds"]) == (3, "no-difference", 0)
@@ -131,80 +144,38 @@ def test_ends_that_do_not_differ_are_no_search(tmp_path: Path) -> None:
 
 
 def test_ends_that_run_the_same_cannot_differ(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [], SHORT.replace('sameness = "off"\n', ""))
+    project, shas = history(tmp_path / "p", config=SHORT.replace('sameness = "off"\n', ""))
     project.commit("nothing")
     done = bisect(project, shas[0])
     assert (done.returncode, result(project)["ends_verdict"]) == (3, "identical"), done.stderr
 
 
-def test_a_commit_that_does_not_run_leaves_a_set(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, 1.0, "exit 1\n", 1.2, 1.2])
-    done = bisect(project, shas[0])
-    found = result(project)
-    assert (done.returncode, found["outcome"]) == (3, "set"), done.stderr
-    assert found["remaining"] == [shas[3], shas[4]]
-    assert found["commits"][2]["state"] == "unmeasurable"
-    assert f"git log -p {shas[3][:10]}~1..{shas[4][:10]}" in done.stdout
-
-
 def test_an_end_that_does_not_run_is_an_error(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, "exit 1\n"])
+    project, shas = history(tmp_path / "p", 1.0, BROKEN)
     done = bisect(project, shas[0])
     assert (done.returncode, result(project)["outcome"]) == (4, "failed"), done.stderr
 
 
-def test_documentation_is_not_measured(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, 1.2])
-    for number in range(4):
-        project.write("README.md", f"{number}\n")
-        shas.append(project.commit("docs"))
-    done = bisect(project, shas[0])
-    found = result(project)
-    assert done.returncode == 0, done.stderr
-    assert [each["state"] for each in found["commits"][2:-1]] == ["inert"] * 3
-    assert [each["rounds"] for each in found["commits"][2:-1]] == [0, 0, 0]
-
-
-def test_a_budget_that_ends_leaves_commits_and_goes_on(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [*[1.0] * 5, *[1.2] * 5])
-    done = bisect(project, shas[0], "--budget", "10ms")
-    assert (done.returncode, result(project)["outcome"]) == (3, "open"), done.stderr
-    assert "--resume --budget" in done.stdout
-    again = bisect(project, shas[0], "--resume", "--budget", "10m")
-    assert again.returncode == 0, again.stderr
-
-
-@pytest.fixture(scope="module")
-def diverged(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project, _ = history(tmp_path_factory.mktemp("diverged") / "p", [1.0])
+def test_a_range_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:
+    project, _ = history(tmp_path / "p", 1.0)
     project.git("checkout", "-q", "-b", "side", "main~1")
     project.commit("aside")
     project.git("checkout", "-q", "main")
-    return project
-
-
-@pytest.mark.parametrize(
-    ("good", "bad", "said"),
-    [
+    for good, bad, said in (
         ("main", "main~1", "swap --good and --bad"),
         ("main", "main", "the same commit"),
         ("side", "main", "they diverged at"),
         ("nothing", "main", "--good nothing: no such commit"),
         ("main~1", "nothing", "--bad nothing: no such commit"),
-    ],
-)
-def test_a_range_that_is_none_is_refused_in_one_line(diverged: Project, good: str, bad: str, said: str) -> None:
-    done = diverged.perfgate("bisect", "--good", good, "--bad", bad)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert said in done.stderr
-
-
-def test_good_must_be_named(diverged: Project) -> None:
-    assert diverged.perfgate("bisect").returncode == 2
+    ):
+        done = project.perfgate("bisect", "--good", good, "--bad", bad)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert said in done.stderr
+    assert project.perfgate("bisect").returncode == 2
 
 
 def test_a_dry_run_measures_nothing_and_counts_merges_once(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0])
+    project, shas = history(tmp_path / "p", 1.0)
     project.git("checkout", "-q", "-b", "side")
     for number in range(3):
         project.write("side.py", f"{number}\n")
@@ -247,16 +218,15 @@ def a_result(**more: Any) -> Result:
     return Result(**given)
 
 
-def test_a_merge_is_searched_inside_and_reverted_as_one() -> None:
-    found = commands(parents=["1" * 40, "a" * 40])
-    assert (
-        f'perfgate bisect --good "$(git merge-base {"1" * 10} {"a" * 10})" --bad {"a" * 10} --benchmark parse' in found
-    )
-    assert f"git revert -m 1 {'2' * 10}" in found
-
-
 def commands(**more: Any) -> list[str]:
     return [each.text for each in words.next_steps(a_result(**more))]
+
+
+def test_a_merge_is_searched_inside_and_reverted_as_one() -> None:
+    found = commands(parents=["1" * 40, "a" * 40])
+    inside = f'--good "$(git merge-base {"1" * 10} {"a" * 10})" --bad {"a" * 10} --benchmark parse'
+    assert f"perfgate bisect {inside}" in found
+    assert f"git revert -m 1 {'2' * 10}" in found
 
 
 def test_a_next_step_repeats_what_the_search_was_asked() -> None:
@@ -273,52 +243,37 @@ def test_a_next_step_repeats_what_the_search_was_asked() -> None:
     assert any("--benchmark 'parse[[]a[*]]'" in each for each in commands(case=one_of_many, asked=asked))
 
 
-def test_a_change_that_may_be_below_the_threshold_is_searched_with_a_lower_one() -> None:
-    found = {"outcome": "no-difference", "ends_verdict": "inconclusive"}
+def test_ends_that_were_not_told_apart_are_measured_by_a_lower_threshold_or_more_rounds() -> None:
+    found: dict[str, Any] = {"outcome": "no-difference", "ends_verdict": "inconclusive"}
     assert "gate.threshold=1.0%" in commands(**found, ends=Change(1.03, 1.02, 1.04))[0]
     # above the threshold, and not decided because of too few rounds: a higher threshold would find less
     assert "gate.threshold" not in commands(**found, ends=Change(1.5, 1.2, 1.8))[0]
-
-
-def test_more_rounds_are_more_than_were_planned() -> None:
+    # more than were planned
     cost = Cost(seconds=60.0, gate=60.0, rounds=0, executions=0, budget=3600.0, planned=6)
-    found = {"outcome": "no-difference", "ends_verdict": "inconclusive", "ends": Change(1.1, 0.9, 1.3), "cost": cost}
+    found |= {"ends": Change(1.1, 0.9, 1.3), "cost": cost}
     (step,) = words.next_steps(a_result(**found))
     assert step.text.endswith("--set plan.builds=12")
     assert "about 2 min" in step.purpose
     # in a budget that has room for them
     found["cost"] = msgspec.structs.replace(cost, limit=100.0)
-    (step,) = words.next_steps(a_result(**found))
-    assert step.text.endswith("--set plan.builds=12 --set plan.budget=3m")
+    assert commands(**found)[0].endswith("--set plan.builds=12 --set plan.budget=3m")
 
 
-def test_several_changes_are_said() -> None:
-    found = " ".join(words.details(a_result(several=Several(0.9, "1" * 40, 0.95))))
-    assert "several changes" in found
-    assert "faster" in found
-
-
-@pytest.mark.parametrize("form", sorted(FORMATS))
-def test_no_format_takes_a_subject_for_markup(form: str) -> None:
-    evil = '<script>alert("x")</script> | @team `x`'
-    shown = FORMATS[form](
-        a_result(commits=[member(1), member(2, 0.97, subject=evil, author=evil), member(3, 0.03)])
-    )  # fmt: skip
-    if form == "json":
-        assert json.loads(shown)["commits"][1]["subject"] == evil
-    else:
-        assert "<script>" not in shown
-    if form == "markdown":
-        assert "@team" not in shown
-
-
-def test_every_outcome_has_a_headline_and_a_next_step() -> None:
+def test_every_outcome_and_several_changes_are_said_and_no_subject_is_taken_for_markup() -> None:
     for outcome in ("culprit", "set", "open", "no-difference", "failed"):
         found = a_result(outcome=outcome)
         assert words.headline(found)
         assert words.next_steps(found)
         for render in FORMATS.values():
             assert render(found).endswith("\n")
+    several = " ".join(words.details(a_result(several=Several(0.9, "1" * 40, 0.95))))
+    assert "several changes" in several and "faster" in several
+    evil = '<script>alert("x")</script> | @team `x`'
+    commits = [member(1), member(2, 0.97, subject=evil, author=evil), member(3, 0.03)]
+    shown = {form: render(a_result(commits=commits)) for form, render in FORMATS.items()}
+    assert json.loads(shown.pop("json"))["commits"][1]["subject"] == evil
+    assert not any("<script>" in text for text in shown.values())
+    assert "@team" not in shown["markdown"]
 
 
 def test_a_commit_is_untouched_only_if_nothing_of_it_is_read() -> None:
@@ -338,17 +293,10 @@ def test_a_commit_is_untouched_only_if_nothing_of_it_is_read() -> None:
     assert untouched(commits, None) is None
 
 
-@pytest.mark.parametrize(
-    ("paths", "inert"),
-    [
-        (("README.md", "docs/x.py"), True),
-        (("CMakeLists.txt",), False),
-        (("requirements.txt",), False),
-        (("src/readme.c", "README.md"), False),
-        ((".github/workflows/ci.yml", "LICENSE"), True),
-        (("data.txt",), False),
-        ((), True),
-    ],
-)
-def test_documentation_is_known_by_name(paths: tuple[str, ...], inert: bool) -> None:
-    assert RangeCommit("0" * 40, "A", "2026", "s", paths, frozenset(), 0, 0).inert is inert
+def test_documentation_is_known_by_name() -> None:
+    def inert(*paths: str) -> bool:
+        return RangeCommit("0" * 40, "A", "2026", "s", paths, frozenset(), 0, 0).inert
+
+    assert inert() and inert("README.md", "docs/x.py") and inert(".github/workflows/ci.yml", "LICENSE")
+    for paths in (["CMakeLists.txt"], ["requirements.txt"], ["src/readme.c", "README.md"], ["data.txt"]):
+        assert not inert(*paths)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import random
 import re
 from collections.abc import Sequence
@@ -10,10 +9,11 @@ from pathlib import Path
 
 import pyperf  # type: ignore[import-untyped]  # it has no types
 import pytest
-from scipy import stats
 
-from tests.support.compared import rows
+from tests.support.compared import hyperfine, rows
 from tests.support.compared import shown as run
+from tests.support.lines import builds as executions
+from tests.support.lines import text
 
 DATA = Path(__file__).parents[3] / "data"
 FILES = DATA / "compare"
@@ -86,12 +86,6 @@ def test_ratios_are_those_of_critcmp() -> None:
 # --- intervals and claims ---------------------------------------------------------------------------------------------
 
 
-def hyperfine(path: Path, values: dict[str, list[float]]) -> str:
-    results = [{"command": name, "mean": sum(own) / len(own), "times": own} for name, own in values.items()]
-    path.write_text(json.dumps({"results": results}), encoding="utf-8")
-    return str(path)
-
-
 def drawn(draw: random.Random, mean: float, spread: float = 0.02, values: int = 5) -> list[float]:
     build = mean * draw.gauss(1, spread)
     return [build * draw.gauss(1, spread / 2) for _ in range(values)]
@@ -107,24 +101,16 @@ def sides(folder: Path, draw: random.Random, builds: int, cases: int, factor: fl
     ]
 
 
-def test_the_interval_is_over_files(tmp_path: Path) -> None:
-    found = rows(*sides(tmp_path / "x", random.Random(3), 6, 1, factor=1.05))
-    means: dict[str, list[float]] = {"old": [], "new": []}
-    for label, own in means.items():
-        for k in range(6):
-            times = json.loads((tmp_path / "x" / f"{label}{k}.json").read_text())["results"][0]["times"]
-            own.append(sum(times) / len(times))
-    x, y = (sum(own) / len(own) for own in means.values())
-    # Fieller's set by its definition: where |y - theta x| = t s(theta), with Satterthwaite's degrees at y/x
-    vx, vy = (float(stats.sem(own)) ** 2 for own in means.values())
-    wx = (y / x) ** 2 * vx
-    t = float(stats.t.ppf(0.975, (wx + vy) ** 2 / (wx**2 / 5 + vy**2 / 5)))
-    a, b, c = x * x - t * t * vx, x * y, y * y - t * t * vy
-    root = math.sqrt(b * b - a * c)
-    got = [float(found[1][key]) for key in ("ratio", "ratio_low", "ratio_high")]
-    assert got == pytest.approx([y / x, (b - root) / a, (b + root) / a], rel=1e-9)
-    half = float(stats.t.ppf(0.975, 5)) * math.sqrt(vx)
-    assert [float(found[0][key]) for key in ("low", "high")] == pytest.approx([x - half, x + half], rel=1e-9)
+def test_the_interval_is_over_files_as_over_the_builds_of_runs(tmp_path: Path) -> None:
+    files = sides(tmp_path / "x", random.Random(3), 6, 1, factor=1.05)
+    for label in ("old", "new"):
+        read = (json.loads((tmp_path / "x" / f"{label}{k}.json").read_text())["results"][0]["times"] for k in range(6))
+        (tmp_path / label).write_text(text(executions("head", [[times] for times in read])))
+    ends = ("value", "low", "high", "ratio", "ratio_low", "ratio_high")
+    for of_files, of_runs in zip(rows(*files), rows(f"old={tmp_path}/old", f"new={tmp_path}/new"), strict=True):
+        assert [float(of_files[key] or 0) for key in ends] == pytest.approx(
+            [float(of_runs[key] or 0) for key in ends], rel=1e-12
+        )
 
 
 @pytest.mark.nightly

@@ -49,11 +49,13 @@ def add(folder: Path, *lines: dict[str, Any]) -> Path:
     return folder
 
 
-def unprofiled(**more: Any) -> dict[str, Any]:
-    return {"type": "unprofiled", "benchmark": "encode", "kind": "no-profiler", "profiler": "callgrind"} | more
+def refused(*argv: str) -> str:
+    code, out, err = run("explain", *argv)
+    assert (code, out) == (2, "")
+    return err
 
 
-def test_the_functions_behind_a_regression(folder: Path) -> None:
+def test_the_functions_behind_a_regression(folder: Path, tmp_path: Path) -> None:
     code, out, err = run("explain", str(add(folder, *profiles("encode"))))
     assert (code, err) == (0, "")
     assert out.splitlines()[:3] == [
@@ -61,23 +63,20 @@ def test_the_functions_behind_a_regression(folder: Path) -> None:
         "  (callgrind, instructions +17.5%)",
         "  1. find_key: +92% of the change, src/keys.c",
     ]
-
-
-def test_a_report_and_a_file_name_the_same_run(folder: Path) -> None:
-    add(folder, *profiles("encode"))
-    run("report", str(folder))
-    outputs = {run("explain", str(folder / name))[:2] for name in ("", "report.json", "measurements.jsonl")}
-    assert len(outputs) == 1
-
-
-def test_explanations_as_json_markdown_and_a_page(folder: Path, tmp_path: Path) -> None:
-    add(folder, *profiles("encode"))
     page, comment = tmp_path / "why.html", tmp_path / "why.md"
-    code, out, _ = run("explain", str(folder), "--json", "-", "--html", str(page), "--markdown", str(comment))
+    code, found, _ = run("explain", str(folder), "--json", "-", "--html", str(page), "--markdown", str(comment))
     assert code == 0
-    assert json.loads(out)["explanations"][0]["candidates"][0]["frame"]["function"] == "find_key"
+    assert json.loads(found)["explanations"][0]["candidates"][0]["frame"]["function"] == "find_key"
     assert "flame-graph" in page.read_text()
     assert "`find_key`" in comment.read_text()
+    # a report and a file name the same run
+    run("report", str(folder))
+    assert {run("explain", str(folder / name))[:2] for name in ("", "report.json", "measurements.jsonl")} == {(0, out)}
+    # the profiles of several jobs are read together
+    part = tmp_path / "parts" / "perfgate-1-data-0"
+    part.mkdir(parents=True)
+    (folder / "measurements.jsonl").rename(part / "measurements.jsonl")
+    assert run("explain", str(tmp_path / "parts"))[:2] == (0, out)
 
 
 def test_what_did_not_regress_is_explained_by_name(folder: Path) -> None:
@@ -89,59 +88,30 @@ def test_what_did_not_regress_is_explained_by_name(folder: Path) -> None:
     assert "encode" not in out
 
 
-def test_nothing_regressed_is_said(tmp_path: Path) -> None:
-    (tmp_path / "measurements.jsonl").write_text(text(builds("base", [[[1.0]]] * 6) + builds("head", [[[1.0]]] * 6)))
+def test_nothing_regressed_is_said_but_of_a_run_that_failed_why(tmp_path: Path) -> None:
+    lines = [*builds("base", [[[1.0]]] * 6), *builds("head", [[[1.0]]] * 6)]
+    (tmp_path / "measurements.jsonl").write_text(text(lines))
     code, out, _ = run("explain", str(tmp_path))
     assert code == 0
     assert out.startswith("Nothing regressed, so there is nothing to explain.")
-
-
-def test_a_run_that_failed_is_no_run_in_which_nothing_regressed(tmp_path: Path) -> None:
-    lines = [*builds("base", [[[1.0]]] * 6), *builds("head", [[[1.0]]] * 6)]
-    failed = {"type": "failure", "kind": "build", "side": "head", "build": 6, "status": "exit 2", "stderr": ""}
-    (tmp_path / "measurements.jsonl").write_text(text([*lines, failed]))
+    add(tmp_path, {"type": "failure", "kind": "build", "side": "head", "build": 6, "status": "exit 2", "stderr": ""})
     code, out, _ = run("explain", str(tmp_path))
     assert (code, run("decide", str(tmp_path))[0]) == (4, 4)
     assert out.startswith("Error: head does not build: exit 2") and "Nothing regressed" not in out
     assert " ".join(out.split()).endswith("Fix the failure and run the check again.")
 
 
-@pytest.mark.parametrize(("name", "why"), [("nowhere", "no such file"), (".", "has no measurements.jsonl")])
-def test_no_run_is_bad_input(name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_explained_is_refused(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code, _, err = run("explain", name)
-    assert code == 2
-    assert why in err
-    assert err.count("\n") == 1
-
-
-def test_an_unknown_benchmark_is_bad_input(folder: Path) -> None:
-    code, _, err = run("explain", str(folder), "--benchmark", "nothing*")
-    assert code == 2
-    assert "--benchmark nothing*: matches none of encode, parse" in err
-
-
-def test_profiles_of_several_jobs_are_read_together(folder: Path, tmp_path: Path) -> None:
-    part = tmp_path / "parts" / "perfgate-1-data-0"
-    part.mkdir(parents=True)
-    add(folder, *profiles("encode"))
-    (folder / "measurements.jsonl").rename(part / "measurements.jsonl")
-    code, out, _ = run("explain", str(tmp_path / "parts"))
-    assert (code, out.splitlines()[0]) == (0, "why encode")
-
-
-def test_a_file_that_gets_no_profiles_says_where_to_run(folder: Path) -> None:
+    for name, why in (("nowhere", "no such file"), (".", "has no measurements.jsonl")):
+        assert why in refused(name) and refused(name).count("\n") == 1
+    assert "--benchmark nothing*: matches none of encode, parse" in refused(str(folder), "--benchmark", "nothing*")
+    # a run of another project
+    assert "has no run line" in refused(str(folder))
+    # a file, which gets no profiles
     other = folder / "measured.jsonl"
     (folder / "measurements.jsonl").rename(other)
-    code, _, err = run("explain", str(other))
-    assert code == 2
-    assert "gate.explain = true" in err
-
-
-def test_a_run_of_another_project_is_bad_input(folder: Path) -> None:
-    code, _, err = run("explain", str(folder))
-    assert code == 2
-    assert "has no run line" in err
+    assert "gate.explain = true" in refused(str(other))
 
 
 def test_profiles_are_made_now_and_told_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +145,8 @@ def test_profiles_are_made_now_and_told_before(folder: Path, monkeypatch: pytest
 
 def test_without_a_profiler_it_fails_and_names_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def profile_run(folder: Path, *_: Any, **__: Any) -> list[dict[str, Any]]:
-        lacking = unprofiled(install="apt-get install valgrind")
+        lacking = {"type": "unprofiled", "benchmark": "encode", "kind": "no-profiler", "profiler": "callgrind"}
+        lacking["install"] = "apt-get install valgrind"
         add(folder, lacking)
         return [lacking]
 

@@ -15,7 +15,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.document.terminal import Screen
-from gate.model.history import Machine
+from gate.model.history import Change, HistoryRecord, Machine
 from gate.model.reasons import Accepted
 from tests.support.histories import FACTS, MACHINE, change, creep, flat, history, kept, record, sha, step
 
@@ -65,15 +65,14 @@ def test_text_says_how_far_each_case_moved(changed: Path, monkeypatch: pytest.Mo
     assert "`perfgate check --creep`" in said
 
 
-def test_narrow_text_has_both_intervals_too(changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.document.terminal.screen", lambda _: Screen(color=False, width=40, room=40))
-    assert len(re.findall(r"^parse .*% to .*%\)$", run(changed)[1], re.MULTILINE)) == 2
-
-
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
-def test_text_fits_the_terminal(changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_text_fits_the_terminal_and_has_both_intervals(
+    changed: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
     monkeypatch.setattr("gate.document.terminal.screen", lambda _: Screen(color=False, width=columns, room=columns))
-    assert max(map(len, run(changed)[1].splitlines())) <= columns
+    out = run(changed)[1]
+    assert max(map(len, out.splitlines())) <= columns
+    assert len(re.findall(r"% to [+-]", "".join(re.findall(r"^parse .*\n", out, re.MULTILINE)))) == 2
 
 
 def test_json_has_every_number(changed: Path) -> None:
@@ -89,7 +88,9 @@ def test_json_has_every_number(changed: Path) -> None:
     assert len(parse["runs"]) == 120 and len(parse["levels"]) == 121
     assert parse["levels"][0] == {"commit": sha(0), "ratio": 1, "low": 1, "high": 1, "piece": 0}
     assert 1 < parse["levels"][-1]["low"] < 1.1 < parse["levels"][-1]["high"]
-    assert cases["idle"]["levels"][-1]["low"] < 1 < cases["idle"]["levels"][-1]["high"]
+    # another machine is no change
+    for still in (cases["idle"]["chain"], cases["idle"]["levels"][-1]):
+        assert still["low"] < 1 < still["high"]
     assert parse["accepted"][0]["reason"] == "checksums <b>now</b>"
 
 
@@ -109,13 +110,6 @@ def test_the_page_marks_what_happened(changed: Path) -> None:
     assert re.search(rf"<title>{sha(60)[:10]} \"Change number 60\", 2025-03-05; level .*\nto its parent \+", out)
 
 
-def test_another_machine_is_no_change(tmp_path: Path) -> None:
-    records = history(4, {"idle": flat(120)}, machines=[MACHINE] * 60 + [OTHER], offsets=[0.0] * 60 + [0.3])
-    (case,) = said(kept(tmp_path / "h", records))["cases"]
-    for found in (case["chain"], case["levels"][-1]):
-        assert found["low"] < 1 < found["high"]
-
-
 def test_commits_that_were_measured_again_are_left_out(tmp_path: Path) -> None:
     records = history(5, {"idle": flat(40)})
     again = [record(n, records[n].changes, parent=n, run=f"control-{n}") for n in (4, 9)]
@@ -126,13 +120,17 @@ def test_commits_that_were_measured_again_are_left_out(tmp_path: Path) -> None:
     assert "2 records of commits that were measured again are left out." in " ".join(run(folder)[1].split())
 
 
+def only_case(folder: Path, records: list[HistoryRecord]) -> tuple[Any, str]:
+    """What the JSON says of the only case, and the text."""
+    (case,) = said(kept(folder / "h", records))["cases"]
+    return case, " ".join(run(folder / "h")[1].split())
+
+
 def test_a_gap_is_bridged_by_levels_and_leaves_the_chain_open(tmp_path: Path) -> None:
-    records = [r for r in history(7, {"parse": step(120, 60, 0.2)}) if r.commit not in {sha(n) for n in range(58, 63)}]
-    folder = kept(tmp_path / "h", records)
-    (case,) = said(folder)["cases"]
+    records = history(7, {"parse": step(120, 60, 0.2)})
+    case, text = only_case(tmp_path, [r for r in records if r.commit not in {sha(n) for n in range(58, 63)}])
     assert (case["chain"]["unmeasured"], case["chain"]["low"], case["chain"]["high"]) == (1, None, None)
     assert case["levels"][-1]["low"] < 1.2 < case["levels"][-1]["high"]
-    text = " ".join(run(folder)[1].split())
     assert "unknown at 1 step " in text and "1 gap in the chain" in text
 
 
@@ -149,56 +147,54 @@ def test_a_case_begins_with_its_first_run(tmp_path: Path) -> None:
 
 def test_one_build_a_run_has_levels_alone(tmp_path: Path) -> None:
     records = history(9, {"parse": step(60, 30, 0.3)})
-    alone = [
-        msgspec.structs.replace(r, changes=[msgspec.structs.replace(r.changes[0], variance=None, df=None)]) for r in records
-    ]  # fmt: skip
-    folder = kept(tmp_path / "h", alone)
-    (case,) = said(folder)["cases"]
+    alone = [[msgspec.structs.replace(r.changes[0], variance=None, df=None)] for r in records]
+    of_one_build = [msgspec.structs.replace(r, changes=own) for r, own in zip(records, alone, strict=True)]
+    case, text = only_case(tmp_path, of_one_build)
     assert (case["chain"]["unmeasured"], case["chain"]["low"]) == (60, None)
     assert case["levels"][-1]["low"] < 1.3 < case["levels"][-1]["high"]
-    assert "unknown at 60 steps" in run(folder)[1]
+    assert "unknown at 60 steps" in text
 
 
 def test_counts_are_compared_as_numbers(tmp_path: Path) -> None:
     """Exact metrics have no noise: the chain is exact, too."""
-    ratios = [0.0] * 30
-    ratios[12] = 0.001
-    level = np.cumsum(ratios) + 10
-    records = [
-        record(n, [change("size", r, float(at) - r / 2, 0.0, 5, metric="bytes", unit="B", df=None, method="exact")])
-        for n, (r, at) in enumerate(zip(ratios, level, strict=True), 1)
-    ]
-    (case,) = said(kept(tmp_path / "h", records))["cases"]
+    records = []
+    for n in range(1, 31):
+        ratio, level = 0.001 * (n == 13), 10 + 0.001 * (n >= 13)
+        exact: dict[str, Any] = {"metric": "bytes", "unit": "B", "df": None, "method": "exact"}
+        records.append(record(n, [change("size", ratio, level - ratio / 2, 0.0, 5, **exact)]))
+    case, _ = only_case(tmp_path, records)
     for found in (case["chain"], case["levels"][-1]):
         assert found["low"] == pytest.approx(np.exp(0.001), abs=1e-4) == found["high"]
     assert case["levels"][12]["ratio"] == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
-@pytest.mark.parametrize("form", FORMATS)
-def test_short_histories_are_shown_too(tmp_path: Path, count: int, form: str) -> None:
-    folder = kept(tmp_path / "h", history(8, {"parse": flat(count)}))
-    code, out, _ = run(folder, f"--{form}", "-")
-    assert code == 0 and out.endswith("\n")
-    assert run(folder)[1].startswith(f"1 case over {count} commit")
+def test_short_and_strange_histories_are_shown_in_every_format(tmp_path: Path) -> None:
+    def of(*changes: Change) -> list[HistoryRecord]:
+        return [record(number, [each]) for number, each in enumerate(changes, 1)]
+
+    control = [record(1, [change("parse", 0.0, 0.0, 1e-4, 5)], parent=1)]
+    beyond_any_number = of(*[change("parse", 400.0, 0.0, 1e-4, 5)] * 12)
+    shown: dict[str, list[HistoryRecord]] = {
+        **{f"1 case over {count} commit": history(8, {"parse": flat(count)}) for count in (1, 2, 3, 5)},
+        "Nothing to show": control,
+        "1 case over 12 commits": beyond_any_number,
+    }
+    for number, (begins, records) in enumerate(shown.items()):
+        folder = kept(tmp_path / str(number), records)
+        assert run(folder)[1].startswith(begins)
+        for form in FORMATS:
+            code, out, err = run(folder, f"--{form}", "-")
+            assert (code, err, out[-1]) == (0, "", "\n")
+    # one run is one
+    assert "Values of 1 run<" in run(kept(tmp_path / "one", of(change("parse", 1.0, 0.0, 1e-4, 9))), "--html", "-")[1]
 
 
-@pytest.mark.parametrize("form", [None, *FORMATS])
-def test_controls_alone_are_no_history(tmp_path: Path, form: str | None) -> None:
-    folder = kept(tmp_path / "h", [record(1, [change("parse", 0.0, 0.0, 1e-4, 5)], parent=1)])
-    code, out, _ = run(folder, *([f"--{form}", "-"] if form else []))
-    assert code == 0 and out
-
-
-def test_since_and_limit_cut_the_history(changed: Path) -> None:
+def test_since_limit_and_benchmark_cut_the_history(changed: Path) -> None:
     assert len(said(changed, "--limit", "20")["commits"]) == 20
     assert said(changed, "--since", sha(100)[:8])["commits"][0]["commit"] == sha(101)
     assert said(changed, "--since", "2025-03-05")["commits"][0]["commit"] == sha(60)
     assert said(changed, "--since", "2031-01-01")["commits"] == []
     assert "the part asked for" in run(changed, "--since", "2031-01-01")[1]
-
-
-def test_benchmarks_are_chosen_by_name(changed: Path) -> None:
     assert [case["benchmark"] for case in said(changed, "--benchmark", "p*")["cases"]] == ["parse"]
 
 
@@ -217,8 +213,7 @@ def test_what_names_nothing_is_refused(changed: Path, argv: list[str], why: str)
 
 
 def test_an_empty_store_says_how_it_is_filled(tmp_path: Path) -> None:
-    (tmp_path / "h").mkdir()
-    code, _, err = run(tmp_path / "h")
+    code, _, err = run(tmp_path)
     assert code == 2 and "perfgate history add" in err
 
 
@@ -240,22 +235,9 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     assert "\x1b" not in text and "\u202e" not in text
 
 
-@pytest.mark.parametrize("form", [None, *FORMATS])
-def test_ratios_beyond_any_number_are_shown(tmp_path: Path, form: str | None) -> None:
-    changes = ([change("parse", 400.0, 0.0, 1e-4, 5)] for _ in range(12))
-    folder = kept(tmp_path / "h", [record(number, each) for number, each in enumerate(changes, 1)])
-    code, out, err = run(folder, *([f"--{form}", "-"] if form else []))
-    assert (code, err) == (0, "") and out
-
-
 def test_a_damaged_record_writes_nothing_to_the_terminal(changed: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(changed, tmp_path / "h")
     place = min(folder.glob("*/*.json"))
     place.write_text(place.read_text().replace('"verdict":"', '"verdict":"\\u001b[31m'))
     code, _, err = run(folder)
     assert code == 2 and "\x1b" not in err and "is damaged" in err
-
-
-def test_the_page_counts_one_run_as_one(tmp_path: Path) -> None:
-    folder = kept(tmp_path / "h", [record(1, [change("parse", 1.0, 0.0, 1e-4, 9)])])
-    assert "Values of 1 run<" in run(folder, "--html", "-")[1]

@@ -11,8 +11,7 @@ import scipy.stats
 
 from benchmarks.evidence.cost import timing
 from benchmarks.evidence.other_tools import Values
-from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, components_of
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source, components_of
 from gate.model import Sample
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD, sample
 
@@ -26,18 +25,14 @@ def drawn(source: Source, ratios: tuple[float, ...], rounds: int = 40_000) -> li
     return [(case.base.values, case.head.values) for case in evidence.cases]
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, Shape("bimodal", 0.3, 1.0)], ids=lambda shape: shape.name)
-def test_build_effects_have_mean_0_and_sd_1(shape: Shape) -> None:
-    effects = shape.draw(np.random.default_rng(1), (200_000,))
-    assert effects.mean() == pytest.approx(0, abs=0.01)
-    assert effects.std() == pytest.approx(1, abs=0.01)
-
-
-def test_skewed_effects_have_skewness_1() -> None:
-    assert scipy.stats.skew(Shape("skewed").draw(np.random.default_rng(1), (200_000,))) == pytest.approx(1, abs=0.05)
-
-
-def test_a_residual_of_its_own_is_named() -> None:
+def test_build_effects_have_mean_0_and_sd_1_and_those_called_skewed_skewness_1() -> None:
+    for shape in (*SHAPES, Shape("bimodal", 0.3, 1.0)):
+        effects = shape.draw(np.random.default_rng(1), (200_000,))
+        assert effects.mean() == pytest.approx(0, abs=0.01), shape.name
+        assert effects.std() == pytest.approx(1, abs=0.01), shape.name
+        assert shape.name != "skewed" or scipy.stats.skew(effects) == pytest.approx(1, abs=0.05)
+    assert "skewed" in {shape.name for shape in SHAPES}
+    # a residual of its own is named
     assert [Shape("bimodal", 0.05).name, Shape("bimodal", 0.5, 1.0).name] == [
         "bimodal 5:95",
         "bimodal 50:50, residual 1",
@@ -80,8 +75,7 @@ def test_one_noisy_case_is_the_first() -> None:
     assert [base.var() for base, _ in found] == pytest.approx([0.028, 0.007, 0.007], rel=0.05)
 
 
-@pytest.mark.parametrize("shape", [NORMAL, Shape("bimodal", 0.5)], ids=lambda shape: shape.name)
-@pytest.mark.parametrize("drift", [0.0, 0.1])
+@pytest.mark.parametrize(("shape", "drift"), [(NORMAL, 0.0), (Shape("bimodal", 0.5), 0.1)], ids=["normal", "bimodal"])
 def test_a_memory_is_right_on_the_average(shape: Shape, drift: float) -> None:
     component = Components("x", 0.1, 0.0, 0.0, drift=drift)
     source = Source((component,) * 20_000, shape, noise=4.0, memory=6)
@@ -108,9 +102,7 @@ def test_components_are_t2_over_the_squared_mean() -> None:
     old, new = (components_of("side", sample(side), sample(side)) for side in (TABLE_V_OLD, TABLE_V_NEW))
     assert both is not None and old is not None and new is not None
     assert both.iteration**2 == pytest.approx((old.iteration**2 + new.iteration**2) / 2)
-
-
-def test_nothing_is_known_of_one_build_or_of_a_mean_of_0() -> None:
+    # nothing is known of one build, or of a mean of 0
     assert components_of("one", sample(TABLE_III), sample([[[1.0, 2.0]]])) is None
     assert components_of("zero", sample(TABLE_III), sample([[[0.0]], [[0.0]]])) is None
 

@@ -17,8 +17,7 @@ from gate.cli.main import main
 from gate.commands.simulate import pool
 from gate.commands.simulate.chapters import WIDTH, run
 from gate.commands.simulate.command import Options
-from gate.commands.simulate.components import NORMAL, TABLE_VII
-from gate.commands.simulate.draws import Source
+from gate.commands.simulate.draws import NORMAL, TABLE_VII, Source
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, as_text, asked, row
 from gate.commands.simulate.studies import Comparisons, Reports, Rules
@@ -57,45 +56,33 @@ def test_the_paper_is_simulated_and_fits_a_terminal() -> None:
     assert "`" not in out and "**" not in out
 
 
-def test_measurements_give_their_own_components(tmp_path: Path) -> None:
-    out, _ = simulated((measured(tmp_path),))
+def test_measurements_give_their_own_components_and_cases_without_variance_are_left_out(tmp_path: Path) -> None:
+    one = [*builds("base", TABLE_III[:1], benchmark="one"), *builds("head", TABLE_III[:1], benchmark="one")]
+    flat = [*builds("base", [[[1]], [[1]]], benchmark="flat"), *builds("head", [[[1]], [[1]]], benchmark="flat")]
+    out, err = simulated((measured(tmp_path, more=text([*one, *flat])),))
     # of Table V: T2 of builds is negative on one side; 2 starts x 2 values
     assert re.search(r"^a\|b time +[0-9.]+% +[0-9.]+% +[0-9.]+% +2 x 2 ", out, re.MULTILINE)
     assert "Promises" not in out and "Cost" not in out and "two layouts" not in out
-
-
-def test_cases_without_variance_are_left_out_and_named(tmp_path: Path) -> None:
-    one = builds("base", TABLE_III[:1], benchmark="one"), builds("head", TABLE_III[:1], benchmark="one")
-    flat = builds("base", [[[1]], [[1]]], benchmark="flat"), builds("head", [[[1]], [[1]]], benchmark="flat")
-    run_with = measured(tmp_path, more=text([*one[0], *one[1], *flat[0], *flat[1]]))
-    _, err = simulated((run_with,))
     assert [line for line in err.splitlines() if "simulating" not in line] == [
         "perfgate: one time is left out: it needs two builds of each and a mean that is not 0",
         "perfgate: flat time is left out: it shows no spread",
     ]
-
-
-def test_nothing_to_simulate_is_an_error(tmp_path: Path) -> None:
-    file = tmp_path / "one.jsonl"
-    file.write_text(text([*builds("base", TABLE_III[:1]), *builds("head", TABLE_III[:1])]))
+    (tmp_path / "one.jsonl").write_text(text(one))
     with pytest.raises(UserError, match=r"one\.jsonl: no case to simulate: a variance needs two builds of each side"):
-        simulated((str(file),))
+        simulated((str(tmp_path / "one.jsonl"),))
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("--builds=3,1", "--builds: '1' is not a whole number from 2 to 200"),
-        ("--threshold=150%", "--threshold: 150% is more than 100%"),
-        ("--effect=0%", "--effect: 0% is no change: write shares above 0%"),
-        ("--reports=0", "--reports: '0' is not a whole number from 1 to 10000000"),
-        ("--cases=2000", "--cases: '2000' is not a whole number from 1 to 1000"),
-    ],
-)
-def test_numbers_that_make_no_sense_are_refused(option: str, message: str) -> None:
-    err = io.StringIO()
-    assert main(("simulate", option), io.StringIO(), err) == 2
-    assert message in err.getvalue()
+def test_numbers_that_make_no_sense_are_refused() -> None:
+    for option, message in {
+        "--builds=3,1": "--builds: '1' is not a whole number from 2 to 200",
+        "--threshold=150%": "--threshold: 150% is more than 100%",
+        "--effect=0%": "--effect: 0% is no change: write shares above 0%",
+        "--reports=0": "--reports: '0' is not a whole number from 1 to 10000000",
+        "--cases=2000": "--cases: '2000' is not a whole number from 1 to 1000",
+    }.items():
+        err = io.StringIO()
+        assert main(("simulate", option), io.StringIO(), err) == 2
+        assert message in err.getvalue()
 
 
 # --- the pool --------------------------------------------------------------------------------------------------------
@@ -113,11 +100,13 @@ def run_all(*asked_for: pool.AnyStudy, reports: int = 30, seed: int = 5, cores: 
     return pool.run_all(asked_for, reports, seed=seed, cores=cores, progress=io.StringIO())
 
 
-def test_the_counts_do_not_depend_on_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_counts_depend_on_the_seed_but_not_on_processes_or_what_else_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pool, "usable_cores", lambda: 2)
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 20)
     comparisons, reports = studies()
-    alone, shared = (run_all(comparisons, reports, comparisons, cores=cores) for cores in (1, 2))
+    alone, shared = (run_all(reports, comparisons, reports, cores=cores) for cores in (1, 2))
     assert reports.chunk == 10
     one, two = alone.of(comparisons), shared.of(comparisons)
     assert one.comparisons.tolist() == [60, 60]
@@ -125,39 +114,28 @@ def test_the_counts_do_not_depend_on_the_number_of_processes(monkeypatch: pytest
     assert one.worse.tolist() == two.worse.tolist()
     assert alone.of(reports).rounds.tolist() == shared.of(reports).rounds.tolist()
     assert set(alone.counts) == {comparisons, reports}
-
-
-def test_there_are_no_more_processes_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    # there are no more processes than cores
     monkeypatch.setattr(pool, "usable_cores", lambda: 1)
     monkeypatch.delattr(pool, "ProcessPoolExecutor")
-    assert run_all(studies()[0], cores=999).of(studies()[0]).comparisons.tolist() == [60, 60]
-
-
-def test_a_study_draws_the_same_whatever_else_is_asked_for() -> None:
-    comparisons, reports = studies()
-    first, alone = run_all(reports, comparisons).of(comparisons), run_all(comparisons).of(comparisons)
+    by_itself = run_all(comparisons, cores=999).of(comparisons)
     other = run_all(comparisons, seed=6).of(comparisons)
-    assert first.half_width.tolist() == alone.half_width.tolist() != other.half_width.tolist()
+    assert one.half_width.tolist() == by_itself.half_width.tolist() != other.half_width.tolist()
 
 
-def test_progress_is_told_in_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_in_a_log_and_leaves_the_line_of_a_terminal_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 40)
     err = io.StringIO()
     pool.run_all([studies()[0]], 30, seed=5, cores=1, progress=err)
     # then a line now and then
     assert [line.split(", about ")[0] for line in err.getvalue().splitlines()] == ["perfgate: simulating: 33%"]
-
-
-def test_progress_on_a_terminal_leaves_the_line_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     # every chunk is a while after the one before it
     monkeypatch.setattr("gate.commands.simulate.pool.time.monotonic", itertools.count(step=1.0).__next__)
-    monkeypatch.setattr("gate.commands.simulate.studies._CASES_AT_ONCE", 40)
-    err = Terminal()
-    pool.run_all([studies()[0]], 30, seed=5, cores=1, progress=err)
-    assert "simulating" in err.getvalue() and "━" in err.getvalue()
-    assert err.screen.lines == [""]
+    screen = Terminal()
+    pool.run_all([studies()[0]], 30, seed=5, cores=1, progress=screen)
+    assert "simulating" in screen.getvalue() and "━" in screen.getvalue()
+    assert screen.screen.lines == [""]
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------
@@ -165,16 +143,10 @@ def test_progress_on_a_terminal_leaves_the_line_empty(monkeypatch: pytest.Monkey
 NOTHING = Results({})
 
 
-def test_a_table_that_is_too_wide_becomes_a_list() -> None:
+def test_a_table_that_is_too_wide_becomes_a_list_and_markdown_keeps_cells_in_their_columns() -> None:
     table = Table(("`case`", "one", "two"), (("first", "1" * 30, "2" * 30),))
-    assert as_text([Section("T", (table,))], NOTHING, 40).splitlines()[3:] == [
-        "first",
-        f"  one {'1' * 30},",
-        f"    two {'2' * 30}",
-    ]
-
-
-def test_markdown_keeps_cells_in_their_columns() -> None:
+    listed = as_text([Section("T", (table,))], NOTHING, 40).splitlines()[3:]
+    assert listed == ["first", f"  one {'1' * 30},", f"    two {'2' * 30}"]
     table = Table(("case", "one"), (("a|b [c] <d>", "1"),))
     assert as_markdown(("# Title", "    code"), [Section("S", ("words", table))], NOTHING) == (
         "# Title\n\n    code\n\n## S\n\nwords\n\n| case | one |\n| --- | ---: |\n| a\\|b \\[c\\] &lt;d> | 1 |\n"

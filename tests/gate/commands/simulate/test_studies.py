@@ -10,8 +10,7 @@ import scipy.stats
 
 from benchmarks.evidence.other_tools import RULES, Rivals, Values, mann_whitney, over_builds, pooled_welch, rivals
 from benchmarks.evidence.turns import Turns
-from gate.commands.simulate.components import Components
-from gate.commands.simulate.draws import Draws, Source
+from gate.commands.simulate.draws import Components, Draws, Source
 from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
 from gate.decide import decide
 from gate.model import Finding

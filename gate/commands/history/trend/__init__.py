@@ -1,1 +1,0 @@
-"""perfgate history trend."""
