@@ -5,6 +5,8 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gate.cli.main import main
 from gate.config.config_text import from_tables, read_source
 from gate.config.parse import parse
@@ -18,6 +20,10 @@ TODAY = datetime.date(2026, 11, 20)
 Lines = list[dict[str, Any]]
 Means = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 """By benchmark the values of base and of head, one a build."""
+SPEEDS = (1.0, 2.0, 0.7, 5.0, 0.3)
+"""Of machines that measure one thing."""
+COUNTS = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.n]\nunit = ""\nexact = true\n'
+MEDIAN = '[[benchmark]]\nname = "bench"\ncommand = "x"\nmetric.time.statistics = ["p50"]\n'
 
 
 def policy_by(rules: Mapping[str, Any] | str, label: str | None = None) -> Policy:
@@ -75,6 +81,34 @@ def rounds_of(
             done = [name for name, last in until.items() if last == r + 1]
             found.append({"type": "look", "look": r + 1, "settled": done})
     return found
+
+
+def on_machines(
+    ratios: Sequence[float],
+    rounds: int = 5,
+    spread: float = 0.01,
+    *,
+    seed: int = 3,
+    speeds: Sequence[float] = SPEEDS,
+    **more: Any,
+) -> Lines:
+    """Measure in sessions on machines of some speeds, each with a ratio of its own; one value a build."""
+    rng = np.random.default_rng(seed)
+    return [
+        line
+        for session, (ratio, speed) in enumerate(zip(ratios, speeds, strict=False))
+        for side, mean in (("base", 0.1 * speed), ("head", 0.1 * speed * ratio))
+        for line in builds(side, [[[mean * rng.normal(1, spread)]] for _ in range(rounds)], session=session, **more)
+    ]
+
+
+def counted(sides: Sequence[tuple[float, float]], rounds: int = 1) -> Lines:
+    """Count on machines: by session a number of base and one of head."""
+    return [
+        line
+        for session, (base, head) in enumerate(sides)
+        for line in both([[[base]]] * rounds, [[[head]]] * rounds, metric="n", unit="", better="lower", session=session)
+    ]
 
 
 def typed(*argv: str) -> tuple[int, str]:

@@ -100,5 +100,5 @@ def test_every_format_says_it_and_one_finding_has_one_sentence(tmp_path: Path) -
     for form in ("markdown", "summary", "html"):
         said = typed("report", str(tmp_path), "--format", form)[1].replace("&nbsp;", " ")
         assert f"{noisy * 100:.1f}" in said
-    alone = typed("decide", str(tmp_path), "--benchmark", "noisy")[1]
+    alone = typed("decide", str(tmp_path), "--benchmark", "noisy", "--all")[1]
     assert " ".join(alone.split()).count("this run catches slowdowns above") == 1

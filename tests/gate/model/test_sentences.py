@@ -395,12 +395,27 @@ CHOICES: list[tuple[c.AnyHow, str]] = [
     (c.LatestTag("v1.2", "v*"), "v1.2, the tag nearest to head of v*"),
     (c.DefaultTip("main"), "the tip of main"),
 ]
+STEPS: list[tuple[outcomes.Step, str]] = [
+    (outcomes.give_direction(metric='a "b"'), r'Add an `[[override]]` entry with `metric = "a \"b\""` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
+    (outcomes.declare_zero(metric="allocs/op", floor=None, unit=""), 'Check what gives allocs/op: base is 0. If that is right, as of a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`'),
+    (outcomes.declare_zero(metric="pause", floor=1.5e-6, unit="s"), 'Base is 0, so say how much pause may grow before the gate fails, for example `floor = "1.5 us"` in `[benchmark.metric.pause]`'),
+    (outcomes.declare_exact(metric="n", rounded=True), 'If n is a count or a size, add an `[[override]]` entry with `metric = "n"` and `exact = true`; if it is a time, do more work for each value, or write more digits'),
+    (outcomes.more_values(statistic="p99", has=60, needs=1000, executions=85, iterations=None, budget=7200.0), "Run the same check again with `--set plan.executions=85 --set plan.budget=2h`: p99 needs 1,000 values of each build and has 60"),
+    (outcomes.more_values(statistic="p99", has=60, needs=1000, executions=None, iterations=None, budget=None), "Measure more values in each build: p99 needs 1,000 values of each build and has 60"),
+    (outcomes.other_statistic(metric="n", statistic="p50"), 'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0 in some build'),
+    (outcomes.PLAIN["measure-together"], "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own"),
+    (outcomes.more_machines(sessions=1, wanted=3, builds=False), "More builds on this machine would not help: measure on 3 machines (`sessions = 3` in `[plan]`, for `perfgate plan --matrix`)"),
+    (outcomes.more_machines(sessions=4, wanted=None, builds=True), "More builds on these 4 machines would not help: they differ too much, or, if only these matter, add `--set gate.sessions=fixed`"),
+    # from 0 the floor is what decides
+    (outcomes.lower_floor(benchmark="a", metric="time", imported=False, floor=3e-6, unit="s", wanted=1.5e-6, share=None), 'If a change below 3 us matters, lower the floor (`floor = "1.5 us"` in `[benchmark.metric.time]`)'),
+]
 # fmt: on
 SENTENCES: list[tuple[Any, str]] = [*WARNINGS, *REASONS, *SUMMARIES, *MEMORY, *CHOICES]
 
 
 def test_each_is_said_to_the_letter() -> None:
     assert [what.sentence() for what, _ in SENTENCES] == [said for _, said in SENTENCES]
+    assert [step.text for step, _ in STEPS] == [said for _, said in STEPS]
 
 
 @pytest.mark.parametrize(
@@ -434,15 +449,12 @@ def test_report_json_has_each_with_its_kind_its_text_and_its_details_and_gives_i
     assert report_json.read(written).warnings == report_json.read(written).findings[0].warnings == every
 
 
-@pytest.mark.parametrize(("how", "said"), CHOICES)
-def test_how_a_side_was_chosen_is_told_and_comes_back(how: c.AnyHow, said: str) -> None:
-    choice = c.Choice(None, how)
-    assert str(choice) == f"head is {said}"
-    report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(choice=choice))
-    assert report_json.read(report_json.render(report)).run.choice == choice
-
-
-def test_both_sides_are_told() -> None:
+def test_how_sides_were_chosen_is_told_and_comes_back() -> None:
+    for how, said in CHOICES:
+        choice = c.Choice(None, how)
+        assert str(choice) == f"head is {said}"
+        report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(choice=choice))
+        assert report_json.read(report_json.render(report)).run.choice == choice
     both = c.Choice(c.MergeBase("main"), c.LastCommit("feature", SHA))
     assert str(both) == "base is the merge base with main; head is the last commit on feature"
     assert str(c.Choice(c.AsHead(), c.LastCommit("feature", SHA))) == "head on both sides"
@@ -490,8 +502,6 @@ def test_a_template_leaves_out_what_is_not_there(template: str, expected: str) -
     some = SimpleNamespace(first="x", unit="build", empty=(), none=None, no=False, zero=0, nothing=0.0, ones=(1, 2))
     assert filled(template, some) == expected
 
-
-# --- numbers ----------------------------------------------------------------------------------------------------------
 
 _DISAGREES = re.compile(
     r"\b1 (?:more |planned |measured )?(?!is\b|lacks\b|was\b|has\b|lies\b|fits\b|s\b|this\b|less\b|us\b)[a-z]+s\b(?! at\b)|\b1 (?:are|were|have|fit)\b|there are 1\b"
