@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gate.explain.matching import Matched, is_runtime
-from gate.model.explanation import FlameNode
-from gate.model.profile import Frame, Profile
+from gate.model.profile import FlameNode, Frame, Profile
 
 MOST_DEEP = 200
 """Deeper stacks keep their innermost functions."""

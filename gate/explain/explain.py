@@ -10,8 +10,7 @@ import msgspec
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
 from gate.explain.call_tree import BOTH, Node, call_tree, flame, settle_shifts
 from gate.explain.matching import Matched, is_project, match
-from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
-from gate.model.profile import Frame, Profile
+from gate.model.profile import Agreement, Amounts, Candidate, Explanation, FlameNode, Frame, Moved, Part, Profile, State
 
 MOST = 20
 """Candidates that are listed."""

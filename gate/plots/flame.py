@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.model.explanation import Explanation
+from gate.model.profile import Explanation
 from gate.plots.picture import Picture, legal
 from gate.words import explanations as words
 from gate.writing.plain import clip

@@ -12,7 +12,7 @@ from gate.codes import Exit
 from gate.document import terminal
 from gate.document.document import Code, Document, Facts, Part, Said, Section
 from gate.model import SCHEMA, UserError
-from gate.model.controls import UNTESTED
+from gate.model.history import UNTESTED
 from gate.report.json import text_of
 from gate.report.outputs import deliver, require_writable
 from gate.run.place import opened

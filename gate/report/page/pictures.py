@@ -12,7 +12,7 @@ from gate.decide.importance import MOST
 from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id, shown
-from gate.model.explanation import Explanation
+from gate.model.profile import Explanation
 from gate.writing.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from pathlib import Path
 from statistics import fmean, stdev
@@ -11,15 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.config.config_text import from_tables
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.decide import decide
-from gate.decide.controls import controls_of
 from gate.decide.design import design_of, subjects_of
+from gate.decide.sides import controls_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
-from gate.model.controls import Controls
+from gate.model.history import Controls
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
 from gate.run.memory import control_warnings
@@ -27,12 +22,13 @@ from gate.stats.ratio import t_quantile
 from gate.stats.subsample import BEYOND, e_value, halves
 from gate.store.folder import FolderStore
 from gate.store.history_records import decode, encode, proof_of
+from tests.gate.decide.decided import both, decided, policy_by
 from tests.gate.store.records import record
 from tests.promise.test_controls import NOISES, STARTS, alarms, false_warnings, named, values
-from tests.support.lines import builds, located
+from tests.support.lines import located
 from tests.support.seeds import some
 
-POLICY = Policy(parse(from_tables({"gate": {"threshold": "3%"}}, "test")), "test", datetime.date(2026, 11, 20))
+RULES = {"gate": {"threshold": "3%"}}
 
 
 def starts(rng: np.random.Generator, count: int = 6) -> list[list[list[float]]]:
@@ -41,8 +37,7 @@ def starts(rng: np.random.Generator, count: int = 6) -> list[list[list[float]]]:
 
 
 def report(nested: list[list[list[float]]], **more: str) -> Report:
-    lines = [line for side in ("base", "head") for line in builds(side, nested, **more)]
-    return decide(gather(located(*lines), POLICY.config), POLICY)
+    return decided(both(nested, nested, **more), RULES)
 
 
 @pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
@@ -68,9 +63,10 @@ def test_a_control_is_what_a_literal_loop_gives(seed: int) -> None:
 
 def test_the_simulated_years_judge_as_the_gate_does() -> None:
     rng = np.random.default_rng(1)
-    evidence = gather(located(*(x for s in ("base", "head") for x in builds(s, [[[1.0]] * STARTS] * 6))), POLICY.config)
-    subjects = subjects_of(evidence, POLICY)
-    design = design_of(evidence, POLICY, subjects)
+    policy, nested = policy_by(RULES), [[[1.0]] * STARTS] * 6
+    evidence = gather(located(*both(nested, nested)), policy.config)
+    subjects = subjects_of(evidence, policy)
+    design = design_of(evidence, policy, subjects)
     for noise in NOISES:
         drawn = values(rng, noise)[:20]
         of_case = []

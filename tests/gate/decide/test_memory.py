@@ -9,13 +9,15 @@ import pytest
 
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
-from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, reasons
+from gate.decide.decided import looking
+from gate.model import FindingMemory, Look, MeanSquare, Memory, Remembered, Report, Run, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost
 from gate.model.warnings.setup import Differing, MemoryOfOtherSetup, NothingRemembered
+from gate.stats.levels import Tops
 from gate.stats.prior import contrast_variance, moderated_pair
-from tests.gate.decide.decided import decided
-from tests.support.lines import builds, located
+from tests.gate.decide.decided import decided, ones
+from tests.support.lines import located
 
 
 def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T08:00:00Z") -> FindingMemory:
@@ -30,16 +32,10 @@ def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T
 
 def report(sides: dict[str, tuple[list[float], list[float]]], memory: Memory | None, **gate: Any) -> Report:
     gate = {"threshold": "3%", "floor": "0", "detectable": "threshold", **gate}
-    lines: list[dict[str, Any]] = [
-        {
-            "type": "run", "created": "2026-11-20T09:00:00Z", "config": {"gate": gate},
-            **({"memory": msgspec.to_builtins(memory)} if memory else {}),
-        }
-    ]  # fmt: skip
-    for name, (base, head) in sides.items():
-        lines += [*builds("base", [[[v]] for v in base], benchmark=name)]
-        lines += [*builds("head", [[[v]] for v in head], benchmark=name)]
-    return decided(lines)
+    run = {"type": "run", "created": "2026-11-20T09:00:00Z", "config": {"gate": gate}}
+    more = {"memory": msgspec.to_builtins(memory)} if memory else {}
+    lines = [line for name, (base, head) in sides.items() for line in ones(base, head, benchmark=name)]
+    return decided([{**run, **more}, *lines])
 
 
 def memory_of(*findings: FindingMemory, unused: Sequence[AnyWarning] = ()) -> Memory:
@@ -67,20 +63,11 @@ def test_with_memory_three_builds_are_enough() -> None:
     assert (found.run.memory.findings, found.run.memory.factor) == (1, 1.0)
 
 
-def test_with_memory_two_builds_are_not() -> None:
-    (f,) = report({"a": ([1.0, 1.002], [2.0, 2.004])}, memory_of(remembered("a", 0.01))).findings
-    assert f.memory is not None and f.memory.kind == "moderated"
-    assert (f.verdict, f.reason) == ("inconclusive", reasons.FewBuilds(needs=3, has=2))
-    assert f.more_builds == 1
-
-
 def test_sides_that_spread_unlike_share_no_remembered_variance() -> None:
     base, head = [1.0, 1.0005, 0.9995], [1.08, 1.034, 1.13]
-    found = report({"a": (base, head)}, memory_of(remembered("a", 0.02, df=40)))
-    (f,) = found.findings
+    (f,) = report({"a": (base, head)}, memory_of(remembered("a", 0.02, df=40))).findings
     assert f.memory is not None and (f.memory.used, f.memory.kind) == (False, "unlike")
-    assert f.ratio.method == "fieller"
-    assert f.verdict == "inconclusive"
+    assert (f.ratio.method, f.verdict) == ("fieller", "inconclusive")
     # the same spread on both sides is what memory is for
     like = ([1.0, 0.98, 1.02], [1.06, 1.1, 1.08])
     (f,) = report({"a": like}, memory_of(remembered("a", 0.02, df=40))).findings
@@ -89,8 +76,6 @@ def test_sides_that_spread_unlike_share_no_remembered_variance() -> None:
 
 def test_the_moderated_interval_is_the_one_of_its_variance_and_degrees() -> None:
     (f,) = report({"a": THREE}, memory_of(remembered("a", 0.01))).findings
-    from gate.stats.levels import Tops
-
     base, head = (Tops(np.array(side), ((0, 0), (0, 1), (0, 2)), 0.0, log=False) for side in THREE)
     assert f.memory is not None
     s, d0 = contrast_variance(base, head), f.memory.df
@@ -103,9 +88,8 @@ def test_a_case_noisier_than_remembered_falls_back_and_says_so() -> None:
     noisy = ([1.0, 1.3, 0.8], [1.1, 0.7, 1.2])
     found = report({"a": noisy}, memory_of(remembered("a", 0.01)))
     (f,) = found.findings
-    assert f.memory is not None and not f.memory.used
-    assert f.ratio.method == "fieller"
-    assert f.memory.kind == "noisier"
+    assert f.memory is not None
+    assert (f.memory.used, f.memory.kind, f.ratio.method) == (False, "noisier", "fieller")
     assert NoisierThanRemembered() in f.warnings
     assert found.run.memory is not None and found.run.memory.findings == 0
 
@@ -122,45 +106,36 @@ def test_a_host_noisier_than_remembered_is_allowed_for() -> None:
     assert all(f.verdict != "regression" for f in found.findings)
 
 
-def test_one_build_a_side_reports_from_memory_and_never_decides() -> None:
+def test_too_few_builds_report_from_memory_and_do_not_decide() -> None:
+    (f,) = report({"a": ([1.0, 1.002], [2.0, 2.004])}, memory_of(remembered("a", 0.01))).findings
+    assert f.memory is not None and f.memory.kind == "moderated"
+    assert (f.verdict, f.reason, f.more_builds) == ("inconclusive", reasons.FewBuilds(needs=3, has=2), 1)
     (f,) = report({"a": ([1.0], [2.0])}, memory_of(remembered("a", 0.01))).findings
-    assert (f.verdict, f.not_worse, f.ratio.kind) == ("inconclusive", False, "bounded")
+    assert (f.verdict, f.not_worse, f.ratio.kind, f.reason) == ("inconclusive", False, "bounded", reasons.MemoryAlone())
     assert f.ratio.low is not None and f.ratio.low > 1.9
-    assert f.reason == reasons.MemoryAlone()
-    assert f.memory is not None and f.memory.present is None
-    assert f.memory.kind == "alone"
+    assert f.memory is not None and (f.memory.present, f.memory.kind) == (None, "alone")
     (same,) = report({"a": ([1.0], [1.0])}, memory_of(remembered("a", 0.001))).findings
     assert (same.verdict, same.not_worse) == ("inconclusive", False)
 
 
-def test_memory_fades_with_age() -> None:
-    old = remembered("a", 0.01, created="2026-08-22T09:00:00Z")
-    (f,) = report({"a": THREE}, memory_of(old)).findings
-    assert f.memory is not None and f.memory.df == pytest.approx(10, abs=0.1)
-
-
-def test_a_memory_worth_next_to_nothing_does_not_stand_in_for_builds() -> None:
-    ancient = remembered("a", 0.01, created="2024-11-20T09:00:00Z")
-    (f,) = report({"a": THREE}, memory_of(ancient)).findings
-    assert f.memory is not None and f.memory.df < 1
-    assert f.verdict == "inconclusive"
+def test_memory_fades_with_age_and_what_is_worth_next_to_nothing_stands_for_no_builds() -> None:
+    (old,), (ancient,) = (
+        report({"a": THREE}, memory_of(remembered("a", 0.01, created=f"{day}T09:00:00Z"))).findings
+        for day in ("2026-08-22", "2024-11-20")
+    )
+    assert old.memory is not None and old.memory.df == pytest.approx(10, abs=0.1)
+    assert ancient.memory is not None and ancient.memory.df < 1
+    assert ancient.verdict == "inconclusive"
 
 
 def test_looks_between_rounds_know_what_the_report_knows() -> None:
-    from gate.decide.decided import looking
-    from gate.model import Run
-
     plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0", "detectable": "threshold"}}
     run = Run(created="2026-11-20T09:00:00Z", config=plan, memory=memory_of(remembered("a", 0.006)))
     after_round = looking(run, parse(from_tables(plan, "test")))
     assert after_round is not None
-    sides = {"base": (1.0, 1.01, 1.0, 1.01), "head": (1.005, 1.0, 1.008, 1.004)}
-    measured = [
-        line.record
-        for side, values in sides.items()
-        for line in located(*builds(side, [[[v]] for v in values], benchmark="a"))
-    ]
-    looks = [located({"type": "look", "look": k})[0].record for k in (1, 2, 3)]
+    lines = ones((1.0, 1.01, 1.0, 1.01), (1.005, 1.0, 1.008, 1.004), benchmark="a")
+    measured = [each.record for each in located(*lines)]
+    looks = [Look(look=number) for number in (1, 2, 3)]
     # four rounds of this spread settle nothing by themselves
     assert after_round([*measured, *looks]) == {"a"}
     forgetful = looking(msgspec.structs.replace(run, memory=None), parse(from_tables(plan, "test")))

@@ -143,152 +143,120 @@ def accepted(subject: Subject) -> Subject:
 
 
 TWO_MACHINES: dict[str, Any] = {"plan__sessions": 2, "plan__builds": 4, "gate__sessions": "fixed"}
+TWO_PLANNED = f"{PLAN}sessions = 2\n"
 OF_COMMAND = (GATE + PLAN + BENCH).replace("values", "spawn").partition("[benchmark.m")[0]
+OF_MEMORY = GATE + PLAN + BENCH.replace("values", "spawn").replace(".n]", ".memory]")
 BUSY = replace(measured(noisy(build=0.2)), toml=OF_COMMAND, metric="time", unit="s")
+NOISY = noisy(1.1, build=0.04, seed=OPEN)
+REMEMBERED: dict[str, Any] = {"value": noisy(1.5, build=0.01), "build__layouts": "independent", "run": calibrated()}
+P90 = 'statistics = ["p90"]\n'
+RATES = decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6)
+TWICE = [go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)]
+BOTH_THERE, LACKING = files(6, also=go([1], name="BenchmarkB")), {"base": ["bench", 'a "b"'], "head": ["bench"]}
+ENOUGH = decided(files(5), files(5, 1.2))
+
+
+def at_0(place: Place) -> float:
+    """A machine whose first build has a value of 0."""
+    return 0.0 if place[1:3] == (0, 1) else noisy()(place)
+
+
+REGRESSING: dict[str, dict[str, Subject]] = {
+    "allow-more-builds": {
+        "a plan of four builds whose budget ended": measured(plan__builds=4, plan__budget="3m"),
+        "a budget of three builds": measured(plan__budget="3m"),
+        "the same without times": measured(plan__budget="3m", timed=False),
+        "an interrupted run": measured(plan__builds=8, stop="interrupted", lost=lambda line: line.get("build", 0) > 2),
+        "one build of each": measured(plan__builds=1),
+        "no round of both sides": measured(gate=PAIRED, plan__builds=4, lost=one_build_alone),
+        "a bootstrap of six builds": measured(gate=BOOTSTRAP),
+        "two rounds on each of two machines": measured(**{**TWO_MACHINES, "plan__builds": 2}),
+    },
+    "raise-budget": {"a budget that ended in a build": measured(round=200.0, plan__budget="3m")},
+    "more-builds": {
+        "two builds of a remembered host": measured(plan__builds=2, **REMEMBERED),
+        "memory alone": measured(plan__builds=1, **REMEMBERED),
+        "three builds": measured(plan__builds=3),
+        "near the floor": measured(noisy(1.2, build=0.06), metric="floor = 0.1\n"),
+        "a slowdown among others": measured(noisy(1.08, build=0.02, seed=OPEN), others=3, round=20.0),
+        "noise": measured(NOISY),
+        "noise, to be shown not worse": measured(NOISY, gate=f'{GATE}detectable = "threshold"\n'),
+    },
+    "more-values": {
+        "few values for a quantile": measured(metric=P90),
+        "few of many executions": measured(metric='statistics = ["p99"]\n', plan__executions=150, plan__iterations=1),
+        "few values on a machine": measured(metric=P90, **TWO_MACHINES),
+    },
+    "other-statistic": {
+        "a quantile of 0": measured(
+            lambda place: max(0.0, place[4] - 1) * noisy(1.5)(place), metric='statistics = ["p50"]\n'
+        ),
+    },
+    "declare-exact": {
+        "values that do not spread": measured(of_side(5, 6)),
+        "of a program's memory": replace(measured(of_side(5, 6)), toml=OF_MEMORY, metric="memory", unit="B"),
+        "of result files": decided([go([5])] * 6, [go([6])] * 6),
+        "on a machine": measured(lambda place: of_side(5, 6, 0.01 * place[1])(place), **TWO_MACHINES),
+    },
+    "declare-zero": {
+        "base is 0, and head does not spread": measured(of_side(0, 3)),
+        "base is 0, and head spreads": measured(of_side(0, 3, 0.1)),
+    },
+    "lower-floor": {
+        "a change below the floor": measured(metric="floor = 5\n"),
+        "a change near the floor": measured(noisy(1.2, build=0.02), metric="floor = 0.19\n"),
+        "a change below the gate's floor": measured(gate=f"{GATE}floor = 5\n"),
+        "a change below an override's floor": measured(gate='[[override]]\nmetric = "*"\nfloor = 5\n'),
+        "from 0, below the floor": measured(of_side(0, 3, 0.1), metric="floor = 5\n"),
+        "a count from 0, below the floor": measured(of_side(0, 3), metric="floor = 5\nexact = true\n"),
+        "result files below the floor": decided(files(6), files(6, 1.2), '[gate]\nfloor = "1us"\n'),
+    },
+    "decide-on": {
+        "rules that name another metric": measured(plan__metrics='["time"]'),
+        "a metric that nothing declares": replace(measured(), toml=OF_COMMAND, metric="user"),
+    },
+    "give-direction": {"no direction": RATES},
+    "more-machines": {
+        "a change that differs from machine to machine": measured(noisy(1.3, session=0.1, seed=OPEN), plan=TWO_PLANNED),
+    },
+}
+"""By what is advised: situations in which who follows it sees the regression."""
 CASES = {
-    # --- builds and their budget
-    "a plan of four builds whose budget ended": Case(
-        "allow-more-builds", measured(plan__builds=4, plan__budget="3m"), regressed
-    ),
-    "a budget of three builds": Case("allow-more-builds", measured(plan__budget="3m"), regressed),
-    "the same without times": Case("allow-more-builds", measured(plan__budget="3m", timed=False), regressed),
-    "an interrupted run": Case(
-        "allow-more-builds", measured(plan__builds=8, stop="interrupted", lost=lambda line: line.get("build", 0) > 2), regressed
-    ),
-    "one build of each": Case("allow-more-builds", measured(plan__builds=1), regressed),
-    "no round of both sides": Case("allow-more-builds", measured(gate=PAIRED, plan__builds=4, lost=one_build_alone), regressed),
-    "a bootstrap of six builds": Case("allow-more-builds", measured(gate=BOOTSTRAP), regressed),
-    "two builds of a remembered host": Case(
-        "more-builds",
-        measured(noisy(1.5, build=0.01), plan__builds=2, build__layouts="independent", run=calibrated()),
-        regressed,
-    ),
-    "memory alone": Case(
-        "more-builds",
-        measured(noisy(1.5, build=0.01), plan__builds=1, build__layouts="independent", run=calibrated()),
-        regressed,
-    ),
-    "two rounds on each of two machines": Case(
-        "allow-more-builds", measured(**{**TWO_MACHINES, "plan__builds": 2}), regressed
-    ),
-    "a budget that ended in a build": Case("raise-budget", measured(round=200.0, plan__budget="3m"), regressed),
-    "three builds": Case("more-builds", measured(plan__builds=3), regressed),
-    "near the floor": Case("more-builds", measured(noisy(1.2, build=0.06), metric="floor = 0.1\n"), regressed),
-    "a slowdown among others": Case(
-        "more-builds", measured(noisy(1.08, build=0.02, seed=OPEN), others=3, round=20.0), regressed
-    ),
-    "noise": Case("more-builds", measured(noisy(1.1, build=0.04, seed=OPEN)), regressed),
-    "noise, to be shown not worse": Case(
-        "more-builds",
-        measured(noisy(1.1, build=0.04, seed=OPEN), gate=f'{GATE}detectable = "threshold"\n'),
-        regressed,
+    **{name: Case(step, of, regressed) for step, own in REGRESSING.items() for name, of in own.items()},
+    "only these machines matter": Case(
+        "more-machines", measured(noisy(1.3, session=0.1, seed=OPEN), plan=TWO_PLANNED), regressed, way=1
     ),
     "a bootstrap that is too wide": Case(
         "measure-more", measured(noisy(1.02, build=0.05, seed=OPEN), gate=BOOTSTRAP, plan__builds=10), narrower
     ),
-    # --- values and rules
-    "few values for a quantile": Case("more-values", measured(metric='statistics = ["p90"]\n'), regressed),
-    "few values of many executions": Case(
-        "more-values",
-        measured(metric='statistics = ["p99"]\n', plan__executions=150, plan__iterations=1),
-        regressed,
-    ),
-    "few values on a machine": Case(
-        "more-values", measured(metric='statistics = ["p90"]\n', **TWO_MACHINES), regressed
-    ),
-    "a quantile of 0": Case(
-        "other-statistic",
-        measured(lambda place: max(0.0, place[4] - 1) * noisy(1.5)(place), metric='statistics = ["p50"]\n'),
-        regressed,
-    ),
-    "values that do not spread": Case("declare-exact", measured(of_side(5, 6)), regressed),
-    "values that do not spread, of a program's memory": Case(
-        "declare-exact",
-        replace(measured(of_side(5, 6)), toml=GATE + PLAN + BENCH.replace("values", "spawn").replace(".n]", ".memory]"), metric="memory", unit="B"),
-        regressed,
-    ),
-    "values that do not spread, of result files": Case("declare-exact", decided([go([5])] * 6, [go([6])] * 6), regressed),
-    "values that do not spread on a machine": Case(
-        "declare-exact",
-        measured(lambda place: of_side(5, 6, 0.01 * place[1])(place), **TWO_MACHINES),
-        regressed,
-    ),
     "both sides are 0": Case("declare-zero", measured(of_side(0, 0)), passes),
-    "base is 0, and head does not spread": Case("declare-zero", measured(of_side(0, 3)), regressed),
-    "base is 0, and head spreads": Case("declare-zero", measured(of_side(0, 3, 0.1)), regressed),
-    "a change below the floor": Case("lower-floor", measured(metric="floor = 5\n"), regressed),
-    "a change near the floor": Case(
-        "lower-floor", measured(noisy(1.2, build=0.02), metric="floor = 0.19\n"), regressed
-    ),
-    "a change below the gate's floor": Case(
-        "lower-floor", measured(gate=f"{GATE}floor = 5\n"), regressed
-    ),
-    "from 0, below the floor": Case("lower-floor", measured(of_side(0, 3, 0.1), metric="floor = 5\n"), regressed),
-    "a count from 0, below the floor": Case(
-        "lower-floor", measured(of_side(0, 3), metric="floor = 5\nexact = true\n"), regressed
-    ),
-    "result files below the floor": Case(
-        "lower-floor", decided(files(6), files(6, 1.2), '[gate]\nfloor = "1us"\n'), regressed
-    ),
-    "rules that name another metric": Case("decide-on", measured(plan__metrics='["time"]'), regressed),
-    "a metric that nothing declares": Case(
-        "decide-on",
-        replace(measured(), toml=OF_COMMAND, metric="user"),
-        regressed,
-    ),
     "wall time of a busy host": Case(
-        "reduce-noise",
-        replace(BUSY, beside={"user": noisy(1.2)}),
-        regressed,
+        "reduce-noise", replace(BUSY, beside={"user": noisy(1.2)}), regressed,
         lambda of: of.follow(Options(("--set", 'plan.metrics=["user"]'))),
     ),
-    "no direction": Case("give-direction", decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), regressed),
-    "no direction, and higher is better": Case(
-        "give-direction", decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), passes, way=1
-    ),
+    "no direction, and higher is better": Case("give-direction", RATES, passes, way=1),
     "negative values": Case(
         "check-values", measured(lambda place: -noisy(1.2)(place)), regressed, lambda of: replace(of, value=noisy(1.2))
     ),
-    "base and head apart": Case(
-        "measure-together", measured(apart=True), regressed, lambda of: replace(of, apart=False)
-    ),
-    # --- machines
-    "a change that differs from machine to machine": Case(
-        "more-machines", measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n"), regressed
-    ),
-    "the same, where only these machines matter": Case(
-        "more-machines", measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n"), regressed, way=1
-    ),
-    "a value of 0 on a machine": Case(
-        "ask-of-all-machines",
-        measured(lambda place: 0.0 if place[1:3] == (0, 1) else noisy()(place), **TWO_MACHINES),
-        passes,
-    ),
+    "base and head apart": Case("measure-together", measured(apart=True), regressed, lambda of: replace(of, apart=False)),
+    "a value of 0 on a machine": Case("ask-of-all-machines", measured(at_0, **TWO_MACHINES), passes),
     # --- what is missing
-    "a benchmark that head lacks": Case(
-        "restore-benchmark", measured(noisy(), run={"benchmarks": {"base": ["bench", 'a "b"'], "head": ["bench"]}}), passes
-    ),
-    "a benchmark that head's files lack": Case(
-        "import-others", decided(files(6, also=go([1], name="BenchmarkB")), files(6)), passes
-    ),
+    "a benchmark that head lacks": Case("restore-benchmark", measured(noisy(), run={"benchmarks": LACKING}), passes),
+    "a benchmark that head's files lack": Case("import-others", decided(BOTH_THERE, files(6)), passes),
     "the same, named": Case(
-        "import-others", decided(files(6, also=go([1], name="BenchmarkB")), files(6)), passes,
-        lambda _: decided(files(6), files(6, 1.001)),
+        "import-others", decided(BOTH_THERE, files(6)), passes, lambda _: decided(files(6), files(6, 1.001))
     ),
     "the same run twice": Case(
-        "import-others", decided([go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)], [go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)]), not_failed, lambda _: decided(files(2), files(2, 1.1)),
+        "import-others", decided(TWICE, TWICE), not_failed, lambda _: decided(files(2), files(2, 1.1))
     ),
-    "files of one build of each": Case(
-        "import-more", decided(files(1), files(1, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
-    ),
+    "files of one build of each": Case("import-more", decided(files(1), files(1, 1.2)), regressed, lambda _: ENOUGH),
+    "files of two builds of each": Case("import-more", decided(files(2), files(2, 1.2)), regressed, lambda _: ENOUGH),
     "commands of other names": Case(
-        "name-alike",
-        decided([hyperfine([1, 1.1], "old")], [hyperfine([1, 1.2], "new")], suffix=".json"),
-        not_failed,
+        "name-alike", decided([hyperfine([1, 1.1], "old")], [hyperfine([1, 1.2], "new")], suffix=".json"), not_failed,
         lambda _: decided([hyperfine([1, 1.1], "NAME")], [hyperfine([1, 1.2], "NAME")], suffix=".json"),
     ),
     "benchmarks of other names": Case(
-        "name-alike", decided(files(5), files(5, 1.2, "BenchmarkB")), regressed, lambda _: decided(files(5), files(5, 1.2))
+        "name-alike", decided(files(5), files(5, 1.2, "BenchmarkB")), regressed, lambda _: ENOUGH
     ),
     "one side": Case(
         "name-sides", Decided({"a.txt": go([1, 2, 3])}, ("base=a.txt",)), not_failed,
@@ -385,7 +353,7 @@ def test_where_nothing_helps_no_number_is_named(build: float) -> None:
 
 @pytest.mark.parametrize(
     ("noise", "more"),
-    [({"build": 0.04}, {}), ({"session": 0.1}, {"plan": f"{PLAN}sessions = 2\n"})],
+    [({"build": 0.04}, {}), ({"session": 0.1}, {"plan": TWO_PLANNED})],
     ids=["builds", "machines"],
 )
 def test_a_number_is_enough_more_often_than_not(noise: dict[str, float], more: dict[str, Any]) -> None:
@@ -542,7 +510,7 @@ def test_what_no_line_shows_as_it_was_typed_is_not_kept(word: str, tmp_path: Pat
 
 
 def test_as_many_machines_are_named_as_an_interval_needs_that_narrows_with_their_root() -> None:
-    report = measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n").check(Path())
+    report = measured(noisy(1.3, session=0.1, seed=OPEN), plan=TWO_PLANNED).check(Path())
     step = next_step(report)
     assert step is not None and step.kind == "more-machines"
     # its own error is 6%: three need 5.36 x 6% x sqrt(2/3) = 26%, four 4.16 x 6% x sqrt(2/4) = 18% of the 21% to 5%

@@ -99,7 +99,7 @@ COLD = ('"side": "base", "build": 0, "seconds": 30.0', '"side": "base", "build":
 LINKED = ('"seconds": 30.0, "art', '"seconds": 600.0, "checked": 1.0, "art')
 UNTIMED = ('"seconds": 30.0, ', ""), (', "seconds": 30.0', "")
 GONE = {"benchmarks": {"base": ["bench", "gone"], "head": ["bench"]}}
-TEN = {"min_builds": 10}
+TEN, FIVE = {"min_builds": 10}, {"builds": 5, "budget": "5m"}
 
 
 @pytest.mark.parametrize(
@@ -111,28 +111,22 @@ TEN = {"min_builds": 10}
         # the slowest round says what another costs: 10% more than the 6 min 30 s of three, and seven as long as it
         (measured(3, {"builds": 12, "budget": "8m"}, TEN), (), "3 of 10", "24 min", "30m", "2 min 30 s"),
         # five rounds of 2 min 30 s were to fit: what their executions took does not tell what was between them
-        (measured(4, {"builds": 5, "budget": "14m"}), (), "4 of 5", "15 min 15 s", "19m", "2 min 30 s"),
-        (measured(4, {"builds": 5, "budget": "14m"}), (LATE,), "4 of 5", "15 min 15 s", "19m", "2 min 30 s"),
+        (measured(4, {"builds": 5, "budget": "14m"}), (), "4 of 5", "15 min 15 s", "20m", "2 min 30 s"),
+        (measured(4, {"builds": 5, "budget": "14m"}), (LATE,), "4 of 5", "15 min 15 s", "20m", "2 min 30 s"),
         # a cold first build is paid once: 10% more than 16 min 30 s and seven rounds as long as the slowest later one
         (measured(3, {"builds": 12, "budget": "15m"}, TEN), (COLD,), "3 of 10", "34 min", "43m", "2 min 30 s"),
         # after full builds links: 20 min 2 s of building, five minutes of executions, 8 s of links, and 10%
         (measured(1, {"builds": 5, "budget": "21m"}), (LINKED,), "1 of 5", "25 min 10 s", "32m", "1 min 02 s"),
         # what is missing and may be does not lead
-        (
-            measured(2, {"builds": 5, "budget": "5m"}, {"missing": "pass"}, **GONE),
-            (),
-            "2 of 5",
-            "12 min",
-            "15m",
-            "2 min 30 s",
-        ),
+        (measured(2, FIVE, {"missing": "pass"}, **GONE), (), "2 of 5", "12 min", "15m", "2 min 30 s"),
     ],
 )
 def test_the_headline_says_what_is_lacking_and_the_step_what_gives_it(
     tmp_path: Path, found: Lines, edits: tuple[tuple[str, str], ...], lacks: str, takes: str, budget: str, round_: str
 ) -> None:
     code, told, shown = decide(saved(tmp_path, found, *edits))
-    assert (code, told) == (4, f"✖ Not enough measured: {lacks} builds; a verdict takes about {takes}")
+    assert code == 4
+    assert f"{told};".startswith(f"✖ Not enough measured: {lacks} builds; a verdict takes about {takes};")
     needed = lacks.partition(" of ")[2]
     assert f"next {AGAIN}plan.budget={budget}`: a round takes about {round_} and {needed} are needed" in shown
 
@@ -285,23 +279,6 @@ def test_what_a_round_takes_is_not_known_before_an_execution(
 
 
 @pytest.mark.endtoend
-def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
-    project = Project(tmp_path / "project")
-    # the first builds of both sides are made at once or not: a round takes 5 s or 10 s, a second one 10 s more
-    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 5"\n')
-    project.bench(1.0)
-    project.commit()
-    project.bench(1.3)
-    done = project.perfgate("check", "--set", "plan.budget=14.8s")
-    assert done.returncode == 4
-    said = " ".join(done.stdout.split())
-    assert said.startswith("✖ Not enough measured: 1 of 5 builds; a verdict takes about ")
-    assert "Run the same check again with `perfgate check --set plan.budget=" in said
-    code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
-    assert code == 4
-
-
-@pytest.mark.endtoend
 def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 0.7"\nrelink = "off"\n')
@@ -310,6 +287,11 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     project.bench(1.3)
     done = project.perfgate("check", "--set", "plan.budget=4s")
     assert done.returncode == 4, done.stdout
+    said = " ".join(done.stdout.split())
+    assert re.match(r"✖ Not enough measured: [1-4] of 5 builds; a verdict takes about ", said), said
+    assert "Run the same check again with `perfgate check --set plan.budget=" in said
+    # it is no matter of policy
+    assert project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode == 4
     budgets = [4.0]
     # where others take the processors away in the middle, the same advice is given anew, with a larger budget
     while done.returncode == 4 and len(budgets) < 8:

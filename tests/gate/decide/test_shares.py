@@ -6,8 +6,7 @@ from gate.decide.next_steps import next_step
 from gate.model import Report
 from gate.units import ratio_of
 from gate.words import findings, verdict_line
-from tests.gate.decide.decided import decided
-from tests.support.lines import builds
+from tests.gate.decide.decided import both, decided
 
 WOBBLE = (-1.0, 0.4, 0.8, -0.5, 0.3, 0.1)
 
@@ -16,16 +15,8 @@ def report(
     base: float, head: float, *, metric: str = "error_rate", unit: str = "", spread: float = 0.02, rules: str = "3%"
 ) -> Report:
     """Decide over six builds of each that spread by a share around their values; rules: the threshold."""
-    lines = [
-        line
-        for side, value in (("base", base), ("head", head))
-        for line in builds(
-            side,
-            [[[value * (1 + spread * by), value * (1 - spread * by / 2)]] for by in WOBBLE],
-            metric=metric,
-            unit=unit,
-        )
-    ]
+    sides = ([[[value * (1 + spread * by), value * (1 - spread * by / 2)]] for by in WOBBLE] for value in (base, head))
+    lines = both(*sides, metric=metric, unit=unit)
     return decided(lines, {"gate": {"threshold": rules}})
 
 
@@ -47,6 +38,11 @@ def test_a_difference_beyond_the_threshold_is_a_change(base: float, head: float,
     assert found.verdict == verdict
     assert found.ratio.estimate == pytest.approx(1 + head - base, abs=0.002)
     assert (found.base.value, found.head.value) == pytest.approx((base, head), abs=0.002)
+
+
+def test_a_smaller_threshold_is_one_of_points_too_and_the_columns_are_no_riddle() -> None:
+    assert report(0.0, 0.01, rules="0.5%").findings[0].verdict == "regression"
+    assert findings.from_columns(report(0.001, 0.002).findings[0]) == ""
 
 
 @pytest.mark.parametrize(
@@ -73,10 +69,6 @@ def test_what_is_a_share(metric: str, unit: str, base: float, head: float, verdi
     assert found.verdict == verdict
 
 
-def test_a_smaller_threshold_is_one_of_points_too() -> None:
-    assert report(0.0, 0.01, rules="0.5%").findings[0].verdict == "regression"
-
-
 def test_the_words_say_points() -> None:
     found = report(0.0, 0.05)
     assert verdict_line.text(found).startswith(
@@ -87,11 +79,6 @@ def test_the_words_say_points() -> None:
     step = next_step(found)
     # there is a ratio, so that an [[accept]] entry covers it
     assert step is not None and step.details["from_zero"] is False
-
-
-def test_what_differs_in_the_columns_is_no_riddle() -> None:
-    (found,) = report(0.001, 0.002).findings
-    assert findings.from_columns(found) == ""
 
 
 def test_without_an_interval_it_is_the_difference_too() -> None:

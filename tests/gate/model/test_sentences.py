@@ -9,14 +9,13 @@ import pytest
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
 from gate.model import choice as c
-from gate.model.controls import Proof
+from gate.model.history import Proof
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings import checkout as k
 from gate.model.warnings import estimates as e
 from gate.model.warnings import hosts as h
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
-from gate.model.warnings import study as y
 from gate.model.warnings.base import Said
 from gate.report import json as report_json
 from gate.writing.sentences import Sentence, filled
@@ -255,13 +254,13 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (k.CheckoutChanged(("a", "b"), 1), "the checkout has changes that are not in its commit (a, b and 1 more), so they are not measured: make what benchmarks need in [build], or link it with `share`"),
     (k.MoreWarnings(1), "and 1 more warning"),
     (k.MoreWarnings(690), "and 690 more warnings"),
-    (y.OnOneSide("b"), "b is on one side only: it is not measured"),
-    (y.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b"),
-    (y.FactorUnused("fast-path", "PERFGATE_FACTOR_FAST_PATH"), "fast-path: no command has {fast-path}, so it changes nothing unless a program reads PERFGATE_FACTOR_FAST_PATH"),
-    (y.OneReplicate(), "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions that the model leaves out; set study.replicates = 3 or more to measure it"),
-    (y.ReplicatesAdded(5, 8), "replicates were added after the study had begun (5 planned, now 8): if its first results were the reason, claims are wrong more often than the p values say"),
-    (y.BuiltOnce(("opt", "lto")), "opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the luck of one build; set study.builds = 5"),
-    (y.OneSessionEach(("load",)), "load: a setting is measured in one session only: its effect cannot be separated from that session's; measure two sessions for each setting"),
+    (s.OnOneSide("b"), "b is on one side only: it is not measured"),
+    (s.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b"),
+    (s.FactorUnused("fast-path", "PERFGATE_FACTOR_FAST_PATH"), "fast-path: no command has {fast-path}, so it changes nothing unless a program reads PERFGATE_FACTOR_FAST_PATH"),
+    (s.OneReplicate(), "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions that the model leaves out; set study.replicates = 3 or more to measure it"),
+    (s.ReplicatesAdded(5, 8), "replicates were added after the study had begun (5 planned, now 8): if its first results were the reason, claims are wrong more often than the p values say"),
+    (s.BuiltOnce(("opt", "lto")), "opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the luck of one build; set study.builds = 5"),
+    (s.OneSessionEach(("load",)), "load: a setting is measured in one session only: its effect cannot be separated from that session's; measure two sessions for each setting"),
 ]
 REASONS: list[tuple[Sentence, str]] = [
     (reasons.NegativeValues(), "negative values have no ratio"),

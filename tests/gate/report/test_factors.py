@@ -6,7 +6,7 @@ import re
 import msgspec
 
 from gate.model import Build, Failure
-from gate.model.controls import Controls
+from gate.model.history import Controls
 from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.page import html

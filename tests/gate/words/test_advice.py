@@ -19,7 +19,6 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings import checkout as c
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
-from gate.model.warnings import study as y
 from gate.run.duration import budget_warnings
 from gate.store.memory import Costs
 from gate.writing import sentences as ways
@@ -124,8 +123,8 @@ FOLLOWED: dict[type, list[Followed]] = {
         )
     ],
     s.BudgetHoldsFew: [Followed(of_budget("30s"), of_budget("4m"), "--set plan.budget=4m")],
-    y.OneReplicate: [Followed(of_study(f"[study]\nreplicates = 1\n{STUDY}"), of_study(f"[study]\nreplicates = 3\n{STUDY}"), "study.replicates = 3")],
-    y.BuiltOnce: [Followed(of_study(f"[study]\nbuilds = 1\n{STUDY}"), of_study(f"[study]\nbuilds = 5\n{STUDY}"), "study.builds = 5")],
+    s.OneReplicate: [Followed(of_study(f"[study]\nreplicates = 1\n{STUDY}"), of_study(f"[study]\nreplicates = 3\n{STUDY}"), "study.replicates = 3")],
+    s.BuiltOnce: [Followed(of_study(f"[study]\nbuilds = 1\n{STUDY}"), of_study(f"[study]\nbuilds = 5\n{STUDY}"), "study.builds = 5")],
 }  # fmt: skip
 NOT_FOLLOWED: dict[type, str] = {
     m.MeasuredSeparately: "`perfgate check` measures in turns: no file of it has the warning",
@@ -143,7 +142,7 @@ NOT_FOLLOWED: dict[type, str] = {
     c.PointersCheckedOut: "a step of a workflow",
     c.TokenLeft: "a step of a workflow",
     c.CheckoutChanged: "a step of a workflow",
-    y.OneSessionEach: "a job on another runner",
+    s.OneSessionEach: "a job on another runner",
 }
 """Warnings with advice that no test here follows, and why."""
 ADVICE = re.compile(r"`|\b(set|add|write|raise|remove|name|declare|make|measure|choose|run `)\b(?! by)", re.IGNORECASE)
