@@ -37,8 +37,10 @@ def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: Choice)
 
 def test_several_machines_and_a_remembered_correlation() -> None:
     assert choose(Gate(), 3, 20, "common", sessions=3) == Choice("paired", shares=False)
-    for size, layouts, shares in ((20, "common", True), (4, "common", False), (20, None, False)):
-        assert choose(Gate(sessions="fixed"), 3, size, layouts, sessions=3) == Choice("paired", shares=shares)
+    fixed = Gate(sessions="fixed")
+    assert choose(fixed, 3, 20, "common", sessions=3) == Choice("paired", shares=True)
+    assert choose(fixed, 3, 4, "common", sessions=3) == Choice("paired", shares=False)
+    assert choose(fixed, 3, 20, None, sessions=3) == Choice("paired", shares=False)
     # what is remembered stands for what is assumed
     assert choose(Gate(), 4, 4, "common", remembered=0.1).method == "fieller"
     assert choose(Gate(), 4, 4, "independent").method == "fieller"

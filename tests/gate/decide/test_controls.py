@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -14,7 +15,7 @@ from gate.decide.design import design_of, subjects_of
 from gate.decide.sides import controls_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
-from gate.model.history import Controls
+from gate.model.history import Controls, HistoryRecord
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
 from gate.run.memory import control_warnings
@@ -78,19 +79,12 @@ def test_the_simulated_years_judge_as_the_gate_does() -> None:
         assert [each is not None and each.alarmed for each in found] == alarms(drawn).ravel().tolist()
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_few_years_warn_falsely(noise: str) -> None:
+def test_few_years_warn_falsely_and_a_fault_is_named_soon() -> None:
     # a seeded sample of the thousand years under `make promise`
-    assert false_warnings(noise, 60, 3) <= 0.1
-
-
-@pytest.mark.parametrize("cases", [1, 10])
-def test_a_fault_is_named_soon(cases: int) -> None:
-    assert named(0.10, 150, cases, 200, 4) >= 0.85
-
-
-def test_an_e_value_is_1_on_the_average_where_nothing_is_wrong() -> None:
-    # of any number of controls, and however they depend on each other: it is linear in the alarms
+    assert {noise: rate for noise in NOISES if (rate := false_warnings(noise, 60, 3)) > 0.1} == {}
+    for cases in (1, 10):
+        assert named(0.10, 150, cases, 200, 4) >= 0.85
+    # an e-value is 1 on the average, of any number of controls, and however they depend on each other: it is linear
     for count in (1, 2, 8, 500):
         none, all_ = e_value(0, count), e_value(count, count)
         assert none + 0.025 * (all_ - none) == pytest.approx(1)
@@ -134,46 +128,46 @@ def test_the_report_counts_and_says_them() -> None:
 # --- the history ------------------------------------------------------------------------------------------------------
 
 
-def kept(alarmed: int, count: int = 8, number: int = 1) -> Controls:
-    return Controls(count=count, alarmed=alarmed, e_value=e_value(alarmed, count))
+def kept(alarmed: int) -> Controls:
+    return Controls(count=8, alarmed=alarmed, e_value=e_value(alarmed, 8))
 
 
-def test_a_record_keeps_them_and_an_old_one_is_read() -> None:
-    made = msgspec.structs.replace(record(1), controls=kept(2))
+def with_controls(counts: Iterable[int], first: int = 1) -> list[HistoryRecord]:
+    """Runs of eight controls each, of which so many alarmed."""
+    return [msgspec.structs.replace(record(n), controls=kept(own)) for n, own in enumerate(counts, first)]
+
+
+def test_a_record_keeps_them_and_a_healthy_history_says_how_many_alarmed() -> None:
+    (made,) = with_controls([2])
     assert decode(encode(made)).controls == kept(2)
+    # an old one is read
     old = msgspec.json.encode({k: v for k, v in msgspec.to_builtins(record(1)).items() if k != "controls"})
     assert decode(old).controls is None
     assert proof_of([record(1)]) is None
-
-
-def test_a_healthy_history_says_how_many_alarmed() -> None:
-    proof = proof_of(msgspec.structs.replace(record(n), controls=kept(n % 9 == 0)) for n in range(80))
+    proof = proof_of(with_controls(n % 9 == 0 for n in range(80)))
     assert proof is not None
     assert proof.sentence() == "9 of 640 controls of the last 80 runs showed a regression, 16 would by chance"
     assert (proof.since, proof.warning()) == (None, "")
 
 
 def test_a_warning_names_the_run_since_which() -> None:
-    counts = [0, 0, 3, 3, 3, 3, 3, 0, 0]
-    records = [msgspec.structs.replace(record(n), controls=kept(own)) for n, own in enumerate(counts, 1)]
+    records = with_controls([0, 0, 3, 3, 3, 3, 3, 0, 0])
     at = next(n for n in range(1, 10) if (p := proof_of(records[:n])) is not None and p.e_value > BEYOND)
     proof = proof_of(reversed(records))
     assert proof is not None
     assert proof.since == f"run-{at} of 2026-01-01"
     assert f"since run run-{at} of 2026-01-01 (e-value" in proof.warning()
     # what is healthy for long enough afterwards takes the warning back
-    healthy = [msgspec.structs.replace(record(n), controls=kept(0)) for n in range(10, 100)]
-    again = proof_of([*records, *healthy])
-    assert again is not None
-    assert again.since is None
+    again = proof_of([*records, *with_controls([0] * 90, 10)])
+    assert again is not None and again.since is None
 
 
 def test_a_check_warns_of_them_where_there_is_such_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "history"))
     assert control_warnings(None) == []
-    for n, own in enumerate([0, 0, 3, 3, 3, 3, 3], 1):
-        FolderStore(tmp_path / "history").add(msgspec.structs.replace(record(n), controls=kept(own)), 100)
+    for each in with_controls([0, 0, 3, 3, 3, 3, 3]):
+        FolderStore(tmp_path / "history").add(each, 100)
     (warning,) = control_warnings(None)
     assert warning.sentence().startswith(
         "15 of 56 controls of the last 7 runs showed a regression, 1.4 would by chance, more than chance "

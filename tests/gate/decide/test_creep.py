@@ -51,10 +51,10 @@ def crept(
     creep = CreepRun(
         pin=PIN, unused=None,
         cases=[CaseNights(**own, metric=metric, statistic=name, nights=known) for metric, name, known in cases],
-        suspects=suspects and [CaseSuspects(**own, metric="time", statistic="mean", suspects=suspects)],
+        suspects=[CaseSuspects(**own, metric="time", statistic="mean", suspects=suspects)] if suspects else None,
     )  # fmt: skip
-    commits = {"base": Commit(sha=PIN.sha), "head": Commit(sha="b" * 40)}
-    run = Run(id="tonight", created=f"{TODAY}T03:00:00Z", creep=creep, **commits)
+    base, head = Commit(sha=PIN.sha), Commit(sha="b" * 40)
+    run = Run(id="tonight", created=f"{TODAY}T03:00:00Z", creep=creep, base=base, head=head)
     found = crept_of([tonight], run, policy_by(tables))
     assert found is not None
     return found

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,28 +105,55 @@ def test_one_session_is_judged_as_ever() -> None:
 # --- a machine that cannot be judged ----------------------------------------------------------------------------------
 
 
-def lacking(session: int, has: int, host: str | None = None) -> reasons.OnMachine:
-    return reasons.OnMachine(session=session, host=host, why=reasons.FewRoundsThere(needs=3, has=has))
-
-
 def test_a_machine_with_two_rounds_is_named_with_its_number() -> None:
     second = [{**line, "session": 1} for line in on_machines([1.3], rounds=2)]
     # the lines of both runs stand in one file here, so the second run is the host of session 1
     lines = [run(0, 2), *on_machines([1.3]), run(1, 2), *second]
     found = only(lines)
-    assert found.reason == lacking(1, 2, "arm")
+    few = reasons.FewRoundsThere(needs=3, has=2)
+    assert found.reason == reasons.OnMachine(session=1, host="arm", why=few)
     assert (found.verdict, found.ratio.kind, found.not_worse) == ("inconclusive", "withheld", False)
     assert [each.ratio.kind for each in found.sessions] == ["bounded", "withheld"]
     assert found.ratio.estimate == pytest.approx(1.3, rel=0.02)
     assert only(lines, RANDOM).ratio.kind == "bounded"
 
 
-@pytest.mark.parametrize("gone", [{"side": "head"}, {"side": "base"}, {}])
-def test_a_machine_without_a_round_of_both_sides_is_never_dropped(gone: dict[str, str]) -> None:
-    lines = [*on_machines([1.3] * 3, benchmark="whole"), *without(on_machines([1.3] * 3), session=2, **gone)]
-    whole, short = judged(lines).findings
-    assert (whole.verdict, short.verdict, short.reason) == ("regression", "inconclusive", lacking(2, 0))
-    assert (short.ratio.estimate, len(short.sessions)) == (None, 3)
+def valued(value: Callable[[str], float | None], build: int | None = None) -> Lines:
+    """Three machines, of which the second has another value of a side in a build, or in all."""
+    lines = on_machines([1.2] * 3)
+    for line in lines:
+        new = value(line["side"]) if line["session"] == 1 and build in (None, line["build"]) else None
+        line["metrics"]["time"]["values"] = [new] if new is not None else line["metrics"]["time"]["values"]
+    return lines
+
+
+NEITHER, THREE = reasons.FewRoundsThere(needs=3, has=0), on_machines([1.3] * 3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "toml", "session", "why"),
+    [
+        (without(THREE, session=2), "", 2, NEITHER),
+        (without(THREE, session=2, side="head"), "", 2, NEITHER),
+        (without(THREE, session=2, side="base"), "", 2, NEITHER),
+        (without(counted([(10, 11), (20, 22), (30, 33)]), session=2, side="head"), COUNTS, 2, NEITHER),
+        # no logarithm is taken of what is not above 0
+        (valued({"base": 0.0}.get, 0), "", 1, reasons.ZeroValue()),
+        (valued({"head": 0.0}.get, 0), "", 1, reasons.ZeroValue()),
+        (valued({"base": -0.1}.get, 0), "", 1, reasons.NegativeValues()),
+        (valued({"head": -0.1}.get, 0), "", 1, reasons.NegativeValues()),
+        # a timer that shows no spread
+        (valued({"base": 0.1, "head": 0.12}.get), "", 1, reasons.NoSpread()),
+    ],
+)
+def test_what_one_machine_lacks_is_named_and_the_machine_never_dropped(
+    lines: Lines, toml: str, session: int, why: Any
+) -> None:
+    whole = on_machines([1.3] * 3, benchmark="whole")
+    short, other = judged([*lines, *whole], FIXED + toml).findings
+    assert (short.verdict, short.reason) == ("inconclusive", reasons.OnMachine(session=session, host=None, why=why))
+    assert len(short.sessions) == 3 or toml
+    assert other.verdict == "regression"
 
 
 def test_a_session_that_was_to_measure_and_is_missing_leaves_no_verdict() -> None:
@@ -134,9 +162,7 @@ def test_a_session_that_was_to_measure_and_is_missing_leaves_no_verdict() -> Non
     assert report.verdict == "error"
     assert [failure.status for failure in report.failures] == ["session 2 of 3 is missing"]
     assert isinstance(report.findings[0].reason, reasons.OnMachine)
-
-
-def test_sides_from_different_machines_are_not_compared() -> None:
+    # nor sides from different machines
     lines = [line for line in on_machines([1.3] * 2) if (line["session"] == 0) == (line["side"] == "base")]
     assert only(lines).reason == reasons.DifferentSessions()
 
@@ -149,31 +175,6 @@ def test_a_round_that_one_side_lost_is_left_out_and_said() -> None:
     assert (found.base.counts.build, found.head.counts.build, found.sessions[1].rounds) == (11, 11, 5)
     assert RoundsLeftOut(1, (1,)) in found.warnings
     assert not any(isinstance(each, RoundsLeftOut) for each in neither.warnings)
-
-
-@pytest.mark.parametrize(
-    ("side", "value", "why"),
-    [
-        ("base", 0.0, reasons.ZeroValue()),
-        ("head", 0.0, reasons.ZeroValue()),
-        ("base", -0.1, reasons.NegativeValues()),
-        ("head", -0.1, reasons.NegativeValues()),
-    ],
-)
-def test_no_logarithm_is_taken_of_what_is_not_above_0(side: str, value: float, why: Any) -> None:
-    lines = on_machines([1.2] * 3)
-    at = next(line for line in lines if (line["session"], line["side"], line["build"]) == (1, side, 0))
-    at["metrics"]["time"]["values"] = [value]
-    found = only(lines)
-    assert (found.verdict, found.reason) == ("inconclusive", reasons.OnMachine(session=1, host=None, why=why))
-
-
-def test_a_machine_whose_timer_shows_no_spread_has_no_interval() -> None:
-    lines = on_machines([1.2] * 2)
-    for line in lines:
-        if line["session"] == 1:
-            line["metrics"]["time"]["values"] = [0.1 if line["side"] == "base" else 0.12]
-    assert only(lines).reason == reasons.OnMachine(session=1, host=None, why=reasons.NoSpread())
 
 
 def test_a_quantile_with_too_few_values_on_one_machine_names_it() -> None:
@@ -221,52 +222,41 @@ def test_counts_are_numbers_on_each_machine(sides: list[tuple[float, float]], ve
     assert all(isinstance(each, DependsOnMachine) for each in found.warnings)
 
 
-def test_a_count_that_one_machine_lacks_has_no_verdict() -> None:
-    lines = without(counted([(10, 11), (20, 22), (30, 33)]), session=2, side="head")
-    assert only(lines, FIXED + COUNTS).reason == lacking(2, 0)
-
-
 # --- what is said beside the verdict ----------------------------------------------------------------------------------
 
 
 def test_a_change_that_depends_on_the_machine_is_a_warning_and_decides_nothing() -> None:
     found, alike = only(on_machines([1.2, 1.2, 1.6])), only(on_machines([1.2, 1.2, 1.2]))
     (warning,) = (w for w in found.warnings if isinstance(w, DependsOnMachine))
-    assert (warning.least.ratio, warning.most.session) == (pytest.approx(1.2, rel=0.02), 2)
-    assert found.verdict == "regression"
+    assert warning.least.ratio == pytest.approx(1.2, rel=0.02)
+    assert (warning.most.session, found.verdict) == (2, "regression")
     # machines that are not a sample may differ as they like
     assert not any(isinstance(w, (RatioBySession, SessionsDiffer)) for w in (*found.warnings, *alike.warnings))
     assert not any(isinstance(w, DependsOnMachine) for w in alike.warnings)
     sampled = only(on_machines([1.2, 1.2, 1.6]), RANDOM).warnings
     assert {type(w) for w in sampled} >= {RatioBySession, SessionsDiffer}
-
-
-def test_two_given_machines_need_no_third() -> None:
+    # and two given ones need no third
     assert [TwoSessions() in judged(on_machines([1.1, 1.1]), toml).warnings for toml in (RANDOM, FIXED)] == [
         True,
         False,
     ]
 
 
-def test_the_builds_of_all_machines_count_for_min_builds() -> None:
+def test_builds_of_all_machines_count_and_more_on_each_are_what_is_lacking() -> None:
     lines = on_machines([1.4] * 2, rounds=3)
     assert only(lines).verdict == "regression"
     report = judged(lines, FIXED + "min_builds = 7\n")
-    (found,) = report.findings
+    (found,), step = report.findings, next_step(report)
     # a fourth round on each machine makes eight
     few = reasons.FewBuilds(needs=7, has=6)
     assert (found.verdict, found.reason, found.more_builds) == ("inconclusive", few, 1)
-    step = next_step(report)
     assert step is not None and (step.kind, step.details["builds"]) == ("more-builds", 4)
-
-
-def test_more_builds_on_each_machine_are_what_a_wide_interval_lacks() -> None:
+    # of a wide interval, too
     lines = on_machines([1.1, 1.1], spread=0.05, rounds=4)
     report = judged(lines)
-    (found,) = report.findings
+    (found,), step = report.findings, next_step(report)
     assert isinstance(found.reason, reasons.TooNoisy) and not found.reason.hopeless
     assert found.more_builds is not None and found.more_builds > 0
-    step = next_step(report)
     assert step is not None and (step.kind, step.details["builds"]) == ("more-builds", 4 + found.more_builds)
     assert only(lines, RANDOM).more_builds is None
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from gate.decide import decide
 from gate.decide.findings import MOST
-from gate.model import Better, Finding, Round, Sample
+from gate.model import Better, Finding, Memory, Round, Sample
 from tests.gate.decide.decided import policy_by
 from tests.gate.decide.test_memory import memory_of, remembered, report
 from tests.support import simulate
@@ -180,29 +180,22 @@ def test_a_floor_asks_for_more_builds_and_what_is_within_it_for_fewer() -> None:
 
 
 def test_where_looks_spend_the_level_more_builds_are_lacking() -> None:
-    wide = pair(1.055, 0.03)
-    fixed = decided([wide])[0].more_builds
-    at_looks = decided([wide], looks=[2, 3, 4, 5], rounds=Round(done=5, planned=5))[0].more_builds
-    assert fixed is not None and at_looks is not None
-    assert at_looks >= fixed
+    wide = [pair(1.055, 0.03)]
+    fixed = decided(wide)[0].more_builds
+    at_looks = decided(wide, looks=[2, 3, 4, 5], rounds=Round(done=5, planned=5))[0].more_builds
+    assert fixed is not None and at_looks is not None and at_looks >= fixed
 
 
-def test_one_build_with_memory_lacks_at_least_two() -> None:
-    clear, close = (
-        report({"a": ([1.0], [ratio])}, memory_of(remembered("a", 0.01))).findings[0].more_builds
-        for ratio in (2.0, 1.045)
-    )
-    assert clear == 2
-    assert close is not None and close > 2
+def test_with_memory_fewer_builds_are_lacking_and_of_one_build_at_least_two() -> None:
+    def lacking(base: list[float], head: list[float], memory: Memory | None, **gate: Any) -> int:
+        (found,) = report({"a": (base, head)}, memory, **gate).findings
+        assert found.verdict == "inconclusive" and found.more_builds is not None
+        return found.more_builds
+
+    known = memory_of(remembered("a", 0.01))
+    assert lacking([1.0], [2.0], known) == 2 < lacking([1.0], [1.045], known)
     # a memory worth next to nothing does not stand in for min_builds
-    ancient = remembered("a", 0.01, created="2024-11-20T09:00:00Z")
-    assert (report({"a": ([1.0], [1e9])}, memory_of(ancient)).findings[0].more_builds or MOST) >= 4
-
-
-def test_with_memory_fewer_builds_are_lacking() -> None:
-    sides = {"a": ([1.0, 1.03, 0.98, 1.01, 0.97], [1.06, 1.05, 1.08, 1.04, 1.09])}
-    (without,) = report(sides, None, interval="fieller-paired").findings
-    (moderated,) = report(sides, memory_of(remembered("a", 0.03))).findings
-    assert (without.verdict, moderated.verdict) == ("inconclusive", "inconclusive")
-    assert without.more_builds is not None and moderated.more_builds is not None
-    assert moderated.more_builds < without.more_builds
+    assert lacking([1.0], [1e9], memory_of(remembered("a", 0.01, created="2024-11-20T09:00:00Z"))) >= 4
+    sides = [1.0, 1.03, 0.98, 1.01, 0.97], [1.06, 1.05, 1.08, 1.04, 1.09]
+    without = lacking(*sides, None, interval="fieller-paired")
+    assert lacking(*sides, memory_of(remembered("a", 0.03))) < without

@@ -154,17 +154,14 @@ def test_a_limit_is_of_head_alone(head: float, rules: dict[str, Any], state: str
     assert finding.limit is not None and finding.limit.state != "broken"
 
 
-def test_limits_come_from_the_metric_then_the_last_override_then_the_gate() -> None:
+def test_limits_come_from_the_metric_then_the_last_override_then_the_gate_and_a_label_accepts_them_too() -> None:
     tables: dict[str, Any] = {"gate": {"interval": "fieller", "limit": "1s", "warn": "1%"}}
     tables["override"] = [{"benchmark": "b*", "limit": "2s"}, {"metric": "size", "limit": "3MB", "warn": "0.5%"}]
     for more, at, warn in (({}, 2.0, 0.01), (metric(limit="4s", warn="0.1%"), 4.0, 0.001)):
         (found,) = report(timed(0.1), **tables, **more).findings
         assert found.limit is not None and (found.limit.at, found.warn) == (at, warn)
-
-
-def test_an_entry_accepts_a_change_and_a_label_a_broken_limit_too() -> None:
-    entry = {"benchmark": "bench", "up_to": "50%", "until": TODAY, "reason": "known"}
-    lines = timed(0.12)
+    entry, lines = {"benchmark": "bench", "up_to": "50%", "until": TODAY, "reason": "known"}, timed(0.12)
+    # an entry accepts a change alone
     assert report(lines, accept=[entry]).verdict == "pass"
     assert report(lines, accept=[entry], **metric(limit="0.1s")).verdict == "regression"
     accepted = report(lines, label="the label perf-accepted of #1", **metric(limit="0.1s"))
@@ -243,29 +240,21 @@ def test_bytes_are_compared_as_numbers(head: list[int], gate: dict[str, Any], ve
 def test_builds_of_one_commit_that_differ_in_bytes_are_measured_and_say_so() -> None:
     found = sized([1000 + 3 * (b % 3) for b in range(8)], ["time", "size"])
     (finding,) = [f for f in found.findings if f.metric == "size"]
-    assert finding.verdict == "unchanged"
-    assert finding.ratio.method != "exact"
+    assert finding.verdict == "unchanged" and finding.ratio.method != "exact"
     assert any(isinstance(w, NotExact) for w in finding.warnings)
 
 
-def test_builds_alone_are_no_measuring_and_what_has_no_size_is_said() -> None:
+def test_builds_alone_are_no_measuring_and_what_has_no_size_or_time_is_said() -> None:
     config: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["size"]}}
     assert report([made(side, 0, 5) for side in ("base", "head")], **config).verdict == "error"
     lines = [execution(side, [0.1], build=b) for side in ("base", "head") for b in range(6)]
-    found = report(lines, plan={"metrics": ["time", "size"]})
-    assert NoneOfBuilds("size") in found.warnings
-
-
-def test_build_time_is_of_builds_that_compile() -> None:
-    lines = [
-        made(side, b, 1000, seconds, relinked=b > 0)
-        for side in ("base", "head")
-        for b, seconds in enumerate([10.0, 1.0, 1.0])
-    ]
+    assert NoneOfBuilds("size") in report(lines, plan={"metrics": ["time", "size"]}).warnings
+    # build-time is of builds that compile
+    compiled = [10.0, 1.0, 1.0]
+    lines = [made(side, b, 9, s, relinked=b > 0) for side in ("base", "head") for b, s in enumerate(compiled)]
     tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "build-time"]}}
     (finding,) = [f for f in report([*lines, *timed(0.1)], **tables).findings if f.metric == "build-time"]
-    assert finding.base.counts.build == 1
-    assert finding.verdict == "inconclusive"
+    assert (finding.base.counts.build, finding.verdict) == (1, "inconclusive")
     assert LinkedBuilds(4, 6) in finding.warnings
 
 

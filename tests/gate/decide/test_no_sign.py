@@ -59,7 +59,7 @@ def asked(k: int, looks: tuple[int, ...], sd: float, threshold: float, wanted: f
     return next((end for end in later if seen(end, looks, sd, threshold) <= wanted), last)
 
 
-def twin(base: Any, head: Any, threshold: float, looks: tuple[int, ...] = LOOKS, wanted: float = 0.1) -> int:
+def twin(base: Any, head: Any, threshold: float, looks: tuple[int, ...], wanted: float) -> int:
     """The look (from 1) at which one case is given up, one number at a time; 0: it is not."""
     design = spending(looks)
     for k, rounds in enumerate(looks[:-1]):
@@ -84,44 +84,40 @@ def twin(base: Any, head: Any, threshold: float, looks: tuple[int, ...] = LOOKS,
 
 
 @pytest.mark.parametrize("seed", some(range(25), 8, pytest.mark.nightly))
-def test_it_is_given_up_where_the_formula_says(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("looks", "most", "wanted", "spreads"),
+    # a long plan asks the first look that sees enough
+    [(LOOKS, 12, 0.1, (0.03,)), (LONG, None, 0.08, (0.005, 0.02, 0.05, 0.12))],
+    ids=["short", "long"],
+)
+def test_it_is_given_up_where_the_formula_says(
+    seed: int, looks: tuple[int, ...], most: int | None, wanted: float, spreads: tuple[float, ...]
+) -> None:
     ratio = float(np.random.default_rng([seed, 7]).choice([0.97, 1.0, 1.02, 1.04, 1.08]))
-    means = drawn(seed, ratio, sd=0.03)
-    found = only(lines(means, 12))
-    expected = twin(*means["a"], threshold=0.03)
-    given_up = found.stopped == "futility" or (found.stopped == "settled" and found.verdict in ("no-sign", "unchanged"))
+    means = drawn(seed, ratio, spreads[seed % len(spreads)], rounds=looks[-1])
+    plan = {"builds": {"min": 4} | ({} if most is None else {"max": most})}
+    found = only(lines(means, looks[-1], plan=plan, gate={"detectable": wanted}))
+    expected = twin(*means["a"], 0.03, looks, wanted)
+    assert found.decided_at.looks == len(looks)
     if found.verdict in ("regression", "improvement"):
         assert expected == 0 or found.verdict == "improvement"
-    else:
+    elif looks is LOOKS:
+        given_up = found.stopped == "futility" or (found.stopped == "settled" and found.verdict != "inconclusive")
         assert given_up == (expected > 0)
         assert not given_up or found.decided_at.look <= expected
-        assert found.stopped != "futility" or found.decided_at.look == expected
-
-
-@pytest.mark.parametrize("seed", some(range(24), 8, pytest.mark.nightly))
-def test_a_long_plan_asks_the_first_look_that_sees_enough(seed: int) -> None:
-    sd = (0.005, 0.02, 0.05, 0.12)[seed % 4]
-    ratio = float(np.random.default_rng([seed, 8]).choice([0.98, 1.0, 1.02, 1.04]))
-    means = drawn(seed, ratio, sd, rounds=56)
-    found = only(lines(means, 56, plan={"builds": {"min": 4}}, gate={"threshold": "3%", "detectable": "8%"}))
-    expected = twin(*means["a"], threshold=0.03, looks=LONG, wanted=0.08)
-    assert found.decided_at.looks == len(LONG)
-    if found.verdict in ("regression", "improvement"):
-        assert expected == 0 or found.verdict == "improvement"
     if found.stopped != "futility":
         return
     assert found.decided_at.look == expected
-    rounds = LONG[expected - 1]
-    base, head = (side[:rounds] for side in means["a"])
+    base, head = (side[: looks[expected - 1]] for side in means["a"])
     sd = float(np.std(np.log(head / base), ddof=1))
-    size = seen(asked(expected - 1, LONG, sd, 0.03, 0.08), LONG, sd, 0.03)
+    size = seen(asked(expected - 1, looks, sd, 0.03, wanted), looks, sd, 0.03)
     assert found.detectable == pytest.approx(size, rel=1e-4)
     # green as soon as no sign is enough, and too noisy where the last look sees too little
     if isinstance(found.reason, reasons.TooNoisy):
-        assert (found.verdict, size > 0.08) == ("inconclusive", True)
+        assert (found.verdict, size > wanted) == ("inconclusive", True)
     else:
         # what was worse at the last but one look, and can hardly be called any more, is no pass
-        assert (found.verdict == "no-sign" and size <= 0.08) or expected == len(LONG) - 1
+        assert (found.verdict == "no-sign" and size <= wanted) or expected == len(looks) - 1
 
 
 def test_a_long_plan_ends_as_early_as_a_short_one_where_nothing_changed() -> None:
@@ -286,10 +282,10 @@ def test_five_cases_share_their_variance_and_then_need_four_builds() -> None:
 def test_what_both_sides_of_a_round_have_in_common_is_told() -> None:
     rng = np.random.default_rng(2)
     layout = rng.normal(0, 0.1, 12)
-    base, head = (1 + layout + rng.normal(0, 0.01, 12) for _ in range(2))
-    found = only(lines({"a": (base, head)}, 12, fixed=True))
+    means: dict[str, Any] = {"a": [1 + layout + rng.normal(0, 0.01, 12) for _ in range(2)]}
+    found = only(lines(means, 12, fixed=True))
     assert found.pairing is not None and found.pairing.gains
-    logs = [np.log(side) for side in (base, head)]
-    assert found.pairing.correlation == pytest.approx(float(np.corrcoef(*logs)[0, 1]))
+    logs = np.log(means["a"])
+    assert found.pairing.correlation == pytest.approx(float(np.corrcoef(logs)[0, 1]))
     assert found.pairing.together == pytest.approx(float(np.std(logs[1] - logs[0], ddof=1)))
     assert found.pairing.apart == pytest.approx(math.sqrt(sum(float(np.var(side, ddof=1)) for side in logs)))

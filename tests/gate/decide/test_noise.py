@@ -130,7 +130,7 @@ def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
 def test_where_no_metric_decides_and_no_builds_do_a_quieter_host_is_the_advice(
     priority: int | None, loaded: tuple[Any, ...], root: bool
 ) -> None:
-    host = {} if priority is None else {"host": {"priority": priority}}
+    host: dict[str, Any] = {} if priority is None else {"host": {"priority": priority}}
     said = reports.next_step(report(recorded=of_commands(half=0.3), warnings=loaded, **host))
     quieter = "a quieter host (`perfgate doctor` examines it): more measuring would not help"
     before = (

@@ -98,7 +98,7 @@ LATE = ('"stop": "budget"', '"stop": "budget", "seconds": 650.0')
 COLD = ('"side": "base", "build": 0, "seconds": 30.0', '"side": "base", "build": 0, "seconds": 630.0')
 LINKED = ('"seconds": 30.0, "art', '"seconds": 600.0, "checked": 1.0, "art')
 UNTIMED = ('"seconds": 30.0, ', ""), (', "seconds": 30.0', "")
-GONE = {"benchmarks": {"base": ["bench", "gone"], "head": ["bench"]}}
+GONE: dict[str, Any] = {"benchmarks": {"base": ["bench", "gone"], "head": ["bench"]}}
 TEN, FIVE = {"min_builds": 10}, {"builds": 5, "budget": "5m"}
 
 

@@ -46,15 +46,13 @@ def _agrees(found: Finding, report: Report) -> None:
     assert found.shown == (None if found.ratio.kind == "withheld" else "decided_at" if called else "ratio")
     assert isinstance(reason, reasons.Exceeds) == called
     # unchanged is decided at the nominal level
-    if found.verdict == "unchanged":
-        decided_at = (found.decided_at.low, found.decided_at.high, found.decided_at.confidence)
-        assert decided_at == (low, high, pytest.approx(0.95))
+    at = found.decided_at
+    assert found.verdict != "unchanged" or (at.low, at.high, round(at.confidence, 9)) == (low, high, 0.95)
     # what the floor hides is beyond the threshold, and not green
     below = isinstance(reason, reasons.BelowFloor) and reason.threshold is None
     assert (isinstance(reason, reasons.Within | reasons.RealWithin) or below) == (found.verdict == "unchanged")
     worse_is_above = found.better == "lower"
     if isinstance(reason, reasons.Exceeds):
-        at = found.decided_at
         assert reason.confidence == at.confidence and at.low is not None and at.high is not None
         assert at.low > EDGE if worse_is_above == (found.verdict == "regression") else at.high < 1 / EDGE
         assert reason.comparisons == (report.family.size if at.confidence > found.ratio.confidence else None)
