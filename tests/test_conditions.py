@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_imports import parsed
+
+# with tests/test_imports.py, which parses the same files
+pytestmark = pytest.mark.xdist_group("house")
 ROOT = Path(__file__).parent.parent
 METHODS = {
     "startswith", "endswith", "partition", "rpartition", "removeprefix", "removesuffix", "find", "rfind", "index",
@@ -99,7 +103,7 @@ def test_no_condition_reads_a_sentence() -> None:
     found = [
         f"{file.relative_to(ROOT)}:{line}: {text!r}"
         for file in files
-        for line, text in conditions(ast.parse(file.read_text("utf-8")))
+        for line, text in conditions(parsed(file.read_text("utf-8")))
     ]
     assert not found, "\n".join(found)
 

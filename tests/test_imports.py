@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -125,13 +126,19 @@ def _by_name(argument: ast.expr) -> str:
     return str(text).rstrip(".")
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """Parse a module once for all tests of the house."""
+    return ast.parse(source)
+
+
 def house(root: Path) -> House:
     modules, functions = {}, {}
     for package in ("gate", "harness"):
         for path in sorted((root / package).rglob("*.py")):
             name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
             source = path.read_text(encoding="utf-8")
-            tree = ast.parse(source)
+            tree = parsed(source)
             modules[name] = list(imports(tree, source))
             functions[name] = [
                 each for each, *_ in statements(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)

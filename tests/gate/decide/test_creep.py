@@ -106,6 +106,10 @@ def test_one_night_waits_for_others() -> None:
     assert (found.verdict, found.shown, case.verdict) == ("inconclusive", "ratio", "unconfirmed")
     report = msgspec.structs.replace(examples.inconclusive(), findings=crept.findings, creep=crept.facts, failures=[])
     assert next_step(report) == outcomes.wait_for_nights(nights=case.more)
+    # two runs of one day are one night
+    again = [msgspec.structs.replace(each, run=f"{each.run}-again") for each in nights(3, 0.05)]
+    crept = decided(slower(), [*nights(3, 0.05), *again])
+    assert crept.facts.cases[0].nights == 4
 
 
 def test_a_rate_that_falls_creeps_and_one_that_rises_does_not() -> None:
@@ -154,12 +158,6 @@ def test_an_entry_accepts_up_to_its_size_and_until_its_day(up_to: str, until: st
     assert found.verdict == verdict
     if isinstance(found.reason, reasons.Crept):
         assert (found.reason.outgrown is not None) == (up_to == "4%")
-
-
-def test_two_runs_of_one_day_are_one_night() -> None:
-    again = [msgspec.structs.replace(each, run=f"{each.run}-again") for each in nights(3, 0.05)]
-    crept = decided(slower(), [*nights(3, 0.05), *again])
-    assert crept.facts.cases[0].nights == 4
 
 
 def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Crept:

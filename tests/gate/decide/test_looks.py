@@ -166,17 +166,12 @@ def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end
 
 
 def test_a_look_before_the_first_values_of_a_side_takes_all_rounds() -> None:
-    found = lines({"b0": ([1.0 + r / 100 for r in range(8)], [1.0 + r / 90 for r in range(8)])}, 8)
-    late = only([line for line in found if line.get("side") != "head" or line["build"] >= 6])
+    eight = lines({"b0": ([1.0 + r / 100 for r in range(8)], [1.0 + r / 90 for r in range(8)])}, 8)
+    late = only([line for line in eight if line.get("side") != "head" or line["build"] >= 6])
     assert (late.verdict, late.head.counts.build) == ("inconclusive", 2)
-
-
-def test_before_the_first_look_what_there_is_is_judged_once() -> None:
+    # before the first look what there is is judged once, and what came after the last one is named
     found = only(lines(draw(2, [1.0]), 3))
     assert (found.base.counts.build, found.decided_at.look, found.decided_at.looks) == (3, 1, 1)
-
-
-def test_what_came_after_the_last_look_is_named() -> None:
     assert AfterLastLook(6) in decided(lines(draw(12, [1.0], sd=0.3), 7)).warnings
 
 
@@ -327,15 +322,12 @@ def test_a_look_names_the_benchmarks_that_need_no_more() -> None:
     assert {rounds: settled(lines(means, rounds)) for rounds in expected} == expected
 
 
-def test_a_run_that_stopped_early_does_not_look_incomplete() -> None:
+def test_a_run_that_stopped_early_does_not_look_incomplete_and_one_to_the_last_look_was_not_stopped() -> None:
     found = decided(lines(draw(6, [1.0, 1.0], sd=0.0005), 4, until={"b0": 4, "b1": 4}))
     assert (found.run.rounds.done, found.run.rounds.planned, found.warnings) == (4, 12, [])
     cut_short = decided(lines(draw(6, [1.0], sd=0.3), 5))
     assert RoundsShort(5, 12) in cut_short.warnings
     assert cut_short.findings[0].base.counts.build == 4
-
-
-def test_what_is_measured_to_the_last_look_was_not_stopped() -> None:
     means, wide = draw(3, [1.0, 1.5], sd=0.01), {"wide": ([1.0, 1.4] * 6, [1.4, 1.0] * 6)}
     whole = {f.benchmark: f.stopped for f in decided(lines(means | wide, 12)).findings}
     assert whole == {"b0": "settled", "b1": "settled", "wide": None}
