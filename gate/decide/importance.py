@@ -14,6 +14,13 @@ from gate.stats.quantile import quantile_curve
 
 MOST = 20
 """Findings that get curves and pictures."""
+EXPLAINED = 40
+"""Explanations of a report; those of the findings that come first."""
+PICTURED = 10
+"""Explanations with a call tree, which a picture needs."""
+_EXPLAINED_FIRST = ("regression", "accepted", "inconclusive")
+_Place = tuple[str, str]
+"""A benchmark, and its factors as text."""
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
@@ -68,17 +75,6 @@ def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[
         if not c.exact and min(c.base.values.min(), c.head.values.min()) > 0
     ]
     return [curve for curve in curves if curve.effects]
-
-
-EXPLAINED = 40
-"""Explanations of a report; those of the findings that come first."""
-PICTURED = 10
-"""Explanations with a call tree, which a picture needs."""
-_EXPLAINED_FIRST = ("regression", "accepted", "inconclusive")
-
-
-_Place = tuple[str, str]
-"""A benchmark, and its factors as text."""
 
 
 def explanations_of(evidence: Evidence, findings: Sequence[Finding]) -> list[Explanation]:

@@ -37,6 +37,7 @@ _FEWEST_PAIRS = 5
 """Of a round; the trimmed mean of fewer leaves none out, and so is no other view than the mean."""
 _WEIGHTS = (0.8, 0.2)
 """Of the sharp view, and of the other."""
+_UNITS = COMMAND_METRICS | {"task-clock": "s"}
 
 
 class Asked(NamedTuple):
@@ -118,9 +119,6 @@ def roles_of(questions: Sequence[Sequence[Asked]]) -> list[list[Role | None]]:
         first = Role(question=number, first=True, weight=weights[0], sharp=one <= other, noise=noises[0])
         roles.append([first, Role(number, first=False, weight=weights[1], sharp=one > other, noise=noises[1])])
     return roles
-
-
-_UNITS = COMMAND_METRICS | {"task-clock": "s"}
 
 
 def identical_of(evidence: Evidence, policy: Policy) -> list[Identical]:
