@@ -100,7 +100,7 @@ def test_it_is_given_up_where_the_formula_says(
     means = drawn(seed, ratio, spreads[seed % len(spreads)], rounds=looks[-1])
     plan = {"builds": {"min": 4} | ({} if most is None else {"max": most})}
     found = only(lines(means, looks[-1], plan=plan, gate={"detectable": wanted}))
-    expected = twin(*means["a"], 0.03, looks, wanted)
+    expected = twin(means["a"][0], means["a"][1], 0.03, looks, wanted)
     assert found.decided_at.looks == len(looks)
     if found.verdict in ("regression", "improvement"):
         assert expected == 0 or found.verdict == "improvement"
