@@ -72,6 +72,9 @@ def twin(base: Any, head: Any, threshold: float, looks: tuple[int, ...], wanted:
         z_now = float(stats.norm.isf(stats.t.sf(t, rounds - 1)))
         if stats.t.sf(t, rounds - 1) * 2 < design.nominal(k, 0.05, paired=True):
             return 0
+        # an improvement in sight waits for its verdict
+        if mean < -math.log(1 + threshold) and stats.t.cdf(mean / (sd / math.sqrt(rounds)), rounds - 1) < 0.05:
+            continue
         sign = mean > math.log(1 + threshold) and stats.t.sf(mean / (sd / math.sqrt(rounds)), rounds - 1) < 0.025
         # what is no pass is measured on
         end = len(looks) - 1 if sign else asked(k, looks, sd, threshold, wanted)
