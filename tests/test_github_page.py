@@ -1,4 +1,4 @@
-"""The pages about GitHub and the action agree: docs/github.md names what action.yml has, and workflows shown are valid."""
+"""docs/github.md names what action.yml has, workflows shown are valid, and perfgate gates itself by its own template."""
 
 import re
 import subprocess
@@ -19,10 +19,12 @@ WORKFLOW = re.compile(r"^```yaml\n(name: (?s:.*?))^```$", re.MULTILINE)
 (FIRST,) = WORKFLOW.findall((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
-def action() -> dict[str, Any]:
-    found = YAML(typ="safe", pure=True).load((ROOT / "action.yml").read_text(encoding="utf-8"))
-    assert isinstance(found, dict)
-    return found
+def loaded(file: Path) -> Any:
+    return YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+
+
+ACTION = loaded(ROOT / "action.yml")
+OURS = re.compile(r"perfgate/perfgate@v1|\./")
 
 
 def table(heading: str) -> dict[str, list[str]]:
@@ -34,34 +36,28 @@ def table(heading: str) -> dict[str, list[str]]:
     return {first.strip().strip("`"): [cell.strip() for cell in more] for first, *more in rows}
 
 
-def test_inputs() -> None:
-    inputs = action()["inputs"]
+def test_inputs_and_outputs() -> None:
+    inputs = ACTION["inputs"]
     rows = table("## Inputs")
     assert list(rows) == list(inputs)
     for name, declared in inputs.items():
         default, told = declared.get("default", ""), rows[name][0]
         if default and "${{" not in default:
             assert told == f"`{default}`", name
-
-
-def test_outputs() -> None:
-    assert list(table("## Outputs")) == list(action()["outputs"])
+    assert list(table("## Outputs")) == list(ACTION["outputs"])
 
 
 def test_every_permission_of_the_workflows_is_explained() -> None:
     explained = {row.partition(":")[0] for row in table("## Permissions")}
     wanted = set()
     for file in (templates() / "workflows").iterdir():
-        for job in YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))["jobs"].values():
+        for job in loaded(file)["jobs"].values():
             wanted |= set(job["permissions"])
     assert wanted == explained
 
 
-def test_every_workflow_is_named() -> None:
+def test_every_workflow_is_named_and_the_first_one_is_short() -> None:
     assert set(table("## The first workflow")) == set(KINDS)
-
-
-def test_the_first_workflow_is_short() -> None:
     assert len(FIRST.splitlines()) <= 12
 
 
@@ -83,3 +79,35 @@ def test_actions_of_pages_are_pinned_as_in_the_templates() -> None:
     shown = {*pin.findall(PAGE), *pin.findall((ROOT / "README.md").read_text(encoding="utf-8"))}
     files = (file.read_text(encoding="utf-8") for file in (templates() / "workflows").iterdir())
     assert {found for text in files for found in pin.findall(text)} == shown
+
+
+# --- perfgate's own workflows -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("own", "template"), [("perfgate", "forks"), ("perfgate-publish", "forks-publish")])
+def test_it_is_the_template(own: str, template: str) -> None:
+    texts = [ROOT / ".github/workflows" / f"{own}.yml", ROOT / "templates/workflows" / f"{template}.yml"]
+    ours, theirs = (loaded(file) for file in texts)
+    for workflow in (ours, theirs):
+        for job in workflow["jobs"].values():
+            uses = [step["uses"] for step in job["steps"]]
+            assert sum(bool(OURS.fullmatch(one)) for one in uses) == 1
+            job["steps"] = [{**step, "uses": "perfgate"} for step in job["steps"] if OURS.fullmatch(step["uses"])]
+    assert ours == theirs
+
+
+def test_no_checkout_keeps_a_token_on_the_disk() -> None:
+    for name in ("nightly", "perfgate", "perfgate-publish"):
+        workflow = loaded(ROOT / f".github/workflows/{name}.yml")
+        for job in workflow["jobs"].values():
+            checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+            assert [step["with"]["persist-credentials"] for step in checkouts] == [False]
+
+
+def test_the_nightly_run_is_that_of_make() -> None:
+    workflow = loaded(ROOT / ".github/workflows/nightly.yml")
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run nightly"]
+    assert workflow["on"]["schedule"] and job["permissions"] == {"contents": "read"}
+    target = re.search(r"^nightly: .*\n\t@.* -m pytest .*-m \"(.*)\"$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert target and target[1] == "nightly and not tools"

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -197,15 +198,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.fixture(scope="module")
-def checked(source: Path, project: Project) -> subprocess.CompletedProcess[str]:
-    """One measured run, with the new instrument, adapter and format."""
-    return perfgate(source, project, "check", "--base", "main", "--shout", "shout.txt")
+def checked(source: Path, project: Project) -> dict[str, dict[str, Any]]:
+    """One measured run, with the new instrument, adapter and format: its findings by benchmark and metric."""
+    done = perfgate(source, project, "check", "--base", "main", "--shout", "shout.txt")
+    assert done.returncode == 1, done.stdout + done.stderr
+    found: dict[str, dict[str, Any]] = {}
+    for finding in project.report()["findings"]:
+        found.setdefault(finding["benchmark"], {})[finding["metric"]] = finding
+    return found
 
 
-def test_a_new_format_is_an_option_and_a_choice(
-    checked: subprocess.CompletedProcess[str], source: Path, project: Project
-) -> None:
-    assert checked.returncode == 1, checked.stdout + checked.stderr
+@pytest.mark.usefixtures("checked")
+def test_a_new_format_is_an_option_and_a_choice(source: Path, project: Project) -> None:
     assert (project.top / "shout.txt").read_text() == "REGRESSION!\n"
     again = perfgate(source, project, "report", "--format", "shout")
     assert (again.returncode, again.stdout) == (1, "REGRESSION!\n")
@@ -213,12 +217,10 @@ def test_a_new_format_is_an_option_and_a_choice(
 
 
 def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
-    checked: subprocess.CompletedProcess[str], source: Path, project: Project
+    checked: dict[str, dict[str, Any]], project: Project
 ) -> None:
-    assert checked.returncode == 1, checked.stdout + checked.stderr
-    findings = {f["metric"]: f for f in project.report()["findings"] if f["benchmark"] == "prints"}
     # of its two metrics only the chief one is decided; 3 words of 20 are beyond the threshold and below its floor of 5
-    assert {name: (f["verdict"], f["reason"]["kind"]) for name, f in findings.items()} == {
+    assert {name: (f["verdict"], f["reason"]["kind"]) for name, f in checked["prints"].items()} == {
         "words": ("inconclusive", "below-floor")
     }
     # exact: one execution a build, whatever the plan
@@ -229,14 +231,21 @@ def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
         "chief": ["words"], "floor": "5", "suite": False, "exact": True, "starts": False,
     }  # fmt: skip
     assert "traits" not in run["config"]["benchmark"][1]
-
-
-def test_what_it_measured_is_decided_the_same_where_it_is_not_installed(
-    checked: subprocess.CompletedProcess[str], project: Project
-) -> None:
-    assert checked.returncode == 1
+    # what it measured is decided the same where it is not installed
     here = perfgate(ROOT, project, "decide", ".perfgate", "--json", "-")
     assert json.loads(here.stdout)["findings"] == project.report()["findings"]
+    # where it is to measure, it is a mistake in the config
+    done = perfgate(ROOT, project, "check", "--base", "main")
+    assert done.returncode == 2
+    assert '"wordcount" is not an instrument; known: hyperfine, spawn, values, ' in done.stderr
+    assert all(line.startswith("perfgate: ") for line in done.stderr.splitlines())
+
+
+def test_a_new_adapter_is_a_format_of_values_and_a_new_suite_tool_an_instrument(
+    checked: dict[str, dict[str, Any]],
+) -> None:
+    assert checked["says"]["pages"]["verdict"] == "regression" and "stores" in checked["says"]
+    assert [checked[f"both/{name}"]["time"]["verdict"] for name in ("parse", "write")] == ["regression", "unchanged"]
 
 
 def test_a_new_format_of_results_is_imported(source: Path, project: Project) -> None:
@@ -246,30 +255,8 @@ def test_a_new_format_of_results_is_imported(source: Path, project: Project) -> 
     assert "tally" in perfgate(source, project, "import", "--help").stdout
 
 
-def test_without_its_file_it_is_a_mistake_in_the_config(project: Project) -> None:
-    done = perfgate(ROOT, project, "check", "--base", "main")
-    assert done.returncode == 2
-    assert '"wordcount" is not an instrument; known: hyperfine, spawn, values, ' in done.stderr
-    assert all(line.startswith("perfgate: ") for line in done.stderr.splitlines())
-
-
-def test_a_new_adapter_is_a_format_of_values(checked: subprocess.CompletedProcess[str], project: Project) -> None:
-    assert checked.returncode == 1, checked.stdout + checked.stderr
-    findings = {f["metric"]: f["verdict"] for f in project.report()["findings"] if f["benchmark"] == "says"}
-    assert findings["pages"] == "regression"
-    assert "stores" in findings
-
-
-def test_a_new_suite_tool_is_an_instrument(checked: subprocess.CompletedProcess[str], project: Project) -> None:
-    assert checked.returncode == 1, checked.stdout + checked.stderr
-    findings = {f["benchmark"]: f["verdict"] for f in project.report()["findings"]}
-    assert (findings["both/parse"], findings["both/write"]) == ("regression", "unchanged")
-
-
-def test_a_new_format_of_comparisons_is_a_choice(
-    checked: subprocess.CompletedProcess[str], source: Path, project: Project
-) -> None:
-    assert checked.returncode == 1, checked.stdout + checked.stderr
+@pytest.mark.usefixtures("checked")
+def test_a_new_format_of_comparisons_is_a_choice(source: Path, project: Project) -> None:
     told = perfgate(source, project, "compare", ".perfgate", "--format", "count")
     # with the letters, which are recorded and not decided
     expected = f"{len(project.report()['findings']) + 1} rows\n"

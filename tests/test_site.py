@@ -23,9 +23,6 @@ def test_what_is_asked_and_what_comes_last_are_pages() -> None:
     assert {*nav.asked, *nav.last} <= set(nav.pages)
     assert set(nav.asked).isdisjoint(nav.last)
     assert '"noisy": "my benchmark' in site.scorer() and '"changelog"' in site.scorer()
-
-
-def test_sections_are_those_of_the_site() -> None:
     assert [section.title for section in site.nav().sections] == ["Start", "How-to", "Concepts", "Reference", "Project"]
 
 
@@ -41,14 +38,9 @@ def test_links_are_resolved_for_the_site() -> None:
         f"[How a verdict is made](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
-
-
-def test_a_broken_link_is_an_error() -> None:
     with pytest.raises(site.SiteError, match=r"docs/study\.md: the link to nowhere\.md leads nowhere"):
         site.staged(ROOT / "docs" / "study.md", "[a](nowhere.md)")
-
-
-def test_a_page_in_a_folder_links_upwards() -> None:
+    # of a page in a folder upwards
     page = ROOT / "docs" / "start" / "index.md"
     assert site.staged(page, "[a](../quickstart.md)") == "[a](../quickstart.md)"
     assert site.place(ROOT / "benchmarks" / "README.md") == Path("benchmarks.md")

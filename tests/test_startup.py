@@ -36,10 +36,15 @@ def test_the_quick_options_load_nothing_heavy(option: str) -> None:
     assert packages(loaded("-m", "gate", option)) & HEAVY == set()
 
 
-def test_decide_loads_numpy_and_of_scipy_only_compiled_functions(tmp_path: Path) -> None:
-    file = tmp_path / "measurements.jsonl"
-    file.write_text(MEASUREMENTS, encoding="utf-8")
-    modules = loaded("-m", "gate", "decide", str(file))
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "measurements.jsonl"
+    path.write_text(MEASUREMENTS, encoding="utf-8")
+    return str(path)
+
+
+def test_decide_loads_numpy_and_of_scipy_only_compiled_functions(file: str) -> None:
+    modules = loaded("-m", "gate", "decide", file)
     assert packages(modules) & HEAVY <= {"numpy", "scipy"}
     # their package takes longer than everything else together: what it imports beside them is not there
     assert "scipy.special._ufuncs_cxx" in modules
@@ -48,23 +53,19 @@ def test_decide_loads_numpy_and_of_scipy_only_compiled_functions(tmp_path: Path)
     )
 
 
-def test_reports_load_no_pandas(tmp_path: Path) -> None:
-    file = tmp_path / "measurements.jsonl"
-    file.write_text(MEASUREMENTS, encoding="utf-8")
+def test_reports_load_no_pandas(file: str, tmp_path: Path) -> None:
     every = [f"--{form}={tmp_path / form}" for form in ("json", "markdown", "junit", "html")]
-    assert packages(loaded("-m", "gate", "decide", str(file), *every)) & HEAVY <= {"numpy", "scipy"}
-    assert packages(loaded("-m", "gate", "report", str(file), "--format", "csv")) & HEAVY <= {"numpy", "scipy"}
+    assert packages(loaded("-m", "gate", "decide", file, *every)) & HEAVY <= {"numpy", "scipy"}
+    assert packages(loaded("-m", "gate", "report", file, "--format", "csv")) & HEAVY <= {"numpy", "scipy"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
-def test_the_arrays_start_no_threads_and_benchmarks_see_no_variable_of_ours(tmp_path: Path) -> None:
-    file = tmp_path / "measurements.jsonl"
-    file.write_text(MEASUREMENTS, encoding="utf-8")
+def test_the_arrays_start_no_threads_and_benchmarks_see_no_variable_of_ours(file: str) -> None:
     name = "OPENBLAS_NUM_THREADS"
     shown = f"lambda: print(len(os.listdir('/proc/self/task')), os.environ.get({name!r}), file=sys.stderr)"
     code = f"import atexit, os, runpy, sys\natexit.register({shown})\nrunpy.run_module('gate', run_name='__main__')"
     clean = {key: value for key, value in os.environ.items() if key != name}
-    command = [sys.executable, "-c", code, "decide", str(file)]
+    command = [sys.executable, "-c", code, "decide", file]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=clean)
     assert done.stderr == "1 None\n"
 

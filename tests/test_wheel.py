@@ -73,19 +73,15 @@ def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     assert {name.partition("/")[0] for name in names - {manual}} == {"gate", "harness", "perfgate.py"}
 
 
-def test_it_prints_the_schemas_it_brings(perfgate: Path, tmp_path: Path) -> None:
+def test_it_prints_its_version_and_the_schemas_it_brings_and_installs_the_man_page(
+    perfgate: Path, tmp_path: Path
+) -> None:
+    assert succeed([perfgate, "--version"], tmp_path).strip() == f"perfgate {__version__}"
     for command, name in (("config", "perfgate"), ("report", "report")):
         printed = succeed([perfgate, command, "--schema"], tmp_path)
         assert printed == (ROOT / "gate" / f"{name}.schema.json").read_text(encoding="utf-8")
-
-
-def test_it_installs_the_man_page(perfgate: Path) -> None:
     installed = perfgate.parents[1] / "share" / "man" / "man1" / "perfgate.1"
     assert installed.read_text(encoding="utf-8") == (ROOT / "man" / "perfgate.1").read_text(encoding="utf-8")
-
-
-def test_version(perfgate: Path, tmp_path: Path) -> None:
-    assert succeed([perfgate, "--version"], tmp_path).strip() == f"perfgate {__version__}"
 
 
 def test_check_in_a_project_with_a_gate_of_its_own(perfgate: Path, tmp_path: Path) -> None:

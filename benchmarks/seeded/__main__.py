@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from benchmarks.projects import cloned
 from benchmarks.seeded.programs import PROGRAMS, Program
 from gate.explain.explain import explain
-from gate.model.explanation import Explanation
-from gate.model.profile import Profile
+from gate.model.profile import Explanation, Profile
 
 FIRST = 3
 _GROWN = 1.12

@@ -14,7 +14,7 @@ from gate.decide.futility import POWER
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
-from gate.model.controls import Control
+from gate.model.history import Control
 from gate.model.names import ACTIVE
 from gate.model.report import NextPlan
 from gate.model.warnings.hosts import Pressure, Steal

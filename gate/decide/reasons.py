@@ -16,8 +16,10 @@ from gate.decide.looks import Position
 from gate.evidence.aggregates import CENTRAL
 from gate.model import SIDES, Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
+from gate.model.names import OF_BUILDS
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
+from gate.model.warnings.setup import NothingToCompare
 from gate.stats.estimate import Reduced
 from gate.stats.fixed_sessions import FEWEST_ROUNDS, Machine
 from gate.stats.ratio import Limits, Rounded
@@ -348,3 +350,26 @@ def _on_machine(
         "no-spread": reasons.NoSpread(),
     }
     return known.get(found.trouble, few)
+
+
+def nothing_to_compare(evidence: Evidence) -> NothingToCompare | None:
+    """Return why nothing is compared; None: something is, since of several jobs one may have had something."""
+    found = next((each for each in evidence.warnings if isinstance(each, NothingToCompare)), None)
+    return found if found is None or found.itself or not (evidence.cases or evidence.identical) else None
+
+
+def new_benchmarks(evidence: Evidence) -> list[str]:
+    """Name the benchmarks that were measured of head alone, or of head against itself; a build is none."""
+    own = (case.benchmark for case in evidence.cases if case.metric not in OF_BUILDS)
+    return list(dict.fromkeys([*evidence.new, *own]))
+
+
+def without_base(why: NothingToCompare, itself: Sequence[Finding], benchmarks: int) -> outcomes.NothingToCompare:
+    """Say which change the gate could find; itself: the findings of head against itself."""
+    noise = [
+        outcomes.Noise(benchmark=finding.benchmark, metric=finding.metric, detectable=found_size(finding))
+        for finding in sorted(itself, key=lambda finding: finding.detectable or 0.0)
+        if finding.detectable is not None
+    ]
+    quietest, noisiest = (noise[0], noise[-1]) if noise else (None, None)
+    return outcomes.NothingToCompare(benchmarks=benchmarks, why=why, quietest=quietest, noisiest=noisiest)

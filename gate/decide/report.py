@@ -12,19 +12,16 @@ from gate.config.rules import Policy, benchmark_rules, default_floor, implausibl
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
-from gate.decide.controls import controls_of, counted
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
 from gate.decide.ended_early import budget_ended, not_enough, planned_rounds
 from gate.decide.estimates import estimates
-from gate.decide.explanations import explanations_of, unprofiled_of
 from gate.decide.findings import answers_of, ratio_interval
-from gate.decide.identical import identical_of
-from gate.decide.importance import curves_of
+from gate.decide.importance import curves_of, explanations_of, unprofiled_of
 from gate.decide.looks import Judged, Walk, walk
-from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
-from gate.decide.sides import side_summary
+from gate.decide.sides import controls_of, counted, side_summary
+from gate.decide.views import identical_of
 from gate.model import outcomes
 from gate.model.case import MEAN
 from gate.model.evidence import Evidence
@@ -81,7 +78,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         itself = crept.findings
     controls = controls_of([each.subject for each in judged], design)
     itself = [msgspec.structs.replace(each, control=own) for each, own in zip(itself, controls, strict=True)]
-    why = nothing_to_compare(evidence)
+    why = reasons.nothing_to_compare(evidence)
     # of head against itself, which show its noise and judge nothing
     findings = itself if why is None else []
     identical = identical_of(evidence, policy)
@@ -92,7 +89,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     if verdict == "inconclusive" and crept is None:
         few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
-    new = evidence.new if why is None else new_benchmarks(evidence)
+    new = evidence.new if why is None else reasons.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
     explanations = explanations_of(evidence, findings)
     return Report(
@@ -100,7 +97,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         verdict=verdict,
         # a finding that is shown not to be worse never fails, even where inconclusive ones do
         exit_code=_EXITS[verdict] if verdict != "inconclusive" or fails else Exit.PASS,
-        summary=summary(why, itself, len(new))
+        summary=reasons.without_base(why, itself, len(new))
         if why is not None and verdict == "pass"
         else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from gate.explain.call_tree import BOTH, Node
-from gate.model.explanation import Amounts
+from gate.model.profile import Amounts
 
 _MORE = 1.1
 """A function is called more often from this factor on; below it its calls may have become slower."""

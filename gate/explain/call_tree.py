@@ -8,8 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
 
-from gate.model.explanation import FlameNode
-from gate.model.profile import Frame, Profile
+from gate.model.profile import FlameNode, Frame, Profile
 
 _HASH = re.compile(r"::h[0-9a-f]{16}\b")
 _SUFFIX = re.compile(

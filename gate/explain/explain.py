@@ -9,8 +9,7 @@ import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
 from gate.explain.call_tree import BOTH, Matched, Node, call_tree, flame, is_project, match, settle_shifts
-from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
-from gate.model.profile import Frame, Profile
+from gate.model.profile import Agreement, Amounts, Candidate, Explanation, FlameNode, Frame, Moved, Part, Profile, State
 
 MOST = 20
 """Candidates that are listed."""

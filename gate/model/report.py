@@ -8,13 +8,11 @@ import msgspec
 
 from gate.model.case import Compared
 from gate.model.choice import Choice
-from gate.model.controls import Control, Controls
 from gate.model.evidence import Cost, Pace, Round, SideSummary
-from gate.model.explanation import Explanation
-from gate.model.history import CreepFacts
+from gate.model.history import Control, Controls, CreepFacts
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Top, Verdict
 from gate.model.outcomes import Summary
-from gate.model.profile import Unprofiled
+from gate.model.profile import Explanation, Unprofiled
 from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof

@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from gate.model import Finding, QuantileCurve
-from gate.model.explanation import Explanation
+from gate.model.profile import Explanation
 from gate.plots.panels import Panel, Span
 from gate.plots.picture import LETTERS, SETTINGS, Picture, Shape, Sheet, legal, room
 from gate.plots.scales import Axis, Range, Tick, change_ticks, minus, ticks

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gate.decide.importance import is_changed, ordered, plain
 from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
 from gate.model import Finding, Recorded, Report
-from gate.model.explanation import Explanation
+from gate.model.profile import Explanation
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.units import plural
 from gate.words import bars, creep, failures, notes, numbers, reports, sameness, verdict_line, views

@@ -13,8 +13,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.model import UserError
-from gate.model.controls import Proof
-from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Spread
+from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Proof, Spread
 from gate.stats.levels import BEYOND, EXPECTED
 
 

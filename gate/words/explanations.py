@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.explain.call_tree import plain
-from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
-from gate.model.profile import Frame, Unprofiled
+from gate.model.profile import Amounts, Candidate, Explanation, FlameNode, Frame, Moved, Part, Unprofiled
 from gate.words import views
 from gate.words.short_names import Names
 from gate.writing import amounts

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gate.model import Finding, Recorded, Report
 from gate.model.case import pairs
-from gate.model.explanation import Explanation
+from gate.model.profile import Explanation
 from gate.words.findings import quantity
 from gate.writing.plain import clip, distinct, visible
 

@@ -13,7 +13,7 @@ from gate.cli.groups import OutputOptions
 from gate.cli.options import option, switch
 from gate.codes import Exit
 from gate.model import SCHEMA, UserError
-from gate.model.controls import UNTESTED
+from gate.model.history import UNTESTED
 
 if TYPE_CHECKING:
     from gate.document.document import Document, Part

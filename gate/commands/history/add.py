@@ -7,10 +7,9 @@ from typing import TextIO
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.command import AddOptions, ListOptions
-from gate.decide.nothing_to_compare import nothing_to_compare
+from gate.decide.reasons import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
-from gate.model.controls import UNTESTED
-from gate.model.history import HistoryRecord
+from gate.model.history import UNTESTED, HistoryRecord
 from gate.planning.deciding import decide_inputs
 from gate.run.memory import here, opened
 from gate.store.history_records import Added, Reading, encode, proof_of

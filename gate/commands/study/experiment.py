@@ -30,7 +30,7 @@ from gate.model.case import canonical
 from gate.model.choice import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings import study as about
+from gate.model.warnings import setup as about
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
 

@@ -27,7 +27,7 @@ from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor, Setting
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
+from gate.model.warnings.setup import BuiltOnce, OneReplicate, OneSessionEach
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
 from gate.stats.centers import needed_values

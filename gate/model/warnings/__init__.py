@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gate.model.names import Side
-from gate.model.warnings import checkout, estimates, hosts, measured, setup, study  # noqa: F401  # each has kinds
+from gate.model.warnings import checkout, estimates, hosts, measured, setup  # noqa: F401  # each has kinds
 from gate.model.warnings.base import Base, Said
 from gate.writing.sentences import kinds_of
 

@@ -13,7 +13,7 @@ from gate.decide.importance import MOST
 from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve, Verdict
 from gate.model.case import CaseId, case_id, shown
-from gate.model.explanation import Explanation
+from gate.model.profile import Explanation
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
 from gate.words import bars

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import msgspec
 import pytest
 
 from gate.config.types import Builds, BuildTable, Config, Gate, Interval, Plan
@@ -36,16 +35,13 @@ def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: Choice)
     assert choose(Gate(), rounds, size, layouts) == expected
 
 
-def test_several_machines() -> None:
+def test_several_machines_and_a_remembered_correlation() -> None:
     assert choose(Gate(), 3, 20, "common", sessions=3) == Choice("paired", shares=False)
     fixed = Gate(sessions="fixed")
     assert choose(fixed, 3, 20, "common", sessions=3) == Choice("paired", shares=True)
     assert choose(fixed, 3, 4, "common", sessions=3) == Choice("paired", shares=False)
     assert choose(fixed, 3, 20, None, sessions=3) == Choice("paired", shares=False)
-
-
-def test_a_remembered_correlation_stands_for_the_assumed_one() -> None:
-    assert choose(Gate(), 4, 4, "common").method == "paired"
+    # what is remembered stands for what is assumed
     assert choose(Gate(), 4, 4, "common", remembered=0.1).method == "fieller"
     assert choose(Gate(), 4, 4, "independent").method == "fieller"
     assert choose(Gate(), 4, 4, "independent", remembered=0.9).method == "paired"
@@ -74,8 +70,7 @@ def test_a_plan_pairs_rounds_where_too_few_of_many_findings_share(rounds: int) -
     assert terms_of(config, 7, sharing=4, remembered=0.0).interval_of(CASE, rounds).method == "paired"
 
 
-def test_a_plan_of_several_machines_shares_nothing() -> None:
-    config = Config(build=BuildTable(layouts="common"), plan=Plan(builds=Builds(min=4, max=12), sessions=3))
-    assert terms_of(config, 20).interval_of(CASE, 12).method == "paired"
-    short = msgspec.structs.replace(config, plan=Plan(builds=4, sessions=3))
-    assert terms_of(short, 20).interval_of(CASE, 4).method == "paired"
+@pytest.mark.parametrize("plan", [Plan(builds=Builds(min=4, max=12), sessions=3), Plan(builds=4, sessions=3)])
+def test_a_plan_of_several_machines_shares_nothing(plan: Plan) -> None:
+    config = Config(build=BuildTable(layouts="common"), plan=plan)
+    assert terms_of(config, 20).interval_of(CASE, 12 if isinstance(plan.builds, Builds) else 4).method == "paired"

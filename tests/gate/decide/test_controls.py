@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -11,15 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.config.config_text import from_tables
-from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.decide import decide
-from gate.decide.controls import controls_of
 from gate.decide.design import design_of, subjects_of
+from gate.decide.sides import controls_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
-from gate.model.controls import Controls
+from gate.model.history import Controls, HistoryRecord
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
 from gate.run.memory import control_warnings
@@ -27,12 +23,13 @@ from gate.stats.levels import BEYOND, e_value, halves
 from gate.stats.ratio import t_quantile
 from gate.store.folder import FolderStore
 from gate.store.history_records import decode, encode, proof_of
+from tests.gate.decide.decided import both, decided, policy_by
 from tests.gate.store.records import record
 from tests.promise.test_controls import NOISES, STARTS, alarms, false_warnings, named, values
-from tests.support.lines import builds, located
+from tests.support.lines import located
 from tests.support.seeds import some
 
-POLICY = Policy(parse(from_tables({"gate": {"threshold": "3%"}}, "test")), "test", datetime.date(2026, 11, 20))
+RULES = {"gate": {"threshold": "3%"}}
 
 
 def starts(rng: np.random.Generator, count: int = 6) -> list[list[list[float]]]:
@@ -41,8 +38,7 @@ def starts(rng: np.random.Generator, count: int = 6) -> list[list[list[float]]]:
 
 
 def report(nested: list[list[list[float]]], **more: str) -> Report:
-    lines = [line for side in ("base", "head") for line in builds(side, nested, **more)]
-    return decide(gather(located(*lines), POLICY.config), POLICY)
+    return decided(both(nested, nested, **more), RULES)
 
 
 @pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
@@ -68,9 +64,10 @@ def test_a_control_is_what_a_literal_loop_gives(seed: int) -> None:
 
 def test_the_simulated_years_judge_as_the_gate_does() -> None:
     rng = np.random.default_rng(1)
-    evidence = gather(located(*(x for s in ("base", "head") for x in builds(s, [[[1.0]] * STARTS] * 6))), POLICY.config)
-    subjects = subjects_of(evidence, POLICY)
-    design = design_of(evidence, POLICY, subjects)
+    policy, nested = policy_by(RULES), [[[1.0]] * STARTS] * 6
+    evidence = gather(located(*both(nested, nested)), policy.config)
+    subjects = subjects_of(evidence, policy)
+    design = design_of(evidence, policy, subjects)
     for noise in NOISES:
         drawn = values(rng, noise)[:20]
         of_case = []
@@ -82,19 +79,12 @@ def test_the_simulated_years_judge_as_the_gate_does() -> None:
         assert [each is not None and each.alarmed for each in found] == alarms(drawn).ravel().tolist()
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_few_years_warn_falsely(noise: str) -> None:
+def test_few_years_warn_falsely_and_a_fault_is_named_soon() -> None:
     # a seeded sample of the thousand years under `make promise`
-    assert false_warnings(noise, 60, 3) <= 0.1
-
-
-@pytest.mark.parametrize("cases", [1, 10])
-def test_a_fault_is_named_soon(cases: int) -> None:
-    assert named(0.10, 150, cases, 200, 4) >= 0.85
-
-
-def test_an_e_value_is_1_on_the_average_where_nothing_is_wrong() -> None:
-    # of any number of controls, and however they depend on each other: it is linear in the alarms
+    assert {noise: rate for noise in NOISES if (rate := false_warnings(noise, 60, 3)) > 0.1} == {}
+    for cases in (1, 10):
+        assert named(0.10, 150, cases, 200, 4) >= 0.85
+    # an e-value is 1 on the average, of any number of controls, and however they depend on each other: it is linear
     for count in (1, 2, 8, 500):
         none, all_ = e_value(0, count), e_value(count, count)
         assert none + 0.025 * (all_ - none) == pytest.approx(1)
@@ -138,46 +128,46 @@ def test_the_report_counts_and_says_them() -> None:
 # --- the history ------------------------------------------------------------------------------------------------------
 
 
-def kept(alarmed: int, count: int = 8, number: int = 1) -> Controls:
-    return Controls(count=count, alarmed=alarmed, e_value=e_value(alarmed, count))
+def kept(alarmed: int) -> Controls:
+    return Controls(count=8, alarmed=alarmed, e_value=e_value(alarmed, 8))
 
 
-def test_a_record_keeps_them_and_an_old_one_is_read() -> None:
-    made = msgspec.structs.replace(record(1), controls=kept(2))
+def with_controls(counts: Iterable[int], first: int = 1) -> list[HistoryRecord]:
+    """Runs of eight controls each, of which so many alarmed."""
+    return [msgspec.structs.replace(record(n), controls=kept(own)) for n, own in enumerate(counts, first)]
+
+
+def test_a_record_keeps_them_and_a_healthy_history_says_how_many_alarmed() -> None:
+    (made,) = with_controls([2])
     assert decode(encode(made)).controls == kept(2)
+    # an old one is read
     old = msgspec.json.encode({k: v for k, v in msgspec.to_builtins(record(1)).items() if k != "controls"})
     assert decode(old).controls is None
     assert proof_of([record(1)]) is None
-
-
-def test_a_healthy_history_says_how_many_alarmed() -> None:
-    proof = proof_of(msgspec.structs.replace(record(n), controls=kept(n % 9 == 0)) for n in range(80))
+    proof = proof_of(with_controls(n % 9 == 0 for n in range(80)))
     assert proof is not None
     assert proof.sentence() == "9 of 640 controls of the last 80 runs showed a regression, 16 would by chance"
     assert (proof.since, proof.warning()) == (None, "")
 
 
 def test_a_warning_names_the_run_since_which() -> None:
-    counts = [0, 0, 3, 3, 3, 3, 3, 0, 0]
-    records = [msgspec.structs.replace(record(n), controls=kept(own)) for n, own in enumerate(counts, 1)]
+    records = with_controls([0, 0, 3, 3, 3, 3, 3, 0, 0])
     at = next(n for n in range(1, 10) if (p := proof_of(records[:n])) is not None and p.e_value > BEYOND)
     proof = proof_of(reversed(records))
     assert proof is not None
     assert proof.since == f"run-{at} of 2026-01-01"
     assert f"since run run-{at} of 2026-01-01 (e-value" in proof.warning()
     # what is healthy for long enough afterwards takes the warning back
-    healthy = [msgspec.structs.replace(record(n), controls=kept(0)) for n in range(10, 100)]
-    again = proof_of([*records, *healthy])
-    assert again is not None
-    assert again.since is None
+    again = proof_of([*records, *with_controls([0] * 90, 10)])
+    assert again is not None and again.since is None
 
 
 def test_a_check_warns_of_them_where_there_is_such_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "history"))
     assert control_warnings(None) == []
-    for n, own in enumerate([0, 0, 3, 3, 3, 3, 3], 1):
-        FolderStore(tmp_path / "history").add(msgspec.structs.replace(record(n), controls=kept(own)), 100)
+    for each in with_controls([0, 0, 3, 3, 3, 3, 3]):
+        FolderStore(tmp_path / "history").add(each, 100)
     (warning,) = control_warnings(None)
     assert warning.sentence().startswith(
         "15 of 56 controls of the last 7 runs showed a regression, 1.4 would by chance, more than chance "

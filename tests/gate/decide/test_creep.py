@@ -10,17 +10,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.config.config_text import from_tables
-from gate.config.parse import parse
-from gate.config.rules import Policy
 from gate.decide.creep import Crept, crept_of, night_of
 from gate.decide.next_steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons
 from gate.model.history import CaseNights, CaseSuspects, CreepRun, Night, Pin, Suspect
 from gate.model.report import View
+from tests.gate.decide.decided import TODAY, policy_by
 from tests.gate.report import examples
 
-TODAY = datetime.date(2026, 11, 26)
 PIN = Pin(against="latest-tag", tag="v1.0", sha="a" * 40, commits=9)
 
 
@@ -46,20 +43,28 @@ def nights(count: int, change: float, *, pin: str = PIN.sha, first: int = 1, see
     ]  # fmt: skip
 
 
-def decided(
-    tonight: Finding, known: list[Night], *, suspects: list[Suspect] | None = None, tables: dict[str, Any] | None = None
+def crept(
+    tonight: Finding, *cases: tuple[str, str, list[Night]], suspects: list[Suspect] | None = None, **tables: Any
 ) -> Crept:
-    own: dict[str, Any] = {"benchmark": "parse", "metric": "time", "statistic": "mean", "factors": {}}
-    run = Run(
-        id="tonight", created=f"{TODAY}T03:00:00Z", base=Commit(sha=PIN.sha), head=Commit(sha="b" * 40),
-        creep=CreepRun(
-            pin=PIN, cases=[CaseNights(**own, nights=known)], unused=None,
-            suspects=None if suspects is None else [CaseSuspects(**own, suspects=suspects)],
-        ),
+    """Decide a night; cases: metric and statistic, and the nights that are known of each."""
+    own: dict[str, Any] = {"benchmark": "parse", "factors": {}}
+    creep = CreepRun(
+        pin=PIN, unused=None,
+        cases=[CaseNights(**own, metric=metric, statistic=name, nights=known) for metric, name, known in cases],
+        suspects=[CaseSuspects(**own, metric="time", statistic="mean", suspects=suspects)] if suspects else None,
     )  # fmt: skip
-    found = crept_of([tonight], run, Policy(parse(from_tables(tables or {}, "rules")), "rules", TODAY))
+    base, head = Commit(sha=PIN.sha), Commit(sha="b" * 40)
+    run = Run(id="tonight", created=f"{TODAY}T03:00:00Z", creep=creep, base=base, head=head)
+    found = crept_of([tonight], run, policy_by(tables))
     assert found is not None
     return found
+
+
+def decided(tonight: Finding, known: list[Night], **more: Any) -> Crept:
+    return crept(tonight, ("time", "mean", known), **more)
+
+
+CREPT = nights(20, math.log(1.06))
 
 
 def slower(size: float = 0.06, **more: Any) -> Finding:
@@ -67,12 +72,11 @@ def slower(size: float = 0.06, **more: Any) -> Finding:
 
 
 def test_a_run_without_a_pin_is_no_creep_check() -> None:
-    policy = Policy(parse(from_tables({}, "rules")), "rules", TODAY)
-    assert crept_of([slower()], Run(), policy) is None and crept_of([slower()], None, policy) is None
+    assert crept_of([slower()], Run(), policy_by("")) is crept_of([slower()], None, policy_by("")) is None
 
 
 def test_the_night_of_a_finding_is_its_log_ratio_and_the_variance_of_its_interval() -> None:
-    run = Run(id="r", created="2026-11-26T03:00:00Z", base=Commit(sha="a"), head=Commit(sha="b"))
+    run = Run(id="r", created="2026-11-20T03:00:00Z", base=Commit(sha="a"), head=Commit(sha="b"))
     found = night_of(finding(0.05), run)
     assert found is not None
     assert found.log_ratio == pytest.approx(0.05)
@@ -82,7 +86,7 @@ def test_the_night_of_a_finding_is_its_log_ratio_and_the_variance_of_its_interva
 
 def test_many_nights_confirm_what_one_shows() -> None:
     suspect = Suspect(commit="c" * 40, subject="slow", log_ratio=0.02, share=0.4, accepted=False)
-    crept = decided(slower(), nights(20, math.log(1.06)), suspects=[suspect])
+    crept = decided(slower(), CREPT, suspects=[suspect])
     [found], [case] = crept.findings, crept.facts.cases
     assert isinstance(found.reason, reasons.Crept) and found.verdict == "regression"
     assert (case.verdict, case.nights, case.suspects, case.quiet) == ("crept", 21, [suspect], 0)
@@ -92,11 +96,8 @@ def test_many_nights_confirm_what_one_shows() -> None:
         examples.regression(), findings=crept.findings, creep=crept.facts, verdict="regression", failures=[]
     )
     step = next_step(report)
-    assert (
-        step is not None
-        and step.kind == "find-creep"
-        and [step.details[key] for key in ("pin", "benchmark", "history")] == ["v1.0", "parse", True]
-    )
+    assert step is not None and step.kind == "find-creep"
+    assert [step.details[key] for key in ("pin", "benchmark", "history")] == ["v1.0", "parse", True]
 
 
 def test_one_night_waits_for_others() -> None:
@@ -105,6 +106,10 @@ def test_one_night_waits_for_others() -> None:
     assert (found.verdict, found.shown, case.verdict) == ("inconclusive", "ratio", "unconfirmed")
     report = msgspec.structs.replace(examples.inconclusive(), findings=crept.findings, creep=crept.facts, failures=[])
     assert next_step(report) == outcomes.wait_for_nights(nights=case.more)
+    # two runs of one day are one night
+    again = [msgspec.structs.replace(each, run=f"{each.run}-again") for each in nights(3, 0.05)]
+    crept = decided(slower(), [*nights(3, 0.05), *again])
+    assert crept.facts.cases[0].nights == 4
 
 
 def test_a_rate_that_falls_creeps_and_one_that_rises_does_not() -> None:
@@ -118,9 +123,12 @@ def test_a_rate_that_falls_creeps_and_one_that_rises_does_not() -> None:
 
 def test_a_repair_ends_the_alarm_and_three_nights_make_it_quiet() -> None:
     crept = nights(20, math.log(1.06), first=3)
-    first = decided(finding(0.0), [*crept, *nights(0, 0.0)])
-    assert (first.findings[0].verdict, first.facts.cases[0].verdict) == ("unchanged", "none")
-    assert first.facts.cases[0].quiet == 1
+    first = decided(finding(0.0), crept)
+    assert (first.findings[0].verdict, first.facts.cases[0].verdict, first.facts.cases[0].quiet) == (
+        "unchanged",
+        "none",
+        1,
+    )
     assert decided(finding(0.0), [*nights(20, math.log(1.06), first=5), *nights(4, 0.0)]).facts.cases[0].quiet == 3
 
 
@@ -142,23 +150,14 @@ def test_a_count_decides_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("up_to", "until", "verdict"),
-    [("10%", "2026-11-26", "accepted"), ("10%", "2026-11-25", "regression"), ("4%", "2027-01-01", "regression")],
+    [("10%", "2026-11-20", "accepted"), ("10%", "2026-11-19", "regression"), ("4%", "2027-01-01", "regression")],
 )
 def test_an_entry_accepts_up_to_its_size_and_until_its_day(up_to: str, until: str, verdict: str) -> None:
-    entry = {
-        "benchmark": "parse", "up_to": up_to, "until": datetime.date.fromisoformat(until), "reason": "wanted",
-    }  # fmt: skip
-    crept = decided(slower(0.08), nights(30, math.log(1.08)), tables={"accept": [entry]})
-    [found] = crept.findings
+    entry = {"benchmark": "parse", "up_to": up_to, "until": until, "reason": "wanted"}
+    [found] = decided(slower(0.08), nights(30, math.log(1.08)), accept=[entry]).findings
     assert found.verdict == verdict
     if isinstance(found.reason, reasons.Crept):
         assert (found.reason.outgrown is not None) == (up_to == "4%")
-
-
-def test_two_runs_of_one_day_are_one_night() -> None:
-    again = [msgspec.structs.replace(each, run=f"{each.run}-again") for each in nights(3, 0.05)]
-    crept = decided(slower(), [*nights(3, 0.05), *again])
-    assert crept.facts.cases[0].nights == 4
 
 
 def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Crept:
@@ -167,17 +166,7 @@ def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Crept:
     shown = msgspec.structs.replace(
         tonight, metric="active", statistic="typical", view=View(why="nights", times=4.0), beside=[other]
     )
-    cases = [
-        CaseNights(benchmark="parse", metric=metric, statistic=statistic, factors={}, nights=known)
-        for metric, statistic, known in (("time", "mean", wall), ("active", "typical", active))
-    ]
-    run = Run(
-        id="tonight", created=f"{TODAY}T03:00:00Z", base=Commit(sha=PIN.sha), head=Commit(sha="b" * 40),
-        creep=CreepRun(pin=PIN, cases=cases, unused=None, suspects=None),
-    )  # fmt: skip
-    found = crept_of([shown], run, Policy(parse(from_tables({}, "rules")), "rules", TODAY))
-    assert found is not None
-    return found
+    return crept(shown, ("time", "mean", wall), ("active", "typical", active))
 
 
 def test_the_view_that_decides_is_judged_where_all_have_as_many_nights() -> None:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from gate.cli.main import main
+from gate.model import reasons
+from tests.gate.decide.decided import decided as by_rules
+from tests.gate.decide.decided import settled
 from tests.support import lines
-from tests.support.project import Project
 from tests.support.seeds import some
 
 Line = dict[str, Any]
@@ -84,63 +86,36 @@ BY_FLOOR = "beyond it, but smaller than the floor of 1 us"
 def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path) -> None:
     # more than ten others, so that a comment shows only what is worth a row
     rng = np.random.default_rng(2)
-    others = [
-        line
-        for k in range(12)
-        for line in executions(lambda *_: (0.1 * rng.normal(1, 0.002, 5)).tolist(), benchmark=f"other-{k}")
-    ]
-    files = {kind: tmp_path / kind for kind in ("markdown", "html", "junit")}
-    options = [part for kind, file in files.items() for part in (f"--{kind}", str(file))]
-    report = decided(tmp_path, [*doubled(), *others], "--set", "gate.floor=1us", "--set", "gate.threshold=3%", *options)
-    found = next(f for f in report["findings"] if f["benchmark"] == "bench")
-    assert (found["verdict"], found["not_worse"]) == ("inconclusive", False)
-    assert found["reason"] == {
+    found = doubled()
+    for k in range(12):
+        found += executions(lambda *_: (0.1 * rng.normal(1, 0.002, 5)).tolist(), benchmark=f"other-{k}")
+    files = {kind: tmp_path / kind for kind in ("markdown", "html", "junit", "summary")}
+    options = [part for kind, file in files.items() if kind != "summary" for part in (f"--{kind}", str(file))]
+    report = decided(tmp_path, found, "--set", "gate.floor=1us", "--set", "gate.threshold=3%", *options)
+    finding = next(f for f in report["findings"] if f["benchmark"] == "bench")
+    assert (finding["verdict"], finding["not_worse"]) == ("inconclusive", False)
+    assert finding["reason"] == {
         "kind": "below-floor", "text": "beyond the threshold of 3%, but smaller than the floor of 1 us",
         "details": {"threshold": 0.03, "floor": 1e-6, "unit": "s"},
     }  # fmt: skip
     assert BY_FLOOR in report["text"]
-    files["summary"] = tmp_path / "summary"
     with files["summary"].open("w", encoding="utf-8") as out:
         main(["report", str(tmp_path / "report.json"), "--format", "summary"], out, io.StringIO())
     for kind, file in files.items():
         assert BY_FLOOR in " ".join(file.read_text(encoding="utf-8").replace("&nbsp;", " ").split()), kind
     # of the comment's table it is the first row
-    assert "`bench`" in next(
-        line for line in files["markdown"].read_text().splitlines() if "| " in line and "<br>" in line
-    )
-
-
-def test_a_change_that_only_the_floor_makes_unchanged_says_so(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    same = executions(lambda *_: (4e-7 * rng.normal(1, 0.3, 5)).tolist())
-    report = decided(tmp_path, same, "--set", "gate.floor=1us")
-    assert report["findings"][0]["reason"]["kind"] == "below-floor"
-    assert report["findings"][0]["reason"]["details"]["threshold"] is None
-    assert "same, smaller than the floor of 1 us" in report["text"]
-    assert "same (floor)" in report["text"]
+    rows = (line for line in files["markdown"].read_text().splitlines() if "| " in line and "<br>" in line)
+    assert "`bench`" in next(rows)
 
 
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
-TOO_COARSE = "no spread: all values are the same to the last digit"
 
-
-def ticking(seed: int, statistic: str = "", **more: Any) -> list[Line]:
+def ticking(seed: int, **more: Any) -> list[Line]:
     """Base always takes 0.1 s and head 0.2 s, but for a unit of last place here and there."""
     rng = np.random.default_rng(seed)
     start = {"base": 0.1, "head": 0.2}
     return executions(lambda side, *_: (start[side] * (1 + 2.0**-52 * rng.integers(0, 2, 25))).tolist(), **more)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("options", [(), ("--set", "gate.interval=bootstrap"), ("--set", "gate.interval=fieller-kj")])
-def test_a_unit_of_last_place_is_no_spread(tmp_path: Path, seed: int, options: tuple[str, ...]) -> None:
-    report = decided(tmp_path, ticking(seed), *options)
-    (found,) = report["findings"]
-    assert (found["verdict"], found["reason"]["kind"]) == ("inconclusive", "no-spread")
-    assert found["p"] is None
-    assert TOO_COARSE in report["text"]
-    assert report["code"] == 0
 
 
 def declared(**metric: Any) -> Line:
@@ -148,17 +123,23 @@ def declared(**metric: Any) -> Line:
     return {"type": "run", "config": {"benchmark": [rules]}}
 
 
-def test_nor_is_it_one_of_a_quantile_or_of_several_sessions(tmp_path: Path) -> None:
-    quantile = decided(tmp_path, [declared(statistics=["p50"]), *ticking(1)])
-    assert [f["reason"]["kind"] for f in quantile["findings"]] == ["no-spread"]
-    many = [line for session in range(3) for line in ticking(session, session=session)]
-    assert [f["reason"]["kind"] for f in decided(tmp_path, many)["findings"]] == ["no-spread"]
-
-
-def test_an_exact_metric_stays_exact(tmp_path: Path) -> None:
-    report = decided(tmp_path, [declared(exact=True), *ticking(2)])
-    (found,) = report["findings"]
-    assert (found["verdict"], found["reason"]["kind"], found["warnings"]) == ("regression", "exact-exceeds", [])
+@pytest.mark.parametrize(
+    ("lines", "rules", "verdict", "reason"),
+    [
+        *((ticking(seed), {}, "inconclusive", reasons.NoSpread) for seed in range(3)),
+        (ticking(0), {"gate": {"interval": "bootstrap"}}, "inconclusive", reasons.NoSpread),
+        (ticking(0), {"gate": {"interval": "fieller-kj"}}, "inconclusive", reasons.NoSpread),
+        ([declared(statistics=["p50"]), *ticking(1)], None, "inconclusive", reasons.NoSpread),
+        ([line for s in range(3) for line in ticking(s, session=s)], {}, "inconclusive", reasons.NoSpread),
+        # an exact metric stays exact
+        ([declared(exact=True), *ticking(2)], None, "regression", reasons.ExactExceeds),
+    ],
+)
+def test_a_unit_of_last_place_is_no_spread(lines: list[Line], rules: Any, verdict: str, reason: type) -> None:
+    report = by_rules(lines, rules)
+    (found,) = report.findings
+    assert (found.verdict, type(found.reason), report.exit_code) == (verdict, reason, int(verdict == "regression"))
+    assert found.warnings == [] if reason is reasons.ExactExceeds else found.p is None
 
 
 # --- the same values twice --------------------------------------------------------------------------------------------
@@ -193,53 +174,59 @@ def test_two_executions_of_many_are_enough_and_other_benchmarks_go_on(tmp_path: 
     stale = drawn(2, count)
     twice = {("base", 1, 1), ("head", 4, 0)}
 
-    def fresh() -> list[float]:
+    def draw(*place: Any) -> list[float]:
         values: list[float] = rng.normal(1, 0.01, count).tolist()
-        return values
+        return stale if place in twice else values
 
-    found = executions(lambda side, b, e: stale if (side, b, e) in twice else fresh())
-    found += executions(lambda *_: fresh(), benchmark="other")
+    found = executions(draw)
+    twice.clear()
+    found += executions(draw, benchmark="other")
     report = decided(tmp_path, found)
     assert (report["verdict"], report["code"]) == ("error", 4)
     assert [(f["side"], f["build"], f["execution"]) for f in report["failures"]] == [("head", 4, 0)]
     assert [f["benchmark"] for f in report["findings"]] == ["other"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "why"),
-    [
-        (executions(lambda *_: [1.0, 1.1, 1.2, 1.3, 1.1, 1.0]), "4 distinct values"),
-        ([declared(exact=True), *executions(lambda *_: drawn(3, 20))], "exact"),
-    ],
-)
-def test_what_may_well_come_twice_is_no_failure(tmp_path: Path, lines: list[Line], why: str) -> None:
-    assert decided(tmp_path, lines)["failures"] == [], why
+def sides(found: list[Line], rules: Any = None) -> set[str]:
+    """The sides of which the same values came twice."""
+    return {failure.side or "" for failure in by_rules(found, rules).failures}
+
+
+def test_what_may_well_come_twice_is_no_failure() -> None:
+    # four distinct values, an exact count, and what is recorded and not decided
+    assert sides(executions(lambda *_: [1.0, 1.1, 1.2, 1.3, 1.1, 1.0])) == set()
+    assert sides([declared(exact=True), *executions(lambda *_: drawn(3, 20))]) == set()
+    rng = np.random.default_rng(9)
+    found = executions(lambda *_: rng.normal(1, 0.01, 6).tolist())
+    for line in found:
+        line["metrics"]["inputs"] = {"unit": "", "values": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    assert sides(found, {"plan": {"metrics": ["time"]}}) == set()
 
 
 @pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
-def test_a_timer_of_few_ticks_repeats_short_series_by_chance(tmp_path: Path, seed: int) -> None:
+def test_a_timer_of_few_ticks_repeats_short_series_by_chance(seed: int) -> None:
     # 240 executions of 5 values on 7 ticks: in one file of four two series of 5 distinct values agree
     rng = np.random.default_rng(seed)
-    found = executions(lambda *_: (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)
-    assert decided(tmp_path, found)["failures"] == []
+    assert sides(executions(lambda *_: (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)) == set()
     # but one file that every execution of head reads is a failure
     again = [0.008, 0.009, 0.010, 0.011, 0.012]
     stale = executions(lambda side, *_: again if side == "head" else (0.001 * rng.integers(8, 15, 5)).tolist(), 10, 12)
-    assert kinds(decided(tmp_path, stale)) == {("repeated", "bench", "head")}
+    assert sides(stale) == {"head"}
 
 
 @pytest.mark.parametrize("jitter", [0.2, 0.3, 0.5])
 @pytest.mark.parametrize(
     "ticks",
-    [(21, 16, 14, 13, 12, 12, 12, 12, 12, 12), (5, 9, 14, 20, 27, 35, 44, 54, 65, 77), (12, 12, 30, 12, 13, 31, 14, 12, 33)],
+    [
+        (21, 16, 14, 13, 12, 12, 12, 12, 12, 12),
+        (5, 9, 14, 20, 27, 35, 44, 54, 65, 77),
+        (12, 12, 30, 12, 13, 31, 14, 12, 33),
+    ],
     ids=["warm-up", "inputs", "collections"],
-)  # fmt: skip
-def test_a_timer_of_few_ticks_repeats_a_pattern_by_chance(
-    tmp_path: Path, ticks: tuple[int, ...], jitter: float
-) -> None:
+)
+def test_a_timer_of_few_ticks_repeats_a_pattern_by_chance(ticks: tuple[int, ...], jitter: float) -> None:
     rng = np.random.default_rng(5)
-    found = executions(lambda *_: [0.001 * round(tick + rng.normal(0, jitter)) for tick in ticks])
-    assert decided(tmp_path, found)["failures"] == []
+    assert sides(executions(lambda *_: [0.001 * round(tick + rng.normal(0, jitter)) for tick in ticks])) == set()
 
 
 def test_a_file_that_grows_is_read_again(tmp_path: Path) -> None:
@@ -256,40 +243,21 @@ def test_a_file_that_grows_is_read_again(tmp_path: Path) -> None:
     assert "they begin with the values of build 0, start 0 of base" in report["text"]
     # more ticks may well follow on the same beginning
     ticks = (21, 16, 14, 13, 12, 12, 12)
-    longer = executions(
-        lambda _, build, e: [round(t + rng.normal(0, 0.2)) / 1000 for t in ticks[: 5 + (build + e) % 3]]
+    assert (
+        sides(executions(lambda _, b, e: [round(t + rng.normal(0, 0.2)) / 1000 for t in ticks[: 5 + (b + e) % 3]]))
+        == set()
     )
-    assert decided(tmp_path, longer)["failures"] == []
 
 
-def test_a_metric_that_is_recorded_and_not_decided_may_repeat_itself(tmp_path: Path) -> None:
-    rng = np.random.default_rng(9)
-    found = executions(lambda *_: rng.normal(1, 0.01, 6).tolist())
-    for line in found:
-        line["metrics"]["inputs"] = {"unit": "", "values": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
-    assert decided(tmp_path, found, "--set", "plan.metrics=['time']")["failures"] == []
-
-
-def test_a_check_that_reads_an_old_file_ends_at_its_first_look_with_the_same_answer(tmp_path: Path) -> None:
-    project = Project(tmp_path / "project")
-    project.write("old.txt", "".join(f"{value}\n" for value in drawn(4, 6)))
-    project.write(
-        "perfgate.toml",
-        "[plan]\nbuilds = {min = 2, max = 4}\nexecutions = 2\niterations = 6\n"
-        '[gate]\nsameness = "off"\n'
-        '[[benchmark]]\nname = "bench"\ncommand = ["cp", "old.txt", "{output}"]\ninstrument = "values"\n',
+def test_a_look_ends_what_reads_an_old_file() -> None:
+    rng = np.random.default_rng(4)
+    run = {"type": "run", "looks": 4, "config": {"plan": {"builds": {"min": 2, "max": 4}}}}
+    looks: list[Line] = [{"type": "look", "look": number, "settled": []} for number in (1, 2)]
+    stale, fresh = (
+        executions(draw, 2, 2) for draw in (lambda *_: drawn(4, 6), lambda *_: rng.normal(1, 0.3, 6).tolist())
     )
-    project.commit("base")
-    project.commit("head")
-    done = project.perfgate("check", "--base", "HEAD~1")
-    assert done.returncode == 4, done.stderr
-    assert TWICE in " ".join(done.stdout.split())
-    report = project.report()
-    assert kinds(report) == {("repeated", "bench", "base"), ("repeated", "bench", "head")}
-    assert {build for *_, build, _ in project.executions()} == {0, 1}
-    again = project.perfgate("decide", ".perfgate", "--json", "again.json")
-    assert again.returncode == 4
-    assert json.loads((project.top / "again.json").read_text())["failures"] == report["failures"]
+    assert settled([run, *stale, *looks]) == {"bench"}
+    assert settled([run, *fresh, *looks]) == frozenset()
 
 
 # --- unlike spreads ---------------------------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from gate.decide.explanations import explanations_of, unprofiled_of
+from gate.decide.importance import explanations_of, unprofiled_of
+from gate.explain.explain import explain
 from gate.model import Evidence, Finding, Round
-from gate.model.profile import Profile, Unprofiled
+from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from tests.gate.report import examples
 
 
@@ -31,14 +32,10 @@ def test_regressions_come_first_with_what_was_measured() -> None:
     found = evidence(*both(benchmark="a"), *both(benchmark="b"))
     findings = [examples.finding("a", estimate=1.01), examples.regressed("b", estimate=1.2)]
     assert explained(found, *findings) == [("b", 1.2), ("a", 1.01)]
-
-
-def test_a_rate_that_falls_is_a_ratio_above_one() -> None:
+    # a rate that falls is a ratio above one
     (one,) = explanations_of(evidence(*both(benchmark="a")), [examples.regressed("a", estimate=0.8, better="higher")])
     assert one.measured == pytest.approx(1.25)
-
-
-def test_time_is_what_a_profile_is_compared_with() -> None:
+    # of several findings time is what a profile is compared with
     findings = [examples.regressed("a", metric="memory", unit="B", estimate=2.0), examples.regressed("a", estimate=1.2)]
     (one,) = explanations_of(evidence(*both(benchmark="a")), findings)
     assert (one.metric, one.measured, one.agreement) == ("time", 1.2, "agrees")
@@ -52,12 +49,9 @@ def test_one_side_alone_explains_nothing() -> None:
     assert explained(evidence(head, base)) == [("a", None)]
 
 
-def test_of_several_sessions_the_first_explains() -> None:
+def test_of_several_sessions_the_first_explains_and_settings_are_benchmarks_of_their_own() -> None:
     found = evidence(*both(benchmark="a", session=2), *both(benchmark="a", session=1))
     assert [each.session for each in explanations_of(found, [])] == [1]
-
-
-def test_settings_are_benchmarks_of_their_own() -> None:
     found = evidence(*both(benchmark="a", factors={"size": 1}), *both(benchmark="a", factors={"size": 2}))
     (one,) = [e for e in explanations_of(found, [examples.regressed("a", factors={"size": 2})]) if e.metric]
     assert one.factors == {"size": 2}
@@ -77,9 +71,6 @@ def test_a_benchmark_that_was_profiled_later_is_not_unprofiled() -> None:
 
 def test_two_profiles_of_one_program_rarely_name_a_function_for_certain() -> None:
     """The promise of the mark "within sampling noise": 2.6 standard errors, over twelve functions."""
-    from gate.explain.explain import explain
-    from gate.model.profile import Frame, Stack
-
     rng = np.random.default_rng(5)
     mean = np.array([200, 150, 120, 90, 80, 60, 50, 40, 30, 30, 25, 20])
     frames = [Frame("main", "a.c"), *(Frame(f"f{n}", "a.c") for n in range(len(mean)))]

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from statistics import fmean, variance
 from typing import Any, Literal
 
 import msgspec
@@ -14,9 +15,8 @@ from gate.decide import decide
 from gate.decide.next_steps import next_step
 from gate.model import Case, Evidence, Finding, Report, outcomes, reasons
 from gate.words import findings, numbers, verdict_line
-from tests.gate.decide.decided import decided, policy_by
+from tests.gate.decide.decided import both, decided, ones, only, policy_by, rounds_of
 from tests.support import simulate
-from tests.support.lines import builds
 
 NS = 1e-9
 Better = Literal["lower", "higher"]
@@ -37,15 +37,7 @@ def nested(mean: float, sd: float, seed: int, count: int = 8, iterations: int = 
 
 def pair(base: float, head: float, sd: float = 0.01, name: str = "offer", **more: Any) -> list[dict[str, Any]]:
     own = {key: more.pop(key) for key in ("count", "iterations") if key in more}
-    return [
-        *builds("base", nested(base, sd, 1, **own), benchmark=name, **more),
-        *builds("head", nested(head, sd, 2, **own), benchmark=name, **more),
-    ]
-
-
-def one(found: Report) -> Finding:
-    (finding,) = found.findings
-    return finding
+    return both(nested(base, sd, 1, **own), nested(head, sd, 2, **own), benchmark=name, **more)
 
 
 # --- the promise --------------------------------------------------------------------------------------------------------
@@ -135,16 +127,11 @@ def test_hidden_is_beyond_the_threshold_and_within_the_floor_by_their_own_interv
 
 def twin(case: Case, floor: float, d: float) -> bool:
     """Test threshold and floor step by step, by Welch's t over the means of builds."""
-    sides: list[tuple[float, float, int]] = []
+    sides = []
     for sample in (case.base, case.head):
-        means: list[float] = []
-        start = 0
-        for count in sample.counts[0]:
-            means.append(float(sum(sample.values[start : start + count]) / count))
-            start += count
-        mean = sum(means) / len(means)
-        variance = sum((m - mean) ** 2 for m in means) / (len(means) - 1) / len(means)
-        sides.append((mean, variance, len(means) - 1))
+        ends = np.cumsum(sample.counts[0])
+        means = [float(values.mean()) for values in np.split(sample.values, ends[:-1])]
+        sides.append((fmean(means), variance(means) / len(means), len(means) - 1))
     (x, v_x, n_x), (y, v_y, n_y) = sides
     r = y / x
     df = (v_y + r * r * v_x) ** 2 / (v_y**2 / n_y + (r * r * v_x) ** 2 / n_x)
@@ -161,19 +148,19 @@ def twin(case: Case, floor: float, d: float) -> bool:
 # --- the example --------------------------------------------------------------------------------------------------------
 
 
-GO = {"name": "offer", "command": "go test -bench .", "instrument": "go"}
-
-
 def test_a_benchmark_of_nanoseconds_needs_no_floor_of_its_own() -> None:
-    found = report(pair(2.6 * NS, 3.4 * NS), benchmark=GO)
-    assert (one(found).floor, one(found).verdict, found.exit_code) == (None, "regression", Exit.REGRESSION)
+    table = {"name": "offer", "command": "go test -bench .", "instrument": "go"}
+    found = report(pair(2.6 * NS, 3.4 * NS), benchmark=table)
+    (finding,) = found.findings
+    assert (finding.floor, finding.verdict, found.exit_code) == (None, "regression", Exit.REGRESSION)
 
 
 @pytest.mark.parametrize("inconclusive", ["pass", "fail"])
 def test_a_set_floor_that_hides_a_change_is_not_green_and_stands_in_the_headline(inconclusive: str) -> None:
     found = report(pair(2.6 * NS, 3.4 * NS), floor="1ns", inconclusive=inconclusive)
+    (finding,) = found.findings
     assert (found.verdict, found.exit_code) == ("inconclusive", Exit.PASS)
-    assert one(found).reason == reasons.BelowFloor(threshold=0.03, floor=1 * NS, unit="s")
+    assert finding.reason == reasons.BelowFloor(threshold=0.03, floor=1 * NS, unit="s")
     line = verdict_line.text(found)
     assert line.startswith("Undecided: offer is 3")
     assert line.endswith("threshold 3%: beyond it, but smaller than the floor of 1 ns; not failing")
@@ -183,95 +170,67 @@ def test_a_set_floor_that_hides_a_change_is_not_green_and_stands_in_the_headline
         step.text
         == "If a change below 1 ns matters, lower the floor or remove it (`floor = 0` in `[benchmark.metric.time]`): it is 38.4% of offer"
     )
-    assert numbers.verdict_of(one(found)) == "undecided (floor)"
-    # the noise is not what stands in the way
+    assert numbers.verdict_of(finding) == "undecided (floor)"
 
 
 def test_a_floor_that_hides_an_improvement_says_so_and_is_not_worse() -> None:
     found = report(pair(3.4 * NS, 2.6 * NS), floor="1ns")
-    assert (one(found).verdict, one(found).not_worse, found.exit_code) == ("inconclusive", True, Exit.PASS)
+    (finding,) = found.findings
+    assert (finding.verdict, finding.not_worse, found.exit_code) == ("inconclusive", True, Exit.PASS)
     assert "1 change beyond the threshold is hidden by the floor" in verdict_line.text(found)
 
 
 @pytest.mark.parametrize("head", [1.5, 1.0])
 def test_what_is_hidden_is_counted_beside_another_verdict(head: float) -> None:
-    lines = [
-        *pair(2.6 * NS, 3.4 * NS),
-        *pair(2.6 * NS, 3.4 * NS, name="poll"),
-        *pair(1.0, head, 0.001, name="other"),
-    ]
+    lines = [*pair(2.6 * NS, 3.4 * NS), *pair(2.6 * NS, 3.4 * NS, name="poll"), *pair(1.0, head, 0.001, name="other")]
     found = report(lines, floor="1ns")
     assert found.verdict == ("regression" if head > 1 else "inconclusive")
-    line = verdict_line.text(found)
-    assert "2 changes beyond the threshold are hidden by the floor of 1 ns" in line
+    assert "2 changes beyond the threshold are hidden by the floor of 1 ns" in verdict_line.text(found)
     assert isinstance(found.summary, outcomes.Regressed) or found.summary.hidden == 2  # type: ignore[attr-defined]  # inconclusive
 
 
 def test_builds_that_a_regression_lacks_are_no_cover_for_a_floor() -> None:
     found = report(pair(2.6 * NS, 3.4 * NS, count=3), floor="1ns")
-    assert one(found).is_below_floor
-    assert found.verdict == "inconclusive"
+    assert (found.findings[0].is_below_floor, found.verdict) == (True, "inconclusive")
 
 
 def test_an_exact_count_below_its_floor_is_hidden_too() -> None:
     metric = {"allocs": {"exact": True, "floor": 5, "better": "lower"}}
-    table = {"name": "offer", "command": "x", "instrument": "values", "metric": metric}
-    lines = [
-        line
-        for side, value in (("base", 10.0), ("head", 14.0))
-        for line in builds(side, [[[value]]] * 5, benchmark="offer", metric="allocs", unit="")
-    ]
-    found = report(lines, benchmark=table)
-    assert one(found).is_below_floor
+    table = {"name": "bench", "command": "x", "instrument": "values", "metric": metric}
+    found = only(
+        ones([10.0] * 5, [14.0] * 5, metric="allocs", unit=""), {"benchmark": [table], "gate": {"threshold": "3%"}}
+    )
+    assert found.is_below_floor
     assert "40.0% higher (exact), threshold 3%: undecided, beyond it, but smaller than the floor of 5" in (
-        findings.conclusion(one(found))
+        findings.conclusion(found)
     )
 
 
 def test_a_wide_interval_that_only_the_floor_calls_unchanged_names_it() -> None:
     found = report(pair(2.6 * NS, 2.61 * NS, 0.15), floor="1ns")
-    assert (one(found).verdict, found.verdict) == ("unchanged", "pass")
-    assert one(found).reason == reasons.BelowFloor(threshold=None, floor=1 * NS, unit="s")
-    text = findings.conclusion(one(found))
-    assert text.endswith("threshold 3%: same, smaller than the floor of 1 ns")
-    assert numbers.verdict_of(one(found)) == "same (floor)"
+    (finding,) = found.findings
+    assert (finding.verdict, found.verdict) == ("unchanged", "pass")
+    assert finding.reason == reasons.BelowFloor(threshold=None, floor=1 * NS, unit="s")
+    assert findings.conclusion(finding).endswith("threshold 3%: same, smaller than the floor of 1 ns")
+    assert numbers.verdict_of(finding) == "same (floor)"
 
 
-# --- early stopping ---------------------------------------------------------------------------------------------------
-
-
-def looked(ratios: list[float], rounds: int, **gate: Any) -> list[dict[str, Any]]:
-    config = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"interval": "paired", **gate}}
-    lines: list[dict[str, Any]] = [{"type": "run", "seed": 1, "config": config, "looks": 12}]
-    for r, ratio in enumerate(ratios[:rounds]):
-        for side, value in (("base", 2.6 * NS), ("head", 2.6 * NS * ratio)):
-            metrics = {"time": {"unit": "s", "better": "lower", "values": [value]}}
-            lines.append(
-                {"type": "execution", "benchmark": "poll", "side": side, "build": r, "execution": 0, "metrics": metrics}
-            )
-        lines.append({"type": "look", "look": r + 1, "settled": []})
-    return lines
-
-
-# about +10%, and from 5% to 15%: the live run of the report
-TENTH = [1.05, 1.15, 1.07, 1.13]
+def looked(*ratios: float, floor: str) -> Report:
+    """Look at four of at most twelve rounds."""
+    config = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"interval": "paired", "floor": floor}}
+    means = {"poll": ([2.6 * NS] * 4, [2.6 * NS * ratio for ratio in ratios])}
+    return decided(rounds_of(means, 4, config, better="lower"))
 
 
 def test_what_is_given_up_because_of_the_floor_names_the_floor() -> None:
-    free = one(decided(looked(TENTH, 4, floor="0")))
-    assert free.stopped is None
-    found = decided(looked(TENTH, 4, floor="0.4ns"))
-    assert one(found).stopped == "futility"
-    text = findings.conclusion(one(found))
-    assert "floor of 0.4 ns" in text
-    assert "rest of the plan would not help above the floor of 0.4 ns" in text
+    # about +10%, and from 5% to 15%: a live run
+    free, found = (looked(1.05, 1.15, 1.07, 1.13, floor=floor) for floor in ("0", "0.4ns"))
+    assert (free.findings[0].stopped, found.findings[0].stopped) == (None, "futility")
+    assert "rest of the plan would not help above the floor of 0.4 ns" in findings.conclusion(found.findings[0])
     assert getattr(next_step(found), "kind", "") == "lower-floor"
 
 
 def test_a_floor_that_settles_at_a_look_still_shows_what_it_hides() -> None:
-    ratios = [1.06, 1.10, 1.08, 1.09]
-    found = one(decided(looked(ratios, 4, floor="1ns")))
-    assert found.stopped == "settled"
-    assert found.is_below_floor
-    assert found.ratio.confidence == pytest.approx(0.95)
+    (found,) = looked(1.06, 1.10, 1.08, 1.09, floor="1ns").findings
+    assert (found.stopped, found.is_below_floor, round(found.ratio.confidence, 9)) == ("settled", True, 0.95)
     assert found.ratio.low is not None and found.ratio.low > 1.03

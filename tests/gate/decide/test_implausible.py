@@ -7,38 +7,40 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.gate.decide.decided import typed
-from tests.support import lines
+from tests.gate.decide.decided import Lines, both, typed
+from tests.support.lines import text
 
 QUESTION = "does head still do the work?"
+BOTH = {"parse": 0.055, "half": 0.6}
+OVERRIDE = {"override": [{"benchmark": "parse", "implausible": "0"}, {"benchmark": "half", "implausible": "30%"}]}
 
 
 def written(folder: Path, factors: dict[str, float], builds: int = 5, **rules: Any) -> str:
     rng = np.random.default_rng(5)
     better = rules.pop("better", "lower")
-    found: list[dict[str, Any]] = [{"type": "run", "config": {"gate": {"floor": "0"}, **rules}}]
+    found: Lines = [{"type": "run", "config": {"gate": {"floor": "0"}, **rules}}]
     for name, factor in factors.items():
-        for side, mean in (("base", 1.0), ("head", factor)):
-            values = [[rng.normal(mean, 0.005 * mean, 3).tolist()] for _ in range(builds)]
-            found += lines.builds(side, values, benchmark=name, better=better)
-    (folder / "measurements.jsonl").write_text(lines.text(found))
+        sides = ([[rng.normal(mean, 0.005 * mean, 3).tolist()] for _ in range(builds)] for mean in (1.0, factor))
+        found += both(*sides, benchmark=name, better=better)
+    (folder / "measurements.jsonl").write_text(text(found))
     return str(folder)
 
 
 def asked(folder: str, *options: str) -> list[dict[str, Any]]:
-    _, text = typed("decide", folder, "--json", "-", *options)
-    return [
-        {"text": each["text"], **each["details"]}
-        for each in json.loads(text)["warnings"]
-        if each["kind"] == "implausible"
-    ]
+    report = json.loads(typed("decide", folder, "--json", "-", *options)[1])
+    return [{"text": w["text"], **w["details"]} for w in report["warnings"] if w["kind"] == "implausible"]
+
+
+def names(folder: str, *options: str) -> list[str]:
+    """The benchmarks whose improvement is asked about, in one warning."""
+    return [each["benchmark"] for warning in asked(folder, *options) for each in warning["improvements"]]
 
 
 def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
     folder = written(tmp_path, {"parse": 0.055, "same": 1.0, "half": 0.6})
-    code, text = typed("decide", folder)
+    code, shown = typed("decide", folder)
     assert code == 0
-    headline = " ".join(text.partition("\n\n")[0].split())
+    headline = " ".join(shown.partition("\n\n")[0].split())
     assert headline.startswith("✔ Pass: 3 results, none worse; parse is 94.5% faster (at least ")
     assert headline.endswith(f"; parse is 94.5% faster: {QUESTION}")
     for form, found in (
@@ -48,8 +50,7 @@ def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
     ):
         _, written_as = typed("report", folder, "--format", form)
         (line,) = (each for each in written_as.splitlines() if found in each)
-        assert "parse is 94.5% faster" in line
-        assert QUESTION in line
+        assert "parse is 94.5% faster" in line and QUESTION in line
     (warning,) = asked(folder)
     assert [each["benchmark"] for each in warning["improvements"]] == ["parse"]
     assert warning["improvements"][0]["ratio"] == pytest.approx(0.055, rel=0.01)
@@ -66,30 +67,26 @@ def test_a_higher_rate_is_measured_by_its_inverse(tmp_path: Path) -> None:
     assert "beyond is 110% higher" in warning["text"].replace("109%", "110%").replace("111%", "110%")
 
 
-def test_a_rate_that_fell_to_nothing_is_a_regression_and_no_improvement(tmp_path: Path) -> None:
-    folder = written(tmp_path, {"gone": 0.0}, better="higher")
-    assert typed("decide", folder)[0] == 1
-    assert asked(folder) == []
-
-
-@pytest.mark.parametrize(("limit", "found"), [("0", 0), ("30%", 2), ("50%", 1), ("100%", 0)])
-def test_the_limit(tmp_path: Path, limit: str, found: int) -> None:
-    folder = written(tmp_path, {"parse": 0.055, "half": 0.6})
-    warnings = asked(folder, "--set", f"gate.implausible={limit}")
-    assert sum(len(each["improvements"]) for each in warnings) == found
-
-
-def test_an_override_has_its_own(tmp_path: Path) -> None:
-    override = [{"benchmark": "parse", "implausible": "0"}, {"benchmark": "half", "implausible": "30%"}]
-    (warning,) = asked(written(tmp_path, {"parse": 0.055, "half": 0.6}, override=override))
-    assert [each["benchmark"] for each in warning["improvements"]] == ["half"]
-
-
-def test_it_needs_an_interval_and_no_verdict(tmp_path: Path) -> None:
-    # two builds are too few for a verdict, and their interval shows it all the same
-    (warning,) = asked(written(tmp_path, {"parse": 0.055}, builds=2))
-    assert [each["benchmark"] for each in warning["improvements"]] == ["parse"]
-    assert asked(written(tmp_path, {"parse": 0.055}, builds=1)) == []
+@pytest.mark.parametrize(
+    ("factors", "more", "options", "expected"),
+    [
+        (BOTH, {}, ("--set", "gate.implausible=0"), []),
+        (BOTH, {}, ("--set", "gate.implausible=30%"), ["parse", "half"]),
+        (BOTH, {}, ("--set", "gate.implausible=50%"), ["parse"]),
+        (BOTH, {}, ("--set", "gate.implausible=100%"), []),
+        # an override has its own
+        (BOTH, OVERRIDE, (), ["half"]),
+        # it needs an interval and no verdict: two builds are too few for one
+        ({"parse": 0.055}, {"builds": 2}, (), ["parse"]),
+        ({"parse": 0.055}, {"builds": 1}, (), []),
+        # a rate that fell to nothing is a regression and no improvement
+        ({"gone": 0.0}, {"better": "higher"}, (), []),
+    ],
+)
+def test_what_is_asked_about(
+    tmp_path: Path, factors: dict[str, float], more: dict[str, Any], options: tuple[str, ...], expected: list[str]
+) -> None:
+    assert names(written(tmp_path, factors, **more), *options) == expected
 
 
 def test_many_are_counted(tmp_path: Path) -> None:

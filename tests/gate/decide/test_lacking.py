@@ -1,8 +1,6 @@
 """How many more builds would tell: what the advice is worth, and where there is none."""
 
-import datetime
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -10,12 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.config.config_text import read_source
-from gate.config.parse import parse
-from gate.config.rules import Policy
 from gate.decide import decide
 from gate.decide.findings import MOST
-from gate.model import Finding, Round, Sample
+from gate.model import Better, Finding, Memory, Round, Sample
+from tests.gate.decide.decided import policy_by
 from tests.gate.decide.test_memory import memory_of, remembered, report
 from tests.support import simulate
 
@@ -24,10 +20,13 @@ FIXED = 'interval = "fieller"\ndetectable = "threshold"\n'
 NOISE = np.array([0.3, -1.1, 0.9, -0.7, 1.2, -0.6, 0.4, -1.3, 1.0, -0.1])
 
 
-def decided(cases: list[tuple[Sample, Sample]], toml: str = FIXED, **changes: Any) -> list[Finding]:
-    config = parse(read_source(f'[gate]\nthreshold = "3%"\n{toml}', "perfgate.toml"))
+def decided(
+    cases: list[tuple[Sample, Sample]], toml: str = FIXED, better: Better = "lower", **changes: Any
+) -> list[Finding]:
     evidence = msgspec.structs.replace(simulate.evidence(cases), **changes)
-    return decide(evidence, Policy(config, "test", datetime.date(2026, 11, 20))).findings
+    own = [msgspec.structs.replace(case, better=better) for case in evidence.cases]
+    policy = policy_by(f'[gate]\nthreshold = "3%"\n{toml}')
+    return decide(msgspec.structs.replace(evidence, cases=own), policy).findings
 
 
 def made(values: list[float], sessions: int = 1) -> Sample:
@@ -48,16 +47,11 @@ def more(ratio: float, sd: float = 0.01, count: int = 5, toml: str = FIXED) -> i
     return found.more_builds
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """How many findings were given a number of builds, and how many of those it did tell."""
+def told(builds: int, sd: float, findings: int, toml: str = FIXED) -> tuple[int, float]:
+    """Draw findings with true changes of up to 8% either way; measure on as advised those that are told to.
 
-    advised: int
-    settled: int
-
-
-def told(builds: int, sd: float, findings: int, toml: str = FIXED) -> Told:
-    """Draw findings with true changes of up to 8% either way; measure on as advised those that are told to."""
+    How many were given a number of builds, and the share of those that it did tell.
+    """
     rng = np.random.default_rng(20261120)
     advised = settled = 0
     for _ in range(findings):
@@ -71,7 +65,7 @@ def told(builds: int, sd: float, findings: int, toml: str = FIXED) -> Told:
             (after,) = decided([(_first(base, grown), _first(head, grown))], toml)
             advised += 1
             settled += after.not_worse or after.verdict != "inconclusive"
-    return Told(advised, settled)
+    return advised, settled / advised
 
 
 def _first(side: Sample, builds: int) -> Sample:
@@ -82,9 +76,8 @@ def _first(side: Sample, builds: int) -> Sample:
 
 
 def test_what_is_advised_tells_more_often_than_not() -> None:
-    found = told(5, 0.03, 150)
-    assert found.advised > 50
-    assert 0.6 < found.settled / found.advised < 0.9
+    advised, share = told(5, 0.03, 150)
+    assert advised > 50 and 0.6 < share < 0.9
 
 
 @pytest.mark.promise
@@ -97,9 +90,8 @@ def test_in_every_design_what_is_advised_tells_more_often_than_not(
 ) -> None:
     # where no sign of a slowdown is enough, little noise leaves few findings open
     findings = 9000 if detectable == "10%" and sd < 0.02 else 3000
-    found = told(builds, sd, findings, f'interval = "{interval}"\ndetectable = "{detectable}"\n')
-    assert found.advised > 200
-    assert 0.55 < found.settled / found.advised < 0.95
+    advised, share = told(builds, sd, findings, f'interval = "{interval}"\ndetectable = "{detectable}"\n')
+    assert advised > 200 and 0.55 < share < 0.95
 
 
 def test_what_is_settled_lacks_nothing() -> None:
@@ -110,24 +102,14 @@ def test_what_is_settled_lacks_nothing() -> None:
     assert (found.verdict, found.not_worse, found.more_builds) == ("inconclusive", True, None)
 
 
-def test_where_nothing_is_known_of_the_noise_there_is_no_number() -> None:
-    assert more(1.05, count=1) is None
-    assert more(1.05, sd=0.0) is None
-
-
-def test_a_bootstrap_gives_no_number() -> None:
+def test_where_no_number_would_help_there_is_none() -> None:
+    # nothing is known of the noise, the estimate is at the threshold, or the interval is a bootstrap
+    assert more(1.05, count=1) is more(1.05, sd=0.0) is more(1.0301) is None
     assert more(1.04, 0.03, toml='interval = "bootstrap"\n') is None
-
-
-def test_of_several_sessions_more_builds_are_not_what_is_lacking() -> None:
-    (one,) = decided([pair(1.05, 0.03, 6)])
-    (several,) = decided([pair(1.05, 0.03, 6, sessions=3)])
+    # of several sessions more builds are not what is lacking
+    (one,), (several,) = (decided([pair(1.05, 0.03, 6, sessions=sessions)]) for sessions in (1, 3))
     assert one.more_builds is not None
     assert (several.verdict, several.more_builds) == ("inconclusive", None)
-
-
-def test_an_estimate_at_the_threshold_is_beyond_any_reasonable_number() -> None:
-    assert more(1.0301) is None
 
 
 def test_a_clear_change_lacks_the_builds_that_the_rules_ask_for() -> None:
@@ -173,11 +155,7 @@ def test_the_number_is_what_the_power_of_so_many_builds_asks_for(builds: int) ->
 @pytest.mark.parametrize("ratio", [1.06, 1.005])
 def test_of_a_rate_as_many_builds_are_lacking_as_of_a_time(ratio: float, floor: str) -> None:
     base, head = pair(ratio, 0.03)
-    (time,) = decided([(base, head)], FIXED + floor)
-    config = parse(read_source(f'[gate]\nthreshold = "3%"\n{FIXED}{floor}', "perfgate.toml"))
-    evidence = simulate.evidence([(head, base)])
-    evidence.cases[0] = msgspec.structs.replace(evidence.cases[0], better="higher")
-    (rate,) = decide(evidence, Policy(config, "test", datetime.date(2026, 11, 20))).findings
+    (time,), (rate,) = decided([(base, head)], FIXED + floor), decided([(head, base)], FIXED + floor, "higher")
     assert (rate.verdict, rate.more_builds) == (time.verdict, time.more_builds)
 
 
@@ -193,43 +171,31 @@ def test_many_findings_ask_for_more_builds_than_one() -> None:
     assert decided([inside] * 20)[0].more_builds == decided([inside])[0].more_builds
 
 
-def test_a_floor_that_is_not_yet_exceeded_asks_for_more_builds() -> None:
+def test_a_floor_asks_for_more_builds_and_what_is_within_it_for_fewer() -> None:
     without, with_floor = more(1.06, 0.03), more(1.06, 0.03, toml=f'{FIXED}floor = "45ms"\n')
-    assert without is not None and with_floor is not None
-    assert with_floor > without
-
-
-def test_a_change_within_the_floor_asks_for_the_builds_that_show_so() -> None:
+    assert without is not None and with_floor is not None and with_floor > without
     # beyond the threshold, and far below the floor: not worse is what more builds would show
     found = more(1.04, 0.08, toml=f'{FIXED}floor = "100ms"\n')
-    assert found is not None
-    assert found < (more(1.04, 0.08) or MOST + 1)
+    assert found is not None and found < (more(1.04, 0.08) or MOST + 1)
 
 
 def test_where_looks_spend_the_level_more_builds_are_lacking() -> None:
-    wide = pair(1.055, 0.03)
-    fixed = decided([wide])[0].more_builds
-    at_looks = decided([wide], looks=[2, 3, 4, 5], rounds=Round(done=5, planned=5))[0].more_builds
-    assert fixed is not None and at_looks is not None
-    assert at_looks >= fixed
+    wide = [pair(1.055, 0.03)]
+    fixed = decided(wide)[0].more_builds
+    at_looks = decided(wide, looks=[2, 3, 4, 5], rounds=Round(done=5, planned=5))[0].more_builds
+    assert fixed is not None and at_looks is not None and at_looks >= fixed
 
 
-def test_one_build_with_memory_lacks_at_least_two() -> None:
-    clear, close = (
-        report({"a": ([1.0], [ratio])}, memory_of(remembered("a", 0.01))).findings[0].more_builds
-        for ratio in (2.0, 1.045)
-    )
-    assert clear == 2
-    assert close is not None and close > 2
+def test_with_memory_fewer_builds_are_lacking_and_of_one_build_at_least_two() -> None:
+    def lacking(base: list[float], head: list[float], memory: Memory | None, **gate: Any) -> int:
+        (found,) = report({"a": (base, head)}, memory, **gate).findings
+        assert found.verdict == "inconclusive" and found.more_builds is not None
+        return found.more_builds
+
+    known = memory_of(remembered("a", 0.01))
+    assert lacking([1.0], [2.0], known) == 2 < lacking([1.0], [1.045], known)
     # a memory worth next to nothing does not stand in for min_builds
-    ancient = remembered("a", 0.01, created="2024-11-20T09:00:00Z")
-    assert (report({"a": ([1.0], [1e9])}, memory_of(ancient)).findings[0].more_builds or MOST) >= 4
-
-
-def test_with_memory_fewer_builds_are_lacking() -> None:
-    sides = {"a": ([1.0, 1.03, 0.98, 1.01, 0.97], [1.06, 1.05, 1.08, 1.04, 1.09])}
-    (without,) = report(sides, None, interval="fieller-paired").findings
-    (moderated,) = report(sides, memory_of(remembered("a", 0.03))).findings
-    assert (without.verdict, moderated.verdict) == ("inconclusive", "inconclusive")
-    assert without.more_builds is not None and moderated.more_builds is not None
-    assert moderated.more_builds < without.more_builds
+    assert lacking([1.0], [1e9], memory_of(remembered("a", 0.01, created="2024-11-20T09:00:00Z"))) >= 4
+    sides = [1.0, 1.03, 0.98, 1.01, 0.97], [1.06, 1.05, 1.08, 1.04, 1.09]
+    without = lacking(*sides, None, interval="fieller-paired")
+    assert lacking(*sides, memory_of(remembered("a", 0.03))) < without

@@ -143,168 +143,120 @@ def accepted(subject: Subject) -> Subject:
 
 
 TWO_MACHINES: dict[str, Any] = {"plan__sessions": 2, "plan__builds": 4, "gate__sessions": "fixed"}
+TWO_PLANNED = f"{PLAN}sessions = 2\n"
 OF_COMMAND = (GATE + PLAN + BENCH).replace("values", "spawn").partition("[benchmark.m")[0]
+OF_MEMORY = GATE + PLAN + BENCH.replace("values", "spawn").replace(".n]", ".memory]")
 BUSY = replace(measured(noisy(build=0.2)), toml=OF_COMMAND, metric="time", unit="s")
+NOISY = noisy(1.1, build=0.04, seed=OPEN)
+REMEMBERED: dict[str, Any] = {"value": noisy(1.5, build=0.01), "build__layouts": "independent", "run": calibrated()}
+P90 = 'statistics = ["p90"]\n'
+RATES = decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6)
+TWICE = [go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)]
+BOTH_THERE, LACKING = files(6, also=go([1], name="BenchmarkB")), {"base": ["bench", 'a "b"'], "head": ["bench"]}
+ENOUGH = decided(files(5), files(5, 1.2))
+
+
+def at_0(place: Place) -> float:
+    """A machine whose first build has a value of 0."""
+    return 0.0 if place[1:3] == (0, 1) else noisy()(place)
+
+
+REGRESSING: dict[str, dict[str, Subject]] = {
+    "allow-more-builds": {
+        "a plan of four builds whose budget ended": measured(plan__builds=4, plan__budget="3m"),
+        "a budget of three builds": measured(plan__budget="3m"),
+        "the same without times": measured(plan__budget="3m", timed=False),
+        "an interrupted run": measured(plan__builds=8, stop="interrupted", lost=lambda line: line.get("build", 0) > 2),
+        "one build of each": measured(plan__builds=1),
+        "no round of both sides": measured(gate=PAIRED, plan__builds=4, lost=one_build_alone),
+        "a bootstrap of six builds": measured(gate=BOOTSTRAP),
+        "two rounds on each of two machines": measured(**{**TWO_MACHINES, "plan__builds": 2}),
+    },
+    "raise-budget": {"a budget that ended in a build": measured(round=200.0, plan__budget="3m")},
+    "more-builds": {
+        "two builds of a remembered host": measured(plan__builds=2, **REMEMBERED),
+        "memory alone": measured(plan__builds=1, **REMEMBERED),
+        "three builds": measured(plan__builds=3),
+        "near the floor": measured(noisy(1.2, build=0.06), metric="floor = 0.1\n"),
+        "a slowdown among others": measured(noisy(1.08, build=0.02, seed=OPEN), others=3, round=20.0),
+        "noise": measured(NOISY),
+        "noise, to be shown not worse": measured(NOISY, gate=f'{GATE}detectable = "threshold"\n'),
+    },
+    "more-values": {
+        "few values for a quantile": measured(metric=P90),
+        "few of many executions": measured(metric='statistics = ["p99"]\n', plan__executions=150, plan__iterations=1),
+        "few values on a machine": measured(metric=P90, **TWO_MACHINES),
+    },
+    "other-statistic": {
+        "a quantile of 0": measured(
+            lambda place: max(0.0, place[4] - 1) * noisy(1.5)(place), metric='statistics = ["p50"]\n'
+        ),
+    },
+    "declare-exact": {
+        "values that do not spread": measured(of_side(5, 6)),
+        "of a program's memory": replace(measured(of_side(5, 6)), toml=OF_MEMORY, metric="memory", unit="B"),
+        "of result files": decided([go([5])] * 6, [go([6])] * 6),
+        "on a machine": measured(lambda place: of_side(5, 6, 0.01 * place[1])(place), **TWO_MACHINES),
+    },
+    "declare-zero": {
+        "base is 0, and head does not spread": measured(of_side(0, 3)),
+        "base is 0, and head spreads": measured(of_side(0, 3, 0.1)),
+    },
+    "lower-floor": {
+        "a change below the floor": measured(metric="floor = 5\n"),
+        "a change near the floor": measured(noisy(1.2, build=0.02), metric="floor = 0.19\n"),
+        "a change below the gate's floor": measured(gate=f"{GATE}floor = 5\n"),
+        "a change below an override's floor": measured(gate='[[override]]\nmetric = "*"\nfloor = 5\n'),
+        "from 0, below the floor": measured(of_side(0, 3, 0.1), metric="floor = 5\n"),
+        "a count from 0, below the floor": measured(of_side(0, 3), metric="floor = 5\nexact = true\n"),
+        "result files below the floor": decided(files(6), files(6, 1.2), '[gate]\nfloor = "1us"\n'),
+    },
+    "decide-on": {
+        "rules that name another metric": measured(plan__metrics='["time"]'),
+        "a metric that nothing declares": replace(measured(), toml=OF_COMMAND, metric="user"),
+    },
+    "give-direction": {"no direction": RATES},
+    "more-machines": {
+        "a change that differs from machine to machine": measured(noisy(1.3, session=0.1, seed=OPEN), plan=TWO_PLANNED),
+    },
+}
+"""By what is advised: situations in which who follows it sees the regression."""
 CASES = {
-    # --- builds and their budget
-    "a plan of four builds whose budget ended": Case(
-        "allow-more-builds", measured(plan__builds=4, plan__budget="3m"), regressed
-    ),
-    "a budget of three builds": Case("allow-more-builds", measured(plan__budget="3m"), regressed),
-    "the same without times": Case("allow-more-builds", measured(plan__budget="3m", timed=False), regressed),
-    "an interrupted run": Case(
-        "allow-more-builds", measured(plan__builds=8, stop="interrupted", lost=lambda line: line.get("build", 0) > 2), regressed
-    ),
-    "an interrupted run whose rest does not fit": Case(
-        "allow-more-builds", measured(plan__budget="2m", stop="interrupted"), regressed
-    ),
-    "one build of each": Case("allow-more-builds", measured(plan__builds=1), regressed),
-    "no round of both sides": Case("allow-more-builds", measured(gate=PAIRED, plan__builds=4, lost=one_build_alone), regressed),
-    "a bootstrap of six builds": Case("allow-more-builds", measured(gate=BOOTSTRAP), regressed),
-    "a bootstrap of one build": Case("allow-more-builds", measured(gate=BOOTSTRAP, plan__builds=1), regressed),
-    "two builds of a remembered host": Case(
-        "more-builds",
-        measured(noisy(1.5, build=0.01), plan__builds=2, build__layouts="independent", run=calibrated()),
-        regressed,
-    ),
-    "memory alone": Case(
-        "more-builds",
-        measured(noisy(1.5, build=0.01), plan__builds=1, build__layouts="independent", run=calibrated()),
-        regressed,
-    ),
-    "two rounds on each of two machines": Case(
-        "allow-more-builds", measured(**{**TWO_MACHINES, "plan__builds": 2}), regressed
-    ),
-    "a budget that ended in a build": Case("raise-budget", measured(round=200.0, plan__budget="3m"), regressed),
-    "three builds": Case("more-builds", measured(plan__builds=3), regressed),
-    "near the floor": Case("more-builds", measured(noisy(1.2, build=0.06), metric="floor = 0.1\n"), regressed),
-    "a slowdown among others": Case(
-        "more-builds", measured(noisy(1.08, build=0.02, seed=OPEN), others=3, round=20.0), regressed
-    ),
-    "noise": Case("more-builds", measured(noisy(1.1, build=0.04, seed=OPEN)), regressed),
-    "noise, to be shown not worse": Case(
-        "more-builds",
-        measured(noisy(1.1, build=0.04, seed=OPEN), gate=f'{GATE}detectable = "threshold"\n'),
-        regressed,
+    **{name: Case(step, of, regressed) for step, own in REGRESSING.items() for name, of in own.items()},
+    "only these machines matter": Case(
+        "more-machines", measured(noisy(1.3, session=0.1, seed=OPEN), plan=TWO_PLANNED), regressed, way=1
     ),
     "a bootstrap that is too wide": Case(
         "measure-more", measured(noisy(1.02, build=0.05, seed=OPEN), gate=BOOTSTRAP, plan__builds=10), narrower
     ),
-    # --- values and rules
-    "few values for a quantile": Case("more-values", measured(metric='statistics = ["p90"]\n'), regressed),
-    "few values of many executions": Case(
-        "more-values",
-        measured(metric='statistics = ["p99"]\n', plan__executions=150, plan__iterations=1),
-        regressed,
-    ),
-    "few values, and a budget that is used up": Case(
-        "more-values", measured(metric='statistics = ["p90"]\n', plan__budget="6m"), regressed
-    ),
-    "few values on a machine": Case(
-        "more-values", measured(metric='statistics = ["p90"]\n', **TWO_MACHINES), regressed
-    ),
-    "a quantile of 0": Case(
-        "other-statistic",
-        measured(lambda place: max(0.0, place[4] - 1) * noisy(1.5)(place), metric='statistics = ["p50"]\n'),
-        regressed,
-    ),
-    "values that do not spread": Case("declare-exact", measured(of_side(5, 6)), regressed),
-    "values that do not spread, of a program's memory": Case(
-        "declare-exact",
-        replace(measured(of_side(5, 6)), toml=GATE + PLAN + BENCH.replace("values", "spawn").replace(".n]", ".memory]"), metric="memory", unit="B"),
-        regressed,
-    ),
-    "values that do not spread, of result files": Case("declare-exact", decided([go([5])] * 6, [go([6])] * 6), regressed),
-    "values that do not spread on a machine": Case(
-        "declare-exact",
-        measured(lambda place: of_side(5, 6, 0.01 * place[1])(place), **TWO_MACHINES),
-        regressed,
-    ),
     "both sides are 0": Case("declare-zero", measured(of_side(0, 0)), passes),
-    "base is 0, and head does not spread": Case("declare-zero", measured(of_side(0, 3)), regressed),
-    "base is 0, and head spreads": Case("declare-zero", measured(of_side(0, 3, 0.1)), regressed),
-    "a change below the floor": Case("lower-floor", measured(metric="floor = 5\n"), regressed),
-    "a change near the floor": Case(
-        "lower-floor", measured(noisy(1.2, build=0.02), metric="floor = 0.19\n"), regressed
-    ),
-    "a change below the gate's floor": Case(
-        "lower-floor", measured(gate=f"{GATE}floor = 5\n"), regressed
-    ),
-    "a change below an override's floor": Case(
-        "lower-floor", measured(gate='[[override]]\nmetric = "*"\nfloor = 5\n'), regressed
-    ),
-    "from 0, below the floor": Case("lower-floor", measured(of_side(0, 3, 0.1), metric="floor = 5\n"), regressed),
-    "a count from 0, below the floor": Case(
-        "lower-floor", measured(of_side(0, 3), metric="floor = 5\nexact = true\n"), regressed
-    ),
-    "result files below the floor": Case(
-        "lower-floor", decided(files(6), files(6, 1.2), '[gate]\nfloor = "1us"\n'), regressed
-    ),
-    "rules that name another metric": Case("decide-on", measured(plan__metrics='["time"]'), regressed),
-    "a metric that nothing declares": Case(
-        "decide-on",
-        replace(measured(), toml=OF_COMMAND, metric="user"),
-        regressed,
-    ),
     "wall time of a busy host": Case(
-        "reduce-noise",
-        replace(BUSY, beside={"user": noisy(1.2)}),
-        regressed,
+        "reduce-noise", replace(BUSY, beside={"user": noisy(1.2)}), regressed,
         lambda of: of.follow(Options(("--set", 'plan.metrics=["user"]'))),
     ),
-    "no direction": Case("give-direction", decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), regressed),
-    "no direction, and higher is better": Case(
-        "give-direction", decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), passes, way=1
-    ),
+    "no direction, and higher is better": Case("give-direction", RATES, passes, way=1),
     "negative values": Case(
         "check-values", measured(lambda place: -noisy(1.2)(place)), regressed, lambda of: replace(of, value=noisy(1.2))
     ),
-    "base and head apart": Case(
-        "measure-together", measured(apart=True), regressed, lambda of: replace(of, apart=False)
-    ),
-    # --- machines
-    "a change that differs from machine to machine": Case(
-        "more-machines", measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n"), regressed
-    ),
-    "the same, where only these machines matter": Case(
-        "more-machines", measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n"), regressed, way=1
-    ),
-    "a value of 0 on a machine": Case(
-        "ask-of-all-machines",
-        measured(lambda place: 0.0 if place[1:3] == (0, 1) else noisy()(place), **TWO_MACHINES),
-        passes,
-    ),
+    "base and head apart": Case("measure-together", measured(apart=True), regressed, lambda of: replace(of, apart=False)),
+    "a value of 0 on a machine": Case("ask-of-all-machines", measured(at_0, **TWO_MACHINES), passes),
     # --- what is missing
-    "a benchmark that head lacks": Case(
-        "restore-benchmark", measured(noisy(), run={"benchmarks": {"base": ["bench", 'a "b"'], "head": ["bench"]}}), passes
-    ),
-    "benchmarks that head lacks": Case(
-        "restore-benchmark", measured(noisy(), run={"benchmarks": {"base": ["bench", "a", "b"], "head": ["bench"]}}), passes
-    ),
-    "a benchmark that head's files lack": Case(
-        "import-others", decided(files(6, also=go([1], name="BenchmarkB")), files(6)), passes
-    ),
+    "a benchmark that head lacks": Case("restore-benchmark", measured(noisy(), run={"benchmarks": LACKING}), passes),
+    "a benchmark that head's files lack": Case("import-others", decided(BOTH_THERE, files(6)), passes),
     "the same, named": Case(
-        "import-others", decided(files(6, also=go([1], name="BenchmarkB")), files(6)), passes,
-        lambda _: decided(files(6), files(6, 1.001)),
+        "import-others", decided(BOTH_THERE, files(6)), passes, lambda _: decided(files(6), files(6, 1.001))
     ),
     "the same run twice": Case(
-        "import-others", decided([go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)], [go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)]), not_failed, lambda _: decided(files(2), files(2, 1.1)),
+        "import-others", decided(TWICE, TWICE), not_failed, lambda _: decided(files(2), files(2, 1.1))
     ),
-    "files of one build of each": Case(
-        "import-more", decided(files(1), files(1, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
-    ),
-    "files of two builds of each": Case(
-        "import-more", decided(files(2), files(2, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
-    ),
+    "files of one build of each": Case("import-more", decided(files(1), files(1, 1.2)), regressed, lambda _: ENOUGH),
+    "files of two builds of each": Case("import-more", decided(files(2), files(2, 1.2)), regressed, lambda _: ENOUGH),
     "commands of other names": Case(
-        "name-alike",
-        decided([hyperfine([1, 1.1], "old")], [hyperfine([1, 1.2], "new")], suffix=".json"),
-        not_failed,
+        "name-alike", decided([hyperfine([1, 1.1], "old")], [hyperfine([1, 1.2], "new")], suffix=".json"), not_failed,
         lambda _: decided([hyperfine([1, 1.1], "NAME")], [hyperfine([1, 1.2], "NAME")], suffix=".json"),
     ),
     "benchmarks of other names": Case(
-        "name-alike", decided(files(5), files(5, 1.2, "BenchmarkB")), regressed, lambda _: decided(files(5), files(5, 1.2))
+        "name-alike", decided(files(5), files(5, 1.2, "BenchmarkB")), regressed, lambda _: ENOUGH
     ),
     "one side": Case(
         "name-sides", Decided({"a.txt": go([1, 2, 3])}, ("base=a.txt",)), not_failed,
@@ -401,7 +353,7 @@ def test_where_nothing_helps_no_number_is_named(build: float) -> None:
 
 @pytest.mark.parametrize(
     ("noise", "more"),
-    [({"build": 0.04}, {}), ({"session": 0.1}, {"plan": f"{PLAN}sessions = 2\n"})],
+    [({"build": 0.04}, {}), ({"session": 0.1}, {"plan": TWO_PLANNED})],
     ids=["builds", "machines"],
 )
 def test_a_number_is_enough_more_often_than_not(noise: dict[str, float], more: dict[str, Any]) -> None:
@@ -437,6 +389,8 @@ WALL = replace(measured(noisy(build=0.1)), toml=OF_COMMAND, metric="time", unit=
 
 
 def test_the_command_that_decides_by_another_metric_does_so_when_it_is_pasted(tmp_path: Path) -> None:
+    # what mostly waits is not decided by its own work
+    assert "user" not in decided_over(replace(WALL, beside={"user": lambda place: 0.1 * STEADY(place)}), tmp_path)
     said = decided_over(WALL, tmp_path)
     (command,) = re.findall(r": `perfgate (.*)`$", said)
     assert shlex.split(command) == ["decide", str(tmp_path), "--set", 'plan.metrics=["user"]']
@@ -449,11 +403,6 @@ def test_the_command_that_decides_by_another_metric_does_so_when_it_is_pasted(tm
     file = tmp_path / "perfgate.toml"
     file.write_text(own.toml.replace('["time"]', '["user"]'))
     assert not decide_again(["decide", str(tmp_path), "--config", str(file)])
-
-
-def test_what_mostly_waits_is_not_decided_by_its_own_work(tmp_path: Path) -> None:
-    said = decided_over(replace(WALL, beside={"user": lambda place: 0.1 * STEADY(place)}), tmp_path)
-    assert "user" not in said
 
 
 @pytest.mark.parametrize(("starts", "wanted"), [(125, (1000, None)), (126, (None, 8)), (2, (1000, None))])
@@ -494,6 +443,7 @@ def test_two_given_programs_have_rounds(tmp_path: Path) -> None:
     [
         (["check"], "check {}"),
         (["check", "--set", "plan.builds=6", "--set", "plan.iterations=3"], "check --set plan.iterations=3 {}"),
+        (["check", "--set", "plan.builds=6", "--json", "out.json", "--", "./x"], "check --json out.json {} -- ./x"),
         (["check", "--build", "make", "--", "./sum", "a b"], "check --build make {} -- ./sum 'a b'"),
         (
             ["check", "--base-command", "./a 1", "--head-command", "./b"],
@@ -526,120 +476,29 @@ def test_of_few_starts_more_are_named_where_more_builds_alone_would_take_too_lon
     assert sum(settled) > 0.6 * len(settled)
 
 
-@pytest.mark.parametrize(("kind", "more"), [("base", True), ("head", False)])
-def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_path: Path) -> None:
-    found = CASES["base is 0, and head does not spread"].subject.check(tmp_path)
-    policy = msgspec.structs.replace(found.policy, whose=Whose(kind))
-    said = reports.next_step(msgspec.structs.replace(found, policy=policy))
-    assert ("It takes effect once it is in the rules that decide: those of base" in said) is more
-
-
 @pytest.mark.parametrize("name", ["a budget of three builds", "one build of each", "rules that name another metric"])
 def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp_path: Path) -> None:
     """A pull request's reader types no command, and what head's file says does not count."""
     subject = CASES[name].subject
     assert isinstance(subject, Measured)
     found = subject.check(tmp_path)
-    policy = msgspec.structs.replace(found.policy, whose=Whose("target", "main"))
-    said = reports.next_step(msgspec.structs.replace(found, policy=policy))
+    said, of_base, of_head = (
+        reports.next_step(msgspec.structs.replace(found, policy=msgspec.structs.replace(found.policy, whose=whose)))
+        for whose in (Whose("target", "main"), Whose("base"), Whose("head"))
+    )
+    effect = "It takes effect once it is in the rules that decide: those of"
+    assert of_base.endswith(f"{effect} base") and effect not in of_head
     step = next_step(found)
     assert step is not None
     (way,) = step.ways
     assert isinstance(way, Options) and way.lines is not None
     assert str(way.lines) in said and "--set" not in said
-    assert said.endswith("those of the target branch main")
+    assert said.endswith(f"{effect} the target branch main")
     # what was set by an option would hide the file
-    kept = [f"{key}={value}" for key, value in pairs_of(subject.options) if key.partition(".")[2] not in way.lines.keys]
+    sets = (word for word in subject.options if word != "--set")
+    kept = [each for each in sets if each.partition("=")[0].partition(".")[2] not in way.lines.keys]
     again = replace(subject, options=tuple(word for each in kept for word in ("--set", each)))
     assert again.follow(way.lines).check(tmp_path).verdict == "regression"
-
-
-def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [(word.partition("=")[0], word.partition("=")[2]) for word in options if word != "--set"]
-
-
-@pytest.mark.parametrize(
-    ("step", "expected"),
-    [
-        (
-            outcomes.give_direction(metric='a "b"'),
-            (
-                r'Add an `[[override]]` entry with `metric = "a \"b\""` and `better = "lower"` or `better = "higher"` to '
-                "perfgate.toml"
-            ),
-        ),
-        (
-            outcomes.declare_zero(metric="allocs/op", floor=None, unit=""),
-            'Check what gives allocs/op: base is 0. If that is right, as of a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`',
-        ),
-        (
-            outcomes.declare_zero(metric="pause", floor=1.5e-6, unit="s"),
-            (
-                "Base is 0, so say how much pause may grow before the gate fails, for example "
-                '`floor = "1.5 us"` in `[benchmark.metric.pause]`'
-            ),
-        ),
-        (
-            outcomes.declare_exact(metric="n", rounded=True),
-            (
-                'If n is a count or a size, add an `[[override]]` entry with `metric = "n"` and `exact = true`; if it is a time, '
-                "do more work for each value, or write more digits"
-            ),
-        ),
-        (
-            outcomes.more_values(statistic="p99", has=60, needs=1000, executions=85, iterations=None, budget=7200.0),
-            (
-                "Run the same check again with `--set plan.executions=85 --set plan.budget=2h`: p99 needs 1,000 values of "
-                "each build and has 60"
-            ),
-        ),
-        (
-            outcomes.more_values(statistic="p99", has=60, needs=1000, executions=None, iterations=None, budget=None),
-            "Measure more values in each build: p99 needs 1,000 values of each build and has 60",
-        ),
-        (
-            outcomes.other_statistic(metric="n", statistic="p50"),
-            (
-                'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0 '
-                "in some build"
-            ),
-        ),
-        (
-            outcomes.PLAIN["measure-together"],
-            "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own",
-        ),
-        (
-            outcomes.more_machines(sessions=1, wanted=3, builds=False),
-            (
-                "More builds on this machine would not help: measure on 3 machines (`sessions = 3` in `[plan]`, for `perfgate plan --matrix`)"
-            ),
-        ),
-        (
-            outcomes.more_machines(sessions=4, wanted=None, builds=True),
-            (
-                "More builds on these 4 machines would not help: they differ too much, or, if only these matter, add "
-                "`--set gate.sessions=fixed`"
-            ),
-        ),
-        # from 0 the floor is what decides
-        (
-            outcomes.lower_floor(
-                benchmark="a", metric="time", imported=False, floor=3e-6, unit="s", wanted=1.5e-6, share=None
-            ),
-            'If a change below 3 us matters, lower the floor (`floor = "1.5 us"` in `[benchmark.metric.time]`)',
-        ),
-    ],
-)
-def test_it_names_the_key_and_a_number(step: outcomes.Step, expected: str) -> None:
-    assert step.text == expected
-
-
-@pytest.mark.parametrize("kept", [["--json", "out.json"], ["--base", "main"], []])
-def test_what_is_set_anew_takes_the_place_of_what_was_typed_and_nothing_else(kept: list[str]) -> None:
-    step = Options(("--set", "plan.builds=12", "--set", "plan.budget=40m"))
-    again = step.behind(["check", "--set", "plan.builds=5", "--set", "gate.threshold=3%", *kept, "--", "./x"])
-    words = ["perfgate", "check", "--set", "gate.threshold=3%", *kept, *step.argv, "--", "./x"]
-    assert str(again) == f"`{shlex.join(words)}`"
 
 
 @pytest.mark.parametrize("word", ["caf\udce9.json", "a\nb"])
@@ -651,7 +510,7 @@ def test_what_no_line_shows_as_it_was_typed_is_not_kept(word: str, tmp_path: Pat
 
 
 def test_as_many_machines_are_named_as_an_interval_needs_that_narrows_with_their_root() -> None:
-    report = measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n").check(Path())
+    report = measured(noisy(1.3, session=0.1, seed=OPEN), plan=TWO_PLANNED).check(Path())
     step = next_step(report)
     assert step is not None and step.kind == "more-machines"
     # its own error is 6%: three need 5.36 x 6% x sqrt(2/3) = 26%, four 4.16 x 6% x sqrt(2/4) = 18% of the 21% to 5%

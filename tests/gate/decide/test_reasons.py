@@ -1,34 +1,28 @@
 """Reasons as data: what the words rest on agrees with the numbers of the finding."""
 
-import datetime
-from typing import Any
-
 import msgspec
 import numpy as np
 import pytest
 
-from gate.config.config_text import read_source
-from gate.config.parse import parse
-from gate.config.rules import Policy
 from gate.decide import decide
 from gate.decide.reasons import summary
 from gate.model import Better, Finding, Report, outcomes, reasons
+from tests.gate.decide.decided import policy_by
 from tests.gate.report import examples
 from tests.support import simulate
 
 EDGE = 1.03
 
 
-def decided(rng: np.random.Generator, toml: str, *, builds: int, better: Better = "lower", **changes: Any) -> Report:
+def decided(rng: np.random.Generator, toml: str, *, builds: int, better: Better = "lower") -> Report:
     pairs = []
     for _ in range(12):
         sd, mean = rng.choice([0.003, 0.01, 0.03, 0.3]), rng.choice([0.85, 0.97, 1.0, 1.02, 1.05, 1.2])
         base, head = (simulate.sample(rng, simulate.normal, (sd, 0, 0), (builds, 1, 1), m) for m in (1.0, mean))
         pairs.append((base, head))
-    evidence = msgspec.structs.replace(simulate.evidence(pairs), **changes)
+    evidence = simulate.evidence(pairs)
     found = [msgspec.structs.replace(case, better=better) for case in evidence.cases]
-    policy = Policy(parse(read_source(f"[gate]\n{toml}", "perfgate.toml")), "test", datetime.date(2026, 11, 20))
-    return decide(msgspec.structs.replace(evidence, cases=found), policy)
+    return decide(msgspec.structs.replace(evidence, cases=found), policy_by(f"[gate]\n{toml}"))
 
 
 @pytest.mark.parametrize("toml", ["", 'family = "none"', 'floor = "50ms"', 'floor = "0s"', "min_builds = 8"])
@@ -51,12 +45,14 @@ def _agrees(found: Finding, report: Report) -> None:
     called = found.verdict in ("regression", "improvement")
     assert found.shown == (None if found.ratio.kind == "withheld" else "decided_at" if called else "ratio")
     assert isinstance(reason, reasons.Exceeds) == called
+    # unchanged is decided at the nominal level
+    at = found.decided_at
+    assert found.verdict != "unchanged" or (at.low, at.high, round(at.confidence, 9)) == (low, high, 0.95)
     # what the floor hides is beyond the threshold, and not green
     below = isinstance(reason, reasons.BelowFloor) and reason.threshold is None
     assert (isinstance(reason, reasons.Within | reasons.RealWithin) or below) == (found.verdict == "unchanged")
     worse_is_above = found.better == "lower"
     if isinstance(reason, reasons.Exceeds):
-        at = found.decided_at
         assert reason.confidence == at.confidence and at.low is not None and at.high is not None
         assert at.low > EDGE if worse_is_above == (found.verdict == "regression") else at.high < 1 / EDGE
         assert reason.comparisons == (report.family.size if at.confidence > found.ratio.confidence else None)

@@ -52,15 +52,11 @@ def test_every_setting_is_a_finding_and_nothing_else_shares_the_error(tmp_path: 
 
 def test_an_experiment_on_one_side_names_the_command_that_reads_it(tmp_path: Path) -> None:
     head = [line for line in at_settings({"idle": 1.0, "busy": 1.0}) if line["side"] == "head"]
-    code, said = decide(tmp_path, head)
     path = tmp_path / "m.jsonl"
     nothing = f"perfgate: {path}: a study of head alone has nothing to compare: "
-    assert (code, said) == (2, f"{nothing}run `perfgate study analyse {path}`\n")
-
-
-def test_a_build_of_base_that_failed_is_no_experiment_on_head(tmp_path: Path) -> None:
+    assert decide(tmp_path, head) == (2, f"{nothing}run `perfgate study analyse {path}`\n")
+    # a build of base that failed is none
     failure = {"type": "failure", "kind": "build", "side": "base", "build": 0, "status": "exit 2"}
-    head = [line for line in at_settings({"idle": 1.0, "busy": 1.0}) if line["side"] == "head"]
     assert decide(tmp_path, [*head, failure])[0] == 4
     assert json.loads((tmp_path / "r.json").read_text())["verdict"] == "error"
 

@@ -115,37 +115,36 @@ def test_where_long_starts_leave_no_room_each_has_its_part_of_the_time(
     assert afforded(needs, config, builds=0.0, others=0.0, once=0.0) == expected
 
 
-def test_rounds_may_take_half_as_long_again_and_the_builds_of_a_regression_still_fit() -> None:
-    def of(builds: int | Builds) -> dict[str, int]:
-        config = Config(plan=Plan(builds=builds, budget=Duration(115)))
-        return afforded({"a": Needs(9.0, 0.1)}, config, builds=0.0, others=0.0, once=10.0)
+@pytest.mark.parametrize(
+    ("plan", "builds", "expected"),
+    [
+        # 105 s are five rounds of 14 s that come to 21 s: 1 s for the first ten, 13 s for 130 more
+        (Plan(builds=5, budget=Duration(115)), None, 140),
+        (Plan(builds=Builds(min=4, max=5), budget=Duration(115)), None, 140),
+        # fewer builds than a regression needs are all needed too
+        (Plan(builds=4, budget=Duration(115)), None, 175),
+        # rounds to spare are room enough: 93.5 s for twelve
+        (Plan(builds=Builds(min=4), budget=Duration(115)), None, 78),
+        # long builds leave room for some starts: twelve rounds have 22.5 s each, five may have 40 s
+        *(
+            (Plan(budget=Duration(300)), builds, n)
+            for builds, n in ((10.0, 12), (20.0, 5), (30.0, 7), (39.0, 1), (60.0, 1))
+        ),
+    ],
+)
+def test_the_builds_of_a_regression_fit_the_budget(plan: Plan, builds: float | None, expected: int) -> None:
+    each, once = (0.1, 10.0) if builds is None else (1.0, 0.0)
+    found = afforded({"a": Needs(9.0, each)}, Config(plan=plan), builds=builds or 0.0, others=0.0, once=once)
+    assert found == {"a": expected}
 
-    # 105 s are five rounds of 14 s that come to 21 s: 1 s for the first ten, 13 s for 130 more
-    assert of(5) == of(Builds(min=4, max=5)) == {"a": 140}
-    # fewer builds than a regression needs are all needed too
-    assert of(4) == {"a": 175}
-    # rounds to spare are room enough: 93.5 s for twelve
-    assert of(Builds(min=4)) == {"a": 78}
 
-
-def test_long_builds_leave_room_for_some_starts_as_long_as_a_regression_can_be_called() -> None:
-    def of(builds: float) -> dict[str, int]:
-        return afforded(
-            {"a": Needs(9.0, 1.0)}, Config(plan=Plan(budget=Duration(300))), builds=builds, others=0.0, once=0.0
-        )
-
-    # twelve rounds have 22.5 s each, five may have 40 s
-    assert [of(builds) for builds in (10.0, 20.0, 30.0, 39.0, 60.0)] == [{"a": n} for n in (12, 5, 7, 1, 1)]
-
-
-def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:
-    run = run_of()
-    assert counted(run, [*builds(1.0), *starts()]) == {"prog": 120}
-    assert counted(run, [*builds(1.0), *starts(spread=0.01)]) == {"prog": 50}
-    assert counted(run, [*builds(1.0), *starts(spread=0.2)]) == {"prog": 200}
-    assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.003)]) == {"prog": 10}
-    # 75 s a round of 15 minutes, less what is kept back
-    assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.2)]) == {"prog": 16}
+@pytest.mark.parametrize(
+    ("each", "spread", "expected"),
+    # 75 s a round of 15 minutes, less what is kept back, hold 16 starts of 2 s
+    [(0.002, SPREAD, 120), (0.002, 0.01, 50), (0.002, 0.2, 200), (2.0, 0.003, 10), (2.0, 0.2, 16)],
+)
+def test_a_short_program_has_many_starts_and_a_long_one_few(each: float, spread: float, expected: int) -> None:
+    assert counted(run_of(), [*builds(1.0), *starts(each=each, spread=spread)]) == {"prog": expected}
 
 
 @pytest.mark.parametrize("noise", [0.003, 0.2])
@@ -162,16 +161,13 @@ def test_a_start_of_seconds_is_made_as_often_as_rounds_fit_the_budget(noise: flo
 
 def warmed(records: list[Record]) -> list[Record]:
     """Give the first start of each side one before it that is dropped."""
-    made = [each for each in records if isinstance(each, Execution)]
-    return [
-        each
-        if each.execution
-        else replace(
-            each, seconds=2 * (each.seconds or 0.0),
-            metrics={name: replace(metric, dropped=metric.values) for name, metric in each.metrics.items()},
-        )
-        for each in made
-    ]  # fmt: skip
+    made: list[Record] = []
+    for each in records:
+        if isinstance(each, Execution) and not each.execution:
+            metrics = {name: replace(metric, dropped=metric.values) for name, metric in each.metrics.items()}
+            each = replace(each, seconds=2 * (each.seconds or 0.0), metrics=metrics)
+        made.append(each)
+    return made
 
 
 def test_neither_an_effect_nor_what_comes_later_counts() -> None:
@@ -216,16 +212,11 @@ def test_who_names_counts_gets_them(plan: dict[str, object], expected: int) -> N
     assert repeats_of(config, "prog").executions == expected
 
 
-def test_auto_may_be_named_beside_counts() -> None:
+def test_auto_may_be_named_beside_counts_and_what_gave_nothing_on_a_side_is_not_counted() -> None:
     assert counted(run_of({"executions": 4, "starts": "auto"}), [*builds(1.0), *starts()])
-
-
-def test_what_gave_nothing_on_a_side_is_not_counted() -> None:
     of_head = [each for each in starts() if isinstance(each, Execution) and each.side == "head"]
     assert counted(run_of(), [*builds(1.0), *of_head]) == {}
-
-
-def test_a_file_of_before_had_what_its_plan_said() -> None:
+    # a file of before had what its plan said
     run = run_of()
     assert run.config is not None
     before = {**run.config, "plan": {key: value for key, value in run.config["plan"].items() if key != "starts"}}

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.model import Report, reasons
-from tests.gate.decide.decided import decided
-from tests.support.lines import builds
+from gate.model import reasons
+from tests.gate.decide.decided import Lines, both, decided, ones, only
 
 
 def config(statistics: list[str], **gate: Any) -> dict[str, Any]:
@@ -17,21 +16,19 @@ def config(statistics: list[str], **gate: Any) -> dict[str, Any]:
     return {"gate": {"interval": "fieller", "floor": 0, **gate}, "benchmark": [benchmark]}
 
 
-def report(lines: list[dict[str, Any]], tables: dict[str, Any]) -> Report:
-    return decided(lines, tables)
-
-
-def load(rng: np.random.Generator, side: str, tail: float, counts: tuple[int, int, int]) -> list[dict[str, Any]]:
-    """Latencies around 10 ms of which the slowest twentieth is `tail` times slower."""
-    values = 0.01 * rng.lognormal(0, 0.1, counts)
-    values[values > np.quantile(values, 0.95)] *= tail
-    return builds(side, values.tolist(), benchmark="load", metric="latency")
+def load(seed: int, head: float, counts: tuple[int, int, int], **more: Any) -> Lines:
+    """Latencies around 10 ms of both sides, of which the slowest twentieth of head is so many times slower."""
+    rng, sides = np.random.default_rng(seed), []
+    for tail in (1.0, head):
+        values = 0.01 * rng.lognormal(0, 0.1, counts)
+        values[values > np.quantile(values, 0.95)] *= tail
+        sides.append(values.tolist())
+    return both(*sides, benchmark="load", metric="latency", **more)
 
 
 def test_mean_and_tail_have_verdicts_of_their_own() -> None:
-    rng = np.random.default_rng(1)
-    lines = [*load(rng, "base", 1.0, (6, 4, 300)), *load(rng, "head", 1.5, (6, 4, 300))]
-    found = report(lines, config(["mean", "p50", "p99"], threshold="10%"))
+    lines = load(1, 1.5, (6, 4, 300))
+    found = decided(lines, config(["mean", "p50", "p99"], threshold="10%"))
     verdicts = {f.statistic: f.verdict for f in found.findings}
     assert verdicts == {"mean": "unchanged", "p50": "unchanged", "p99": "regression"}
     assert found.family.size == 3
@@ -40,7 +37,7 @@ def test_mean_and_tail_have_verdicts_of_their_own() -> None:
     assert by_tau[0.5].ratio == pytest.approx(1, abs=0.02)
     assert by_tau[0.99].ratio == pytest.approx(1.5, abs=0.1)
     # only the statistics that are decided are in the family; one that matters has its curve all the same
-    alone = report(lines, config(["mean"]))
+    alone = decided(lines, config(["mean"]))
     assert alone.family.size == 1
     assert alone.curves == found.curves
 
@@ -49,12 +46,7 @@ def test_a_quantile_is_welchs_t_on_the_logarithms_of_each_builds_quantile() -> N
     rng = np.random.default_rng(2)
     counts = (5, 3, 10)
     base, head = rng.lognormal(0, 0.3, counts), rng.lognormal(0.1, 0.3, counts)
-    lines = [
-        line
-        for name, values in (("base", base), ("head", head))
-        for line in builds(name, values.tolist(), benchmark="load", metric="latency")
-    ]
-    (found,) = report(lines, config(["p50"])).findings
+    found = only(both(base.tolist(), head.tolist(), benchmark="load", metric="latency"), config(["p50"]))
     # Hyndman and Fan's type 8 is numpy's median_unbiased
     x, y = (
         np.log([np.quantile(build, 0.5, method="median_unbiased") for build in side.reshape(5, -1)])
@@ -67,42 +59,28 @@ def test_a_quantile_is_welchs_t_on_the_logarithms_of_each_builds_quantile() -> N
 
 
 def test_a_quantile_without_enough_values_says_how_many_are_missing() -> None:
-    rng = np.random.default_rng(3)
-    lines = [*load(rng, "base", 1.0, (5, 3, 40)), *load(rng, "head", 9.0, (5, 3, 40))]
-    (found,) = report(lines, config(["p99"])).findings
+    found = only(load(3, 9.0, (5, 3, 40)), config(["p99"]))
     assert (found.verdict, found.ratio.kind) == ("inconclusive", "withheld")
     assert found.reason == reasons.FewValues(statistic="p99", needs=1000, has=120)
 
 
 def test_a_quantile_of_zero_has_no_ratio() -> None:
-    values = np.zeros((5, 3, 10)).tolist()
-    lines = [*builds("base", values, benchmark="load", metric="latency")]
-    lines += builds("head", (np.ones((5, 3, 10))).tolist(), benchmark="load", metric="latency")
-    (found,) = report(lines, config(["p50"])).findings
-    assert found.verdict == "inconclusive"
-    assert found.reason == reasons.ZeroQuantile()
+    sides = (np.full((5, 3, 10), value).tolist() for value in (0.0, 1.0))
+    found = only(both(*sides, benchmark="load", metric="latency"), config(["p50"]))
+    assert (found.verdict, found.reason) == ("inconclusive", reasons.ZeroQuantile())
 
 
 def test_where_higher_is_better_the_tail_is_mirrored() -> None:
-    rng = np.random.default_rng(4)
-    slow = [*load(rng, "base", 1.0, (6, 4, 300)), *load(rng, "head", 1.5, (6, 4, 300))]
-    for line in slow:
-        line["metrics"]["latency"]["better"] = "higher"
-    tables = config(["p99"], threshold="10%")
-    assert report(slow, tables).findings[0].verdict == "improvement"
+    slow = load(4, 1.5, (6, 4, 300), better="higher")
+    assert only(slow, config(["p99"], threshold="10%")).verdict == "improvement"
 
 
 def test_the_overall_change_is_the_ratio_of_geometric_means_over_builds() -> None:
     rng = np.random.default_rng(5)
     names = ["suite/a", "suite/b", "c"]
     base, head = (rng.lognormal(shift, 0.05, (3, 6)) * [[1.0], [10.0], [100.0]] for shift in (0, 0.1))
-    lines = [
-        line
-        for side, values in (("base", base), ("head", head))
-        for name, means in zip(names, values, strict=True)
-        for line in builds(side, [[[m]] for m in means], benchmark=name)
-    ]
-    found = report(lines, {"gate": {"interval": "fieller"}})
+    lines = [line for name, *sides in zip(names, base, head, strict=True) for line in ones(*sides, benchmark=name)]
+    found = decided(lines, {"gate": {"interval": "fieller"}})
     whole = next(o for o in found.overall if o.group == "all")
     x, y = np.log(base).mean(axis=0), np.log(head).mean(axis=0)
     interval = stats.ttest_ind(y, x, equal_var=False).confidence_interval(0.95)
@@ -112,6 +90,6 @@ def test_the_overall_change_is_the_ratio_of_geometric_means_over_builds() -> Non
     suite = next(o for o in found.overall if o.group == "suite")
     assert suite.ratio.estimate == pytest.approx(np.exp(np.log(head[:2]).mean() - np.log(base[:2]).mean()))
     # a mean of 0 has no logarithm
-    zero = [*lines, *builds("base", [[[0.0]]] * 6, benchmark="z"), *builds("head", [[[1.0]]] * 6, benchmark="z")]
-    dropped = report(zero, {"gate": {"interval": "fieller"}}).overall[0]
+    zero = [*lines, *ones([0.0] * 6, [1.0] * 6, benchmark="z")]
+    dropped = decided(zero, {"gate": {"interval": "fieller"}}).overall[0]
     assert (dropped.cases, dropped.dropped) == (3, ["z"])

@@ -26,7 +26,7 @@ from gate.planning.basis import from_readings
 from gate.stats.estimate import reduce
 from gate.units import Quantity, Share
 from tests.support import turns
-from tests.support.lines import located
+from tests.support.lines import execution, located
 from tests.support.turns import Turns, drawn, evidence, of_starts
 
 TODAY = datetime.date(2026, 11, 20)
@@ -61,63 +61,68 @@ def of(metric: str, benchmark: str = "parse", **changes: Any) -> Case:
     return msgspec.structs.replace(turns.view(benchmark, metric, side, side, one_task=None), **changes)
 
 
+MEAN = [[("time", "mean")]]
 ACTIVE_AND_TIME = [[("active", "typical"), ("time", "mean")]]
 TIME_ALONE = [[("time", "typical"), ("time", "mean")]]
+BENCH = '[[benchmark]]\nname = "parse"\ncommand = "x"\n'
+NAMED = f'{BENCH}metric.time.statistics = ["mean", "typical", "p50"]'
+SUITE = '[[benchmark]]\nname = "suite"\ncommand = "x"\ninstrument = "google-benchmark"'
+THREE = [[("time", name)] for name in ("mean", "typical", "p50")]
+FEW = of_starts(np.ones((2, 4)))
 
 
-def test_a_command_is_seen_by_active_time_and_by_wall_time() -> None:
-    assert asked(command()) == ACTIVE_AND_TIME
-    assert asked(command()[::-1]) == ACTIVE_AND_TIME
+def of_suite(name: str) -> list[Case]:
+    return [of("time", name), of("cpu_time", name, sharp=is_sharp(name), decided=is_sharp(name))]
 
 
-@pytest.mark.parametrize("one_task", [False, None])
-def test_of_several_tasks_wall_time_alone_is_decided(one_task: bool | None) -> None:
-    assert asked(command(one_task)) == TIME_ALONE
+@pytest.mark.parametrize(
+    ("cases", "toml", "expected"),
+    [
+        (command(), "", ACTIVE_AND_TIME),
+        (command()[::-1], "", ACTIVE_AND_TIME),
+        # of several tasks wall time alone is decided
+        (command(False), "", TIME_ALONE),
+        (command(None), "", TIME_ALONE),
+        ([of("time")], "", TIME_ALONE),
+        # without turns every statistic is as before, and where the time is no time, a count, or without a direction
+        ([of("time", turns=False)], "", MEAN),
+        ([of("time", unit="B")], "", MEAN),
+        ([of("time", exact=True)], "", MEAN),
+        ([of("time", decided=False)], "", []),
+        # few pairs a round have no typical value of their own
+        ([of("time", base=FEW, head=FEW)], "", MEAN),
+        # who names statistics gets a verdict on each; another rule of the metric names none
+        ([of("time")], NAMED, THREE),
+        ([of("time", turns=False)], NAMED, THREE),
+        ([of("time")], f'{BENCH}metric.time.threshold = "5%"', TIME_ALONE),
+        # processor time stands beside the time of a suite unless its author wants wall time
+        (of_suite("suite/BM_sort/1024"), SUITE, [[("cpu_time", "typical"), ("time", "mean")]]),
+        (of_suite("suite/BM_sort/real_time"), SUITE, TIME_ALONE),
+        (of_suite("suite/BM_sort/manual_time/threads:2"), SUITE, TIME_ALONE),
+        ([of("time", "other"), of("rss", "other", unit="B")], SUITE, [*TIME_ALONE, [("rss", "mean")]]),
+    ],
+)
+def test_what_answers_one_question(cases: list[Case], toml: str, expected: list[list[tuple[str, str]]]) -> None:
+    assert asked(cases, policy(toml)) == expected
+
+
+@pytest.mark.parametrize(("one_task", "why"), [(False, "tasks"), (None, "sharper")])
+def test_active_time_of_several_tasks_is_recorded(one_task: bool | None, why: str) -> None:
     found = report(Turns(), one_task=one_task)
-    assert [each.metric for each in found.recorded] == ["active"]
     (finding,) = found.findings
-    assert finding.view is not None and finding.view.why == ("tasks" if one_task is False else "sharper")
-
-
-def test_without_turns_every_statistic_is_as_before() -> None:
-    assert asked([of("time", turns=False)]) == [[("time", "mean")]]
-    # nor where the time is no time, is a count, or has a direction that nobody knows
-    assert asked([of("time", unit="B")]) == asked([of("time", exact=True)]) == [[("time", "mean")]]
-    assert asked([of("time", decided=False)]) == []
+    assert [each.metric for each in found.recorded] == ["active"]
+    assert finding.view is not None and finding.view.why == why
 
 
 def test_a_file_of_before_decides_as_before() -> None:
     time = drawn(np.random.default_rng(3), Turns(wall=0.02))[0]
-    before = msgspec.structs.replace(time, turns=False, one_task=None)
-    found = decide(evidence([before]), policy())
+    before = evidence([msgspec.structs.replace(time, turns=False, one_task=None)])
+    found = decide(before, policy())
     (finding,) = found.findings
     assert (finding.statistic, finding.view, finding.beside, found.family.size) == ("mean", None, [], 1)
     # the only view of its question has the whole error
-    (subject,) = subjects_of(evidence([before]), policy())
+    (subject,) = subjects_of(before, policy())
     assert (subject.role, subject.weight) == (None, 1.0)
-
-
-def test_who_names_statistics_gets_a_verdict_on_each() -> None:
-    rules = policy('[[benchmark]]\nname = "parse"\ncommand = "x"\nmetric.time.statistics = ["mean", "typical", "p50"]')
-    wanted = [[("time", name)] for name in ("mean", "typical", "p50")]
-    assert asked([of("time")], rules) == asked([of("time", turns=False)], rules) == wanted
-    # another rule of the metric names none
-    assert (
-        asked([of("time")], policy('[[benchmark]]\nname = "parse"\ncommand = "x"\nmetric.time.threshold = "5%"'))
-        == TIME_ALONE
-    )
-
-
-def test_processor_time_stands_beside_the_time_of_a_suite_unless_its_author_wants_wall_time() -> None:
-    rules = policy('[[benchmark]]\nname = "suite"\ncommand = "x"\ninstrument = "google-benchmark"')
-    for name, wanted in (
-        ("suite/BM_sort/1024", [[("cpu_time", "typical"), ("time", "mean")]]),
-        ("suite/BM_sort/real_time", TIME_ALONE),
-        ("suite/BM_sort/manual_time/threads:2", TIME_ALONE),
-    ):
-        view = of("cpu_time", name, sharp=is_sharp(name), decided=is_sharp(name))
-        assert asked([of("time", name), view], rules) == wanted
-    assert asked([of("time", "other"), of("rss", "other", unit="B")], rules) == [*TIME_ALONE, [("rss", "mean")]]
 
 
 def lines(**run: Any) -> list[Located]:
@@ -128,30 +133,31 @@ def lines(**run: Any) -> list[Located]:
     for build in range(3):
         for number in range(4):
             for side in ("base", "head"):
-                metrics: dict[str, dict[str, Any]] = {
-                    name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")
+                line = execution(
+                    side, [1 + rng.random()], build=build, execution=number, benchmark="parse", own=0.99, seconds=1.0
+                )
+                line["metrics"]["active"] = {
+                    "unit": "s",
+                    "values": [1 + rng.random()],
+                    "view_of": "time",
+                    "sharp": True,
                 }
-                metrics["active"] |= {"view_of": "time", "sharp": True}
-                found.append({
-                    "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
-                    "metrics": metrics, "own": 0.99, "seconds": 1.0,
-                })  # fmt: skip
+                found.append(line)
     return located(*found)
 
 
 def test_the_lines_of_a_run_say_which_metrics_are_decided() -> None:
-    assert asked(gather(lines(turns=True), policy().config).cases) == ACTIVE_AND_TIME
-    assert asked(gather(lines(), policy().config).cases) == [[("time", "mean")]]
+    assert asked(gather(lines(), policy().config).cases) == MEAN
     # a plan that names time means it as by default, and a list of what builds have leaves benchmarks as they are; of a
     # benchmark it is wall time alone
-    bench = '[[benchmark]]\nname = "parse"\ncommand = "x"\n'
     for rules, wanted in (
+        ("", ACTIVE_AND_TIME),
         ('[plan]\nmetrics = ["time", "size"]', ACTIVE_AND_TIME),
         ('[plan]\nmetrics = ["time", "size", "build-time"]', ACTIVE_AND_TIME),
         ('[plan]\nmetrics = ["size", "build-time"]', ACTIVE_AND_TIME),
         ('[plan]\nmetrics = ["memory"]', []),
-        (f'[plan]\nmetrics = ["memory"]\n{bench}metrics = ["time"]', [[("time", "mean")]]),
-        (f'{bench}metrics = ["time"]', [[("time", "mean")]]),
+        (f'[plan]\nmetrics = ["memory"]\n{BENCH}metrics = ["time"]', MEAN),
+        (f'{BENCH}metrics = ["time"]', MEAN),
     ):
         named = policy(rules)
         assert asked([case for case in gather(lines(turns=True), named.config).cases if case.decided], named) == wanted
@@ -186,13 +192,9 @@ def test_a_tail_of_head_alone_turns_the_dull_view_red() -> None:
     assert finding.view is not None and finding.view.why == "regression"
     assert [each.verdict for each in finding.beside] != ["regression"]
     assert found.exit_code == 1
-
-
-def test_of_two_that_show_a_regression_the_sharp_one_decides() -> None:
-    found = report(Turns(change=1.3, wall=0.03))
-    (finding,) = found.findings
-    assert [finding.verdict, finding.beside[0].verdict] == ["regression", "regression"]
-    assert finding.metric == "active"
+    # of two that show a regression the sharp one decides
+    (finding,) = report(Turns(change=1.3, wall=0.03)).findings
+    assert [finding.verdict, finding.beside[0].verdict, finding.metric] == ["regression", "regression", "active"]
 
 
 def test_the_sharp_view_alone_settles() -> None:
@@ -349,9 +351,3 @@ def test_the_typical_value_is_paired_by_rounds_whatever_the_means_are(interval: 
     cases = drawn(np.random.default_rng(10), Turns(change=1.1))
     (finding,) = decide(evidence(cases, looks=looks), policy(interval=interval, family="none")).findings
     assert (finding.metric, finding.ratio.method, finding.verdict) == ("active", "paired", "regression")
-
-
-def test_few_pairs_a_round_have_no_typical_value_of_their_own() -> None:
-    few = of_starts(np.ones((2, 4)))
-    assert asked([of("time", base=few, head=few)]) == [[("time", "mean")]]
-    assert asked([of("time")]) == TIME_ALONE

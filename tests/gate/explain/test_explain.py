@@ -7,9 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from gate.explain.explain import Measured, explain
-from gate.model.explanation import Candidate, Explanation
 from gate.model.names import Side
-from gate.model.profile import Frame, Profile, Stack
+from gate.model.profile import Candidate, Explanation, Frame, Profile, Stack
 
 LIBRARY = ("memcmp", "malloc", "realloc", "strlen", "runtime.mallocgc", "{built-in method builtins.len}")
 

@@ -11,7 +11,7 @@ import pytest
 
 from gate.document.html import broken
 from gate.model import Build, Failure, Report
-from gate.model.controls import Controls
+from gate.model.history import Controls
 from gate.report import terminal
 from gate.report.formats import junit
 from gate.report.markdown import comment

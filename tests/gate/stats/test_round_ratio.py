@@ -5,9 +5,9 @@ import math
 import msgspec
 import numpy as np
 import pytest
-from gate.commands.simulate.components import SHAPES
 from scipy import special, stats
 
+from gate.commands.simulate.draws import SHAPES
 from gate.stats.round_ratio import (
     DISTANCE_LEVEL,
     F_LEVEL,

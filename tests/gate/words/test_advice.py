@@ -19,7 +19,6 @@ from gate.config.treatments import model_factors, treatments
 from gate.model.warnings import checkout as c
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
-from gate.model.warnings import study as y
 from gate.model.warnings.base import Base
 from gate.run.duration import budget_warnings
 from gate.store.memory import Costs
@@ -122,8 +121,8 @@ FOLLOWED: list[tuple[type[Base], Situation, Situation, str]] = [
     (s.ExpiredAccept, slower(toml=TOML + ACCEPT), slower(), "remove it"),
     (s.ReadOn, of_rules('show = "not-worse"'), of_rules('detectable = "threshold"'), 'detectable = "threshold"'),
     (s.BudgetHoldsFew, of_budget("30s"), of_budget("4m"), "--set plan.budget=4m"),
-    (y.OneReplicate, of_study("replicates = 1"), of_study("replicates = 3"), "study.replicates = 3"),
-    (y.BuiltOnce, of_study("builds = 1"), of_study("builds = 5"), "study.builds = 5"),
+    (s.OneReplicate, of_study("replicates = 1"), of_study("replicates = 3"), "study.replicates = 3"),
+    (s.BuiltOnce, of_study("builds = 1"), of_study("builds = 5"), "study.builds = 5"),
 ]
 """A kind of warning, a situation that has it, the same once its advice was followed, and which part of it that was."""
 NOT_FOLLOWED: dict[type, str] = {
@@ -142,7 +141,7 @@ NOT_FOLLOWED: dict[type, str] = {
     c.PointersCheckedOut: "a step of a workflow",
     c.TokenLeft: "a step of a workflow",
     c.CheckoutChanged: "a step of a workflow",
-    y.OneSessionEach: "a job on another runner",
+    s.OneSessionEach: "a job on another runner",
 }
 """Warnings with advice that no test here follows, and why."""
 ADVICE = re.compile(r"`|\b(set|add|write|raise|remove|name|declare|make|measure|choose|run `)\b(?! by)", re.IGNORECASE)

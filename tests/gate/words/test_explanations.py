@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gate.model.explanation import Amounts, Explanation, Part
-from gate.model.profile import Frame, Unprofiled
+from gate.model.profile import Amounts, Explanation, Frame, Part, Unprofiled
 from gate.words import explanations as words
 from gate.words.short_names import Names
 from tests.gate.report import examples

@@ -13,7 +13,7 @@ from gate.cli.main import main
 from gate.codes import Exit
 from gate.commands.history.export import COLUMNS
 from gate.model import UserError
-from gate.model.controls import Controls
+from gate.model.history import Controls
 from gate.run.memory import pushing
 from gate.stats.levels import e_value
 from gate.store.folder import FolderStore

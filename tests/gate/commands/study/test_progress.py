@@ -13,7 +13,7 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, HostState, Metric, Record, Run, UserError
-from gate.model.warnings.study import BuiltOnce, OneReplicate, ReplicatesAdded
+from gate.model.warnings.setup import BuiltOnce, OneReplicate, ReplicatesAdded
 from gate.units import Duration
 from tests.support.samples import there
 
