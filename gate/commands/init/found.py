@@ -170,7 +170,7 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
     # half as many again find the number of repetitions
     each = max(cases, 1) * 1.5 * _LENGTH
     # the host changes from second to second: turns are as short as starting allows
-    values = min(_VALUES, math.ceil(start * (1 / _OF_TIME - 1) / each))
+    values = min(_VALUES, max(1, math.ceil(start * (1 / _OF_TIME - 1) / each)))
     seconds = _SIDES_AND_BUILDS * (start + values * each)
     most, fewest = (many * _VALUES // values for many in (MOST_EXECUTIONS, 2))
     executions = min(most, max(fewest, int(_QUICK / seconds)))

@@ -122,6 +122,7 @@ def test_what_is_neither_proved_nor_measured_is_an_error_and_so_is_a_build_that_
     assert [(f["kind"], f["benchmark"]) for f in report["failures"]] == [("missing", "parse")]
     for kind in ("setup", "build"):
         failure = {"type": "failure", "kind": kind, "side": "head", "build": 1, "status": "exit 2"}
+        (tmp_path / kind).mkdir()
         report = decided(folder_of(tmp_path / kind, *same("encode", "scan"), failure))
     assert (report["verdict"], report["exit_code"], len(report["findings"])) == ("error", 4, 2)
     assert [(each["kind"], each["benchmark"]) for each in report["failures"]] == [(kind, None)]
