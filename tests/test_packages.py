@@ -56,7 +56,9 @@ def commit() -> str:
     """The working tree as a commit; new files must be known to git."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone")
-    return git("stash", "create") or "HEAD"
+    # stash wants the lock of the index, which another worker's git may hold: not where nothing has changed
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return (git("stash", "create") if changed else "") or "HEAD"
 
 
 @pytest.fixture(scope="module")
