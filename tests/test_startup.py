@@ -33,7 +33,8 @@ def packages(modules: set[str]) -> set[str]:
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_the_quick_options_load_nothing_heavy(option: str) -> None:
-    assert packages(loaded("-m", "gate", option)) & HEAVY == set()
+    # msgspec comes with the types of what is measured, which no help needs
+    assert packages(loaded("-m", "gate", option)) & (HEAVY | {"msgspec"}) == set()
 
 
 @pytest.fixture

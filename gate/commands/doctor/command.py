@@ -13,7 +13,6 @@ from gate.cli.groups import OutputOptions
 from gate.cli.options import option, switch
 from gate.codes import Exit
 from gate.model import SCHEMA, UserError
-from gate.model.history import UNTESTED
 
 if TYPE_CHECKING:
     from gate.document.document import Document, Part
@@ -35,6 +34,7 @@ def run(options: Options, out: TextIO, _err: TextIO) -> int:
         UserError: the JSON cannot be written.
     """
     from gate.document import terminal
+    from gate.model.history import UNTESTED
     from gate.report.json import text_of
     from gate.report.outputs import deliver, require_writable
     from gate.run.memory import opened

@@ -11,7 +11,7 @@ from gate.cli.command import Command
 from gate.cli.listing import result_formats
 from gate.cli.options import argument, option
 from gate.codes import Exit
-from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError
+from gate.model import SIDES, UserError
 
 if TYPE_CHECKING:
     from gate.evidence.records import Inputs
@@ -85,6 +85,7 @@ def lines(found: Inputs) -> Iterator[str]:
 
 def _counts(found: Inputs, side: str) -> str:
     """Say what a side has, in a line; "" where it has nothing."""
+    from gate.model import Execution, Failure, Run, Unsampled
     from gate.units import plural
     from gate.writing.plain import visible
 

@@ -10,7 +10,6 @@ from gate.cli.command import MEASURED, MEASURING, Command, late
 from gate.cli.groups import PartOptions, RulesOptions
 from gate.cli.options import group, switch
 from gate.codes import Exit
-from gate.model import Execution, Failure, Same
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +24,7 @@ class Options:
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Measure base and head; 0, or 4 when something failed or nothing was measured."""
     from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
+    from gate.model import Execution, Failure, Same
     from gate.run.interruption import ended_before_a_round, say_why
     from gate.run.measuring import opened
     from gate.run.preview import introduction, write_preview
