@@ -18,7 +18,7 @@ _WANTED = 300.0
 _QUICK = 120.0
 """The same where values are as short as wanted."""
 _SIDES_AND_BUILDS = 24
-MOST_EXECUTIONS, _VALUES = 10, 5
+MOST_EXECUTIONS, VALUES = 10, 5
 """Of a build, and of an execution, of a suite whose start takes long."""
 COMPILED = 0.02
 """Seconds that a compiled program takes to start."""
@@ -170,9 +170,9 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
     # half as many again find the number of repetitions
     each = max(cases, 1) * 1.5 * _LENGTH
     # the host changes from second to second: turns are as short as starting allows
-    values = min(_VALUES, max(1, math.ceil(start * (1 / _OF_TIME - 1) / each)))
+    values = min(VALUES, max(1, math.ceil(start * (1 / _OF_TIME - 1) / each)))
     seconds = _SIDES_AND_BUILDS * (start + values * each)
-    most, fewest = (many * _VALUES // values for many in (MOST_EXECUTIONS, 2))
+    most, fewest = (many * VALUES // values for many in (MOST_EXECUTIONS, 2))
     executions = min(most, max(fewest, int(_QUICK / seconds)))
     return Amount(executions, values, budget=_budget(executions * seconds)), _LENGTH
 

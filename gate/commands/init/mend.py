@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import MOST_EXECUTIONS, Found, Measured, Row, like, suite_plan
+from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan
 from gate.commands.init.python import ENVIRONMENT, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree
 from gate.config.commands import as_text
@@ -466,7 +466,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
         fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
         # half of it is spare: a host may become twice as slow
-        more = min(MOST_EXECUTIONS * 5 // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1
+        more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1
         plan = replace(plan, executions=max(1, min(plan.executions, int(fit)), more))
     enough = _enough(trial)
     if plan == found.plan and not lean and 60 * plan.budget < enough <= 60 * _LONGEST:
