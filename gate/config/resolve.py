@@ -345,4 +345,6 @@ def _origin(settings: Settings, path: Path) -> str:
         sources = [
             (file, ("benchmark", i, *path[2:])) for file, own in numbered for i, b in own if b.get("name") == name
         ]
+    # what `show` says, which is read on
+    sources += [(source, (*own[:-1], "show")) for source, own in sources if own[-1] == "detectable"]
     return next((source.place(own) for source, own in sources if has(source.tables, own)), "default")

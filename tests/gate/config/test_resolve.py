@@ -56,7 +56,9 @@ def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     assert warnings == [RulesChanged(("gate.threshold",), "base"), MeasuringChanged("a", changes)]
     assert resolve(BASE, BASE, rules="base").warnings == []
     shows = source('[gate]\nthreshold = "3%"\n[[override]]\nshow = "not-worse"\n')
-    assert resolve(shows, shows, rules="head").warnings == [ReadOn("perfgate.toml:4")]
+    settings = resolve(shows, shows, rules="head")
+    assert settings.warnings == [ReadOn("perfgate.toml:4")]
+    assert {each.key: each.origin for each in effective(settings)}["override[0].detectable"] == "perfgate.toml:4"
 
 
 @pytest.mark.parametrize(
