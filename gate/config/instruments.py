@@ -32,9 +32,12 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """It counts the same each time: executed once a build, without perturbation, and compared as numbers."""
     starts: bool = False
     """It starts a command by itself, so that base and head take turns start by start: each is an execution."""
+    own_clock: bool = False
+    """The program reads the time itself, by the C library's clock, which perfgate can replace."""
 
 
 _SUITE = Traits(suite=True)
+_CLOCKED = Traits(suite=True, own_clock=True)
 # A closed table and no list of what there is: the run lines of these eleven carry no traits, in files that were written
 # years ago. Whoever decides over them needs what held when they were measured, whatever their files in harness say by
 # then, and without importing one. An instrument that is added declares its traits in its own file, and its run lines
@@ -42,15 +45,15 @@ _SUITE = Traits(suite=True)
 KNOWN: Mapping[str, Traits] = {
     "hyperfine": Traits(floor=_FLOOR),
     "spawn": Traits(floor=_FLOOR, starts=True),
-    "values": Traits(chief=None),
+    "values": Traits(chief=None, own_clock=True),
     "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
     # what the one timer measures, which may be of CPU time
-    "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True),
-    "pyperf": _SUITE,
-    "google-benchmark": _SUITE,
+    "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True, own_clock=True),
+    "pyperf": _CLOCKED,
+    "google-benchmark": _CLOCKED,
     "go": _SUITE,
-    "criterion": _SUITE,
+    "criterion": _CLOCKED,
     "jmh": _SUITE,
 }
 """The instruments whose traits no run line carries."""

@@ -317,6 +317,9 @@ class Benchmark(Table, frozen=True, kw_only=True):
     "perf_stat" and "callgrind" count; the others run a suite (docs/suites.md)."""
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
+    clock: Literal["active", "wall"] = "active"
+    """What a program that measures itself reads as the time on Linux, of all instruments but Go and JMH: "active"
+    stands still while it waits for a processor (docs/turns.md)."""
     warmup: Annotated[int, Meta(ge=0, le=10_000_000)] | Literal["auto"] = 0
     """Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md)."""
     include: list[str] = msgspec.field(default_factory=lambda: ["*"])

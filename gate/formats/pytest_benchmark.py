@@ -13,8 +13,6 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 
 FORMAT = Format(title="pytest-benchmark (`--benchmark-json`, `--benchmark-save`)", again="process")
-_ONE_TASK = 0.95
-"""The share of the CPU time from which one thread did the work."""
 _CPU_TIMERS = ("process_time", "thread_time")
 _HOST = {
     "node": "hostname", "system": "system", "release": "kernel", "machine": "machine",
@@ -36,13 +34,6 @@ class _Stats(msgspec.Struct):
     rounds: float | None = None
 
 
-class _Clock(msgspec.Struct):
-    """What the clock of harness/instruments/pytest_clocks.py saw."""
-
-    active: list[float]
-    own: float
-
-
 class _Benchmark(msgspec.Struct):
     name: str = ""
     fullname: str = ""
@@ -51,7 +42,6 @@ class _Benchmark(msgspec.Struct):
     param: Any = None
     stats: _Stats | None = None
     options: dict[str, Any] | None = None
-    perfgate: _Clock | None = None
 
 
 class _Report(msgspec.Struct):
@@ -77,8 +67,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each benchmark with rounds, and aggregates for one without; named by the node id.
 
-    The metric is "time", or "cpu_time" where the timer was a clock of CPU time. "active" is its view without what the
-    thread waited for a processor, sharp where one thread did the work.
+    The metric is "time", or "cpu_time" where the timer was a clock of CPU time.
     """
     report = source.document(_Report, "pytest-benchmark's JSON")
     yield _about(report)
@@ -101,10 +90,6 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
         elif stats.data and all(isinstance(value, float) for value in stats.data):
             metrics = {metric: Metric(unit="s", values=[value for value in stats.data if isinstance(value, float)])}
-            clock = each.perfgate
-            if clock is not None and min(clock.active, default=0.0) > 0:
-                sharp = clock.own >= _ONE_TASK
-                metrics["active"] = Metric(unit="s", values=clock.active, view_of=metric, sharp=sharp)
             yield Measured(benchmark=name, metrics=metrics, labels=labels)
         else:
             # the rounds were left out, or some of them are gone

@@ -292,6 +292,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """What else a result file of another tool says of the values: "goos", "commit"."""
     own: float | None = None
     """Of a command: what its first task ran, as a share of all its processor time; None: not known."""
+    waited: float | None = None
+    """Of a program that measured itself by active time: the seconds its clock stood still; None: it had none."""
     outlived: bool = False
     """Whether something that the command started went on after it had ended."""
 

@@ -27,6 +27,7 @@ from harness.build.conditions import Conditions, Recipe, in_project, keeps_by_pa
 from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
 from harness.host.shims import behind
+from harness.instruments import active_clock
 from harness.loop.execution import Executions
 from harness.process.affinity import before_others
 from harness.process.budget import BoundedExecutor, Budget
@@ -86,8 +87,11 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     paths, commands = _paths(job.project), _commands(job.project)
     # by the project's own layouts: a calibration, which draws its own, measures the programs of a check
     aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
-    clock = any(b.instrument == "go" for side in SIDES for b in settings.sides[side].benchmark)
+    benchmarks = [each for side in SIDES for each in settings.sides[side].benchmark]
+    clock = any(each.instrument == "go" for each in benchmarks)
     make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned, clock=clock)
+    if any(each.measured.own_clock and each.clock == "active" for each in benchmarks):
+        active_clock.build(shims, os.environ)
     with (
         before_others(),
         closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,

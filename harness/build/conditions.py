@@ -11,6 +11,7 @@ from gate.config.study import Study
 from gate.config.types import BuildTable
 from gate.model import Side
 from harness.build.perturb import without_shims
+from harness.instruments import active_clock
 from harness.process.budget import Budget
 from harness.process.execute import Executor, environment_difference
 from harness.sandbox.sandbox import Sandbox
@@ -81,7 +82,7 @@ class Conditions:
         replaced = {name for name, value in given.items() if environment.get(name) == value}
         kept = {name: value for name, value in environment.items() if name not in replaced}
         restored = {name: own[name] for name in replaced if name in own}
-        return environment_difference(self.caller, without_shims(kept | restored, self.shims))
+        return environment_difference(self.caller, without_shims(active_clock.without(kept | restored), self.shims))
 
 
 _TOLD_OTHERWISE = {

@@ -9,8 +9,7 @@ from gate.config.instruments import Traits
 from gate.formats import pytest_benchmark
 from gate.formats.parts.output import Suite
 from harness.instruments.declaration import Declared, Found
-from harness.instruments.pytest_benchmark import CLOCK, with_modules
-from harness.instruments.suite import Call, SuiteInstrument, at_least
+from harness.instruments.suite import Call, SuiteInstrument, at_least, with_modules
 from harness.process.execute import Outcome
 
 _RUNNER = Path(__file__).with_name("asv_suite.py")
@@ -31,9 +30,8 @@ class Asv(SuiteInstrument):
         return () if any(word.split("=")[0] == "--bench" for word in call.words) else (f"--bench=^{at_least(globs)}$",)
 
     def environment(self, call: Call) -> dict[str, str]:
-        """Put the module where the interpreter finds it, and the clock."""
-        modules = (CLOCK, "sitecustomize"), (_RUNNER, "perfgate_asv")
-        return with_modules(call.output.parent, call.variables, *modules)
+        """Put the module where the interpreter finds it."""
+        return with_modules(call.output.parent, call.variables, (_RUNNER, "perfgate_asv"))
 
     def rest(self, call: Call) -> Suite:
         """Read what did not fail: what failed has no samples, and standard error says why.
@@ -49,4 +47,4 @@ class Asv(SuiteInstrument):
         return f"{outcome.status}: asv_runner is not installed beside it" if lacking else outcome.status
 
 
-INSTRUMENT = Declared(lambda _: Found(Asv()), traits=Traits(suite=True))
+INSTRUMENT = Declared(lambda _: Found(Asv()), traits=Traits(suite=True, own_clock=True))

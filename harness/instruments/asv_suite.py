@@ -1,7 +1,7 @@
 """Runs the time_* benchmarks of a suite of asv by asv's own runner, in one process: python -m perfgate_asv FOLDER.
 
 A file of its own for the project's interpreter, standard library and asv_runner only, for Python 3.8 and later. It
-writes what pytest-benchmark's JSON holds of benchmarks, with what the clock beside it tells of each sample.
+writes what pytest-benchmark's JSON holds of benchmarks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import time
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _run(case: Any, options: argparse.Namespace, timer: Any) -> Iterator[dict[str, Any]]:
+_DISCOVERY = "asv_runner.discovery"
+
+
+def _run(case: Any, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield what comes of a benchmark with each of its parameters."""
     for place, values in enumerate(itertools.product(*case.params)):
         name = f"{case.name}({', '.join(values)})" if values else case.name
@@ -40,8 +42,6 @@ def _run(case: Any, options: argparse.Namespace, timer: Any) -> Iterator[dict[st
             case.repeat, case.sample_time = (options.samples, options.samples, 60), options.sample_time
             if case.warmup_time < 0:
                 case.warmup_time = options.sample_time
-            if case.timer is time.perf_counter:
-                case.timer = timer
             done = case.do_run()
             case.do_teardown()
             yield {"fullname": name, "stats": {"iterations": done["number"], "data": done["samples"]}}
@@ -53,7 +53,7 @@ def _run(case: Any, options: argparse.Namespace, timer: Any) -> Iterator[dict[st
 def main() -> None:
     """Run what is named, and write the file."""
     # of the folder beside this one's, and of the project's environment: nothing that perfgate itself depends on
-    clocks, discovery = map(import_module, ("perfgate_clocks", "asv_runner.discovery"))
+    discovery = import_module(_DISCOVERY)
     parser = argparse.ArgumentParser(prog="perfgate_asv")
     parser.add_argument("folder")
     parser.add_argument("--bench", metavar="REGEX")
@@ -62,7 +62,6 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=5)
     parser.add_argument("--output", default=os.devnull)
     options = parser.parse_args()
-    timer = clocks.perf_counter if clocks.begin() else time.perf_counter
     folder = Path(options.folder).resolve()
     sys.path.insert(0, str(folder.parent))
     found: list[dict[str, Any]] = []
@@ -71,11 +70,9 @@ def main() -> None:
             cache = None if options.list else case.do_setup_cache()
             if cache is not None:
                 case.set_cache(cache)
-            found += _run(case, options, timer)
-    timed = {"benchmarks": [each for each in found if each["stats"]]}
-    clocks.Writer().pytest_benchmark_update_json(None, None, timed)
+            found += _run(case, options)
     Path(options.output).write_text(json.dumps({"machine_info": {}, "benchmarks": found}), encoding="utf-8")
-    sys.exit(len(timed["benchmarks"]) < len(found))
+    sys.exit(not all(each["stats"] for each in found))
 
 
 if __name__ == "__main__":

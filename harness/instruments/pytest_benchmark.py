@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from gate.formats import pytest_benchmark
 from harness.instruments.declaration import built_in
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
-CLOCK = Path(__file__).with_name("pytest_clocks.py")
-"""The sitecustomize module that tells how long a program waited."""
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
 _ROUND = "0.01"
@@ -55,10 +51,6 @@ class PytestBenchmark(SuiteInstrument):
         plain = all(re.fullmatch(r"test\w+", name) for name in names)
         return () if "-k" in call.words or not plain else ("-k", " or ".join(dict.fromkeys(names)))
 
-    def environment(self, call: Call) -> dict[str, str]:
-        """Put the clock before everything that the interpreter finds; one that ignores it measures wall time alone."""
-        return with_modules(call.output.parent, call.variables, (CLOCK, "sitecustomize"))
-
     def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
         """Return whether pytest says that it collected no test."""
         return outcome.code == 5
@@ -78,26 +70,6 @@ class PytestBenchmark(SuiteInstrument):
             counts = [f"{count} {what}" for count, what in summaries[-1]] if summaries else []
             return f"{outcome.status}: {' and '.join(counts)}" if counts else outcome.status
         return outcome.status
-
-
-def with_modules(folder: Path, variables: Mapping[str, str], *modules: tuple[Path, str]) -> dict[str, str]:
-    """Put modules before everything that the interpreter finds; return the variable that does.
-
-    Args:
-        folder: where they are put.
-        variables: the environment of the interpreter.
-        modules: the file of each, and its name there; each has a folder of its own, as some leave theirs.
-    """
-    before = variables.get("PYTHONPATH")
-    folders = []
-    for source, name in modules:
-        module = folder / f"perfgate-{name}" / f"{name}.py"
-        module.parent.mkdir(exist_ok=True)
-        module.parent.chmod(0o755)
-        module.write_bytes(source.read_bytes())
-        module.chmod(0o644)
-        folders.append(str(module.parent))
-    return {"PYTHONPATH": os.pathsep.join([*folders, *([before] if before else [])])}
 
 
 INSTRUMENT = built_in(PytestBenchmark())

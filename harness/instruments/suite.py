@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -169,6 +170,26 @@ def with_options(benchmark: Benchmark, argv: tuple[str, ...], options: Sequence[
         # behind a last newline they would be a command of their own
         return (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}")
     return (*argv, *options)
+
+
+def with_modules(folder: Path, variables: Mapping[str, str], *modules: tuple[Path, str]) -> dict[str, str]:
+    """Put modules before everything that the interpreter finds; return the variable that does.
+
+    Args:
+        folder: where they are put.
+        variables: the environment of the interpreter.
+        modules: the file of each, and its name there; each has a folder of its own, as some leave theirs.
+    """
+    before = variables.get("PYTHONPATH")
+    folders = []
+    for source, name in modules:
+        module = folder / f"perfgate-{name}" / f"{name}.py"
+        module.parent.mkdir(exist_ok=True)
+        module.parent.chmod(0o755)
+        module.write_bytes(source.read_bytes())
+        module.chmod(0o644)
+        folders.append(str(module.parent))
+    return {"PYTHONPATH": os.pathsep.join([*folders, *([before] if before else [])])}
 
 
 def at_least(globs: Iterable[str]) -> str:

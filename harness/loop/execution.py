@@ -25,6 +25,7 @@ from gate.removal import remove_tree
 from gate.units import whole_of
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
+from harness.instruments import active_clock
 from harness.instruments.protocol import (
     MOST_VALUES,
     OUTPUT,
@@ -163,6 +164,8 @@ class Executions:
             argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
+                # who looks at it would see the clock's own calls
+                environment=active_clock.without(measured.command.environment),
                 stdout=printed, max_stdout=benchmark.max_output.value,
                 cpus=benchmark.cpus, priority=benchmark.priority, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
@@ -300,11 +303,15 @@ class Executions:
             benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
             execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
             warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
+            waited=active_clock.stood_still(attempt.context.scratch),
         )  # fmt: skip
 
     def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
         """Give the process of an execution."""
         command = self._instruments[benchmark.instrument].prepare(benchmark, context)
+        if benchmark.measured.own_clock and benchmark.clock == "active":
+            added = active_clock.variables(self.conditions.shims, context.scratch, command.environment)
+            command = replace(command, environment={**command.environment, **added})
         if context.confined is not None:
             # a launcher starts the program inside, and stays outside itself
             enters = entered(context.confined) if command.launch is not None else ()

@@ -290,11 +290,3 @@ def test_the_timer_says_what_was_measured(timer: str, metric: str) -> None:
     """As pytest-benchmark 5.3.1 writes it with --benchmark-timer=time.process_time."""
     options = {"disable_gc": False, "timer": timer, "min_rounds": 2, "max_time": 0.0, "min_time": 0.01, "warmup": False}
     assert live({"options": options}) == {metric: Series("s", [0.5, 0.25])}
-
-
-@pytest.mark.parametrize(("own", "sharp"), [(1.0, True), (0.95, True), (0.94, False)])
-def test_active_time_is_a_view_and_sharp_where_one_thread_did_the_work(own: float, sharp: bool) -> None:
-    active = Series("s", [0.25, 0.125], view_of="time", sharp=sharp)
-    found = live({"perfgate": {"active": [0.25, 0.125], "own": own}})
-    assert found == {"time": Series("s", [0.5, 0.25]), "active": active}
-    assert list(live({"perfgate": {"active": [0.25, 0.0], "own": own}})) == ["time"]

@@ -1,0 +1,105 @@
+"""A clock for programs that measure themselves: it stands still while they wait for a processor (active_clock.c)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from gate.formats.parts.output import OutputError
+from harness.instruments.protocol import read_regular
+
+_SOURCE = Path(__file__).with_suffix(".c")
+_LIBRARY = "active_clock.so"
+_PRELOAD = "LD_PRELOAD"
+_TOLD = "PERFGATE_CLOCK"
+_FILE = "clock"
+"""In the scratch directory of an execution: for how long the clocks of its processes stood still."""
+_LONGEST = 1 << 16
+"""Bytes of it; more is not what the clocks wrote."""
+_SECONDS = 60
+
+
+def build(directory: Path, environment: Mapping[str, str]) -> None:
+    """Put it into a directory if programs of this machine take it and the kernel counts waits; compiled once for all.
+
+    environment: of the caller. Raises: OSError: the directory cannot be written.
+    """
+    library = directory / _LIBRARY
+    # what separates libraries there
+    if sys.platform != "linux" or re.search(r"[\s:]", str(library)):
+        return
+    digest = hashlib.sha256(_SOURCE.read_bytes() + platform.machine().encode()).hexdigest()[:16]
+    cache = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME") or "", ".cache")  # noqa: PTH118
+    kept = Path(cache, "perfgate", f"active-clock-{digest}.so")
+    if kept.is_absolute() and kept.is_file():
+        shutil.copyfile(kept, library)
+        return
+    if not _compiled(library, environment) or not kept.is_absolute():
+        return
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        # other runs do the same
+        new = kept.with_name(f".{kept.name}-{os.getpid()}")
+        shutil.copyfile(library, new)
+        new.replace(kept)
+
+
+def _compiled(library: Path, environment: Mapping[str, str]) -> bool:
+    """Compile it, and return whether a program that was given it told something; else there is no library."""
+    path = environment.get("PATH", os.defpath)
+    compiler = next(filter(None, (shutil.which(name, path=path) for name in ("cc", "gcc", "clang"))), None)
+    if compiler is None:
+        return False
+    # without the C library by name: a program that has another one finds the functions in its own
+    options = ("-O2", "-shared", "-fPIC", "-nodefaultlibs", "-o", str(library), str(_SOURCE))
+    with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
+        compiling: tuple[list[str], dict[str, str]] = ([compiler, *options], {})
+        for argv, own in (compiling, ([sys.executable, "-ISc", ""], _variables(library, Path(scratch), {}))):
+            with suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(argv, capture_output=True, timeout=_SECONDS, env={**environment, **own})
+        works = stood_still(Path(scratch)) is not None
+    if not works:
+        library.unlink(missing_ok=True)
+    return works
+
+
+def variables(directory: Path | None, scratch: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what is to be set for an execution, whose environment is given otherwise; nothing: there is no clock."""
+    if directory is None or not (directory / _LIBRARY).is_file():
+        return {}
+    return _variables(directory / _LIBRARY, scratch, environment)
+
+
+def _variables(library: Path, scratch: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    before = environment.get(_PRELOAD)
+    return {_PRELOAD: f"{library}{f':{before}' if before else ''}", _TOLD: str(scratch / _FILE)}
+
+
+def without(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what `variables` sets."""
+    result = {name: value for name, value in environment.items() if name != _TOLD}
+    if _TOLD in environment:
+        _, _, rest = result.pop(_PRELOAD, "").partition(":")
+        result |= {_PRELOAD: rest} if rest else {}
+    return result
+
+
+def stood_still(scratch: Path) -> float | None:
+    """Return for how many seconds the clock of an execution stood still, of its processes the longest; None: no clock.
+
+    Its programs could have written anything there.
+    """
+    try:
+        told = [int(line) for line in (read_regular(scratch / _FILE, _LONGEST) or b"").split()]
+    except (OutputError, ValueError):
+        return None
+    return max(told) * 1e-9 if told else None

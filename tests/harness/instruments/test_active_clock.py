@@ -1,0 +1,182 @@
+"""The clock that stands still while a program waits for a processor: what it leaves out, what it does not, who gets it."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from harness.instruments import active_clock
+from tests.support.project import Project
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not any(map(int, Path("/proc/thread-self/schedstat").read_text().split())),
+    reason="this kernel counts no waiting",
+)
+# beside another program on one processor, the rest of the program has waited for about as long as it ran
+BESIDE = """\
+import os, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+other = os.fork()
+if not other:
+    while True: pass
+begin, ran, at = time.perf_counter(), time.process_time(), time.time()
+while time.process_time() < ran + 0.3: pass
+print(time.perf_counter() - begin, time.time() - at)
+os.kill(other, 9)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("clock")
+    active_clock.build(path, os.environ)
+    assert [each.name for each in path.iterdir()] == ["active_clock.so"]
+    return path
+
+
+def told(folder: Path, scratch: Path, *argv: str) -> list[float]:
+    """Run a program with the clock; return the numbers that it prints."""
+    own = active_clock.variables(folder, scratch, os.environ)
+    done = subprocess.run(argv, env={**os.environ, **own}, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return [float(word) for word in done.stdout.split()]
+
+
+def test_what_others_run_is_left_out_and_told(folder: Path, tmp_path: Path) -> None:
+    active, wall = told(folder, tmp_path, sys.executable, "-c", BESIDE)
+    assert active == pytest.approx(0.3, rel=0.1)
+    stood = active_clock.stood_still(tmp_path)
+    # the start of the program has waited too
+    assert stood is not None and stood > max(0.1, wall - active - 0.02)
+
+
+def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path: Path) -> None:
+    """Also those until a time of this clock, which is behind the system's by then, of C and of Rust's futex."""
+    source = tmp_path / "waits.c"
+    source.write_text(
+        textwrap.dedent("""\
+        #define _GNU_SOURCE
+        #include <errno.h>
+        #include <linux/futex.h>
+        #include <pthread.h>
+        #include <sched.h>
+        #include <semaphore.h>
+        #include <signal.h>
+        #include <stdio.h>
+        #include <sys/syscall.h>
+        #include <time.h>
+        #include <unistd.h>
+        static double at(clockid_t id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+        static struct timespec after(clockid_t id) {
+            struct timespec t; clock_gettime(id, &t); t.tv_nsec += 100000000;
+            if (t.tv_nsec >= 1000000000) { t.tv_nsec -= 1000000000; t.tv_sec++; }
+            return t;
+        }
+        static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+        static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+        #define TIMED(call) { double begin = at(CLOCK_MONOTONIC); call; printf("%f ", at(CLOCK_MONOTONIC) - begin); }
+        int main(void) {
+            cpu_set_t one; CPU_ZERO(&one); CPU_SET(sched_getcpu(), &one); sched_setaffinity(0, sizeof one, &one);
+            pid_t other = fork(); if (!other) for (;;) {}
+            while (at(CLOCK_PROCESS_CPUTIME_ID) < 0.2) {}
+            kill(other, SIGKILL);
+            pthread_mutex_lock(&mutex);
+            sem_t none; sem_init(&none, 0, 0);
+            int word = 0;
+            struct timespec t, tenth = {0, 100000000};
+            TIMED(nanosleep(&tenth, 0))
+            TIMED(t = after(CLOCK_MONOTONIC); clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, 0))
+            TIMED(t = after(CLOCK_MONOTONIC); pthread_cond_clockwait(&cond, &mutex, CLOCK_MONOTONIC, &t))
+            TIMED(t = after(CLOCK_REALTIME); pthread_cond_timedwait(&cond, &mutex, &t))
+            TIMED(t = after(CLOCK_MONOTONIC); sem_clockwait(&none, CLOCK_MONOTONIC, &t))
+            TIMED(t = after(CLOCK_MONOTONIC);
+                  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, &t, 0, FUTEX_BITSET_MATCH_ANY))
+            return 0;
+        }
+        """)
+    )
+    program = tmp_path / "waits"
+    subprocess.run(["cc", "-O1", "-o", program, source, "-pthread"], check=True)
+    waits = told(folder, tmp_path, str(program))
+    assert len(waits) == 6
+    # a tenth of a second by both clocks: the system's is ahead by as much as the program waited
+    assert min(waits) > 0.099
+    stood = active_clock.stood_still(tmp_path)
+    assert stood is not None and stood > 0.1
+
+
+def test_times_of_several_threads_and_of_children_never_go_back(folder: Path, tmp_path: Path) -> None:
+    program = """
+    import os, threading, time
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    seen, ended = [], []
+    def other():
+        while not ended: seen.append(time.perf_counter()); time.sleep(1e-4)
+    thread = threading.Thread(target=other)
+    thread.start()
+    for _ in range(300):
+        sum(range(20000)); seen.append(time.perf_counter())
+    ended.append(1)
+    thread.join()
+    print(min(b - a for a, b in zip(seen, seen[1:])), flush=True)
+    if not os.fork():
+        begin, ran = time.perf_counter(), time.process_time()
+        sum(range(5_000_000))
+        print((time.perf_counter() - begin) / (time.process_time() - ran), flush=True)
+    else: os.wait()
+    """
+    backward, child = told(folder, tmp_path, sys.executable, "-c", textwrap.dedent(program))
+    assert backward >= 0
+    assert child == pytest.approx(1, rel=0.1)
+
+
+def test_own_libraries_stay_and_nothing_of_it_is_repeated_by_hand(folder: Path, tmp_path: Path) -> None:
+    given = {"LD_PRELOAD": "theirs.so", "HOME": "/"}
+    own = given | active_clock.variables(folder, tmp_path, given)
+    assert own["LD_PRELOAD"] == f"{folder}/active_clock.so:theirs.so"
+    assert active_clock.without(own) == given
+    assert active_clock.without({"A": "b"} | active_clock.variables(folder, tmp_path, {})) == {"A": "b"}
+    # no compiler, no clock
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    active_clock.build(bare, {"PATH": str(bare)})
+    assert active_clock.variables(bare, tmp_path, given) == {}
+
+
+@pytest.mark.parametrize("clock", ["active", "wall"])
+def test_what_measures_itself_reads_it_and_what_perfgate_times_does_not(tmp_path: Path, clock: str) -> None:
+    project = Project(tmp_path / "project")
+    shown = "import os; print(1 + ('active_clock.so' in os.environ.get('LD_PRELOAD', '')))"
+    without = "import os; assert 'LD_PRELOAD' not in os.environ"
+    project.write(
+        "perfgate.toml",
+        f"""
+[plan]
+builds = 1
+executions = 1
+iterations = 1
+[[benchmark]]
+name = "own"
+instrument = "values"
+clock = "{clock}"
+command = ["python3", "-c", "{shown}"]
+[[benchmark]]
+name = "timed"
+command = ["python3", "-c", "{without}"]
+""",
+    )
+    project.commit()
+    done = project.perfgate("measure", "--base", "HEAD")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in project.lines()]
+    own, timed = (
+        [each for each in found if each.get("benchmark") == name and "metrics" in each] for name in ("own", "timed")
+    )
+    assert own and timed
+    assert {each["metrics"]["time"]["values"][0] for each in own} == {2.0 if clock == "active" else 1.0}
+    assert {each.get("waited") is not None for each in own} == {clock == "active"}
+    assert not any(each.get("waited") for each in timed)
