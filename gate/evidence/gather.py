@@ -492,6 +492,10 @@ def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, floa
     return dict.fromkeys(SIDES, min(shortest_step(each.values) * to_base(each.unit)[1] for each in every))
 
 
+_WAITED = 0.1
+"""A share of the time that a clock stood still, from which times differ from what a reader's own clock would show."""
+
+
 def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
     """Count executions that reached no steady state, gave fewer values than asked for, or left work behind.
 
@@ -516,4 +520,8 @@ def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int)
     outlived = {side: sum(e.outlived for e, _ in own) for side, own in of.items()}
     if any(outlived.values()):
         found.append(warn.Outlived(outlived["base"], outlived["head"], len(executions)))
+    told = [(e.waited, e.seconds) for e, _ in (*of["base"], *of["head"]) if e.waited is not None and e.seconds]
+    waited = sum(own for own, _ in told) / sum(seconds for _, seconds in told) if told else 0.0
+    if waited >= _WAITED:
+        found.append(warn.ClockStood(min(1.0, waited)))
     return found

@@ -294,7 +294,7 @@ class Executions:
 
     def record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
         """Record what an execution gave."""
-        step = attempt.step
+        step, stood = attempt.step, active_clock.stood_still(attempt.context.scratch)
         instrument = self._instruments[attempt.benchmark.instrument]
         # spawn's launcher spends it
         if attempt.context.longer and not isinstance(instrument, Spawn):
@@ -303,7 +303,7 @@ class Executions:
             benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
             execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
             warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
-            waited=active_clock.stood_still(attempt.context.scratch),
+            waited=None if stood is None else stood * seconds / max(outcome.seconds, stood),
         )  # fmt: skip
 
     def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:

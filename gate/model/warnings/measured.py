@@ -247,6 +247,12 @@ class Outlived(_SomeExecutions, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class ClockStood(Later, frozen=True):
+    says = "its clock stood still while it waited for a processor, {share:share} of the time: it tells active time"
+    share: float
+    """Of what its executions took."""
+
+
 class ValuesShort(_SomeExecutions, frozen=True):
     says = (
         "{some} gave fewer than the {asked:value} asked for ({sides}), and others exactly as many: "

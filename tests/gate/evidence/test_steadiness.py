@@ -7,7 +7,7 @@ import pytest
 
 from gate.evidence.gather import iteration_warnings
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
-from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
+from gate.model.warnings.measured import ClockStood, NotSteady, Outlived, ValuesShort
 from harness.instruments.steady import steady_from
 
 
@@ -50,6 +50,9 @@ def test_too_few_values_to_tell_and_what_went_on() -> None:
     late = [msgspec.structs.replace(each, outlived=each.execution > 0) for each in head]
     assert iteration_warnings([*base, *head], "time", 1) == []
     assert iteration_warnings([*base, *late], "time", 1) == [Outlived(0, 2, 5)]
+    for seconds, said in ((0.5, [ClockStood(0.25)]), (0.1, [])):
+        stood = [msgspec.structs.replace(each, waited=seconds, seconds=2.0) for each in head]
+        assert iteration_warnings([*base, *stood], "time", 1) == said
 
 
 @pytest.mark.parametrize(

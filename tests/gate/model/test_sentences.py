@@ -172,6 +172,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.NotSteady(2, 1, 6, None), "3 of 6 starts reached no steady state (2 of base and 1 of head): all their values count"),
     (m.NotSteady(0, 1, 3, 10), "1 of 3 starts reached no steady state (1 of head): all their values count; fewer than 10 values cannot show one"),
     (m.Outlived(0, 7, 40), "after 7 of 40 starts (7 of head) a process that the command had started still ran: no value includes its work"),
+    (m.ClockStood(0.43), "its clock stood still while it waited for a processor, 43.0% of the time: it tells active time"),
     (m.ValuesShort(2, 1, 20, 10), "3 of 20 starts gave fewer than the 10 values asked for (2 of base and 1 of head), and others exactly as many: was their output cut off?"),
     (m.IdenticalBuilds((m.SameBuilds(2, "base", ""), m.SameBuilds(2, "head", "opt=O3"))), "all 2 builds of base are one program, as are all 2 builds of head at opt=O3: layout was not varied (several object files, -ffunction-sections with lld, or {seed} let layouts differ)"),
     (m.ProvedInPart(("a", "b")), "a, b: unaffected in some sessions and measured in others: only the values count"),
