@@ -32,6 +32,8 @@ _JAR = "perfgate-jmh.jar"
 _CLASSES = ".perfgate-classes"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
+_IN_ORDER = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
+"""Of the compiler's JVM: what goes by the identity of objects, as JMH's list of benchmarks does, is in one order."""
 _SAME_JARS = (
     "allprojects { tasks.withType(AbstractArchiveTask) "
     "{ preserveFileTimestamps = false; reproducibleFileOrder = true } }"
@@ -111,6 +113,10 @@ def _mvn(tree: Tree) -> str:
     return "./mvnw" if ".mvn/wrapper/maven-wrapper.properties" in tree.names and "mvnw" in tree.names else "mvn"
 
 
+def _building(tree: Tree) -> str:
+    return f'MAVEN_OPTS="$MAVEN_OPTS {_IN_ORDER}" {_mvn(tree)} --quiet --batch-mode {_OPTIONS}'
+
+
 def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
     """Order modules by how many benchmarks they hold; a parent that holds those of its children comes last."""
     usable = []
@@ -132,7 +138,7 @@ def _modules(tree: Tree, files: dict[str, str]) -> list[_Module]:
 
 def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
     folder, text = modules[0].directory, modules[0].text
-    mvn, top = f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}", tree.text("pom.xml")
+    mvn, top = _building(tree), tree.text("pom.xml")
     where, own = "", shlex.quote(folder)
     if folder:
         # with what it is made of, where the pom.xml at the top knows the module
@@ -201,9 +207,7 @@ def look_mains(tree: Tree, ask: Asked) -> Found | None:
         setup, java = f"javac -d {_CLASSES} -sourcepath {top} {path}", f"java -cp {_CLASSES}"
     else:
         where = f" --projects {place} --also-make" if place else ""
-        setup, java = _by_classes(
-            f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}{where}", str(PurePosixPath(place, "target"))
-        )
+        setup, java = _by_classes(f"{_building(tree)}{where}", str(PurePosixPath(place, "target")))
     command = f"{java} {package[1]}.{name}" if package else f"{java} {name}"
     measured, amount = of_script(name, command, tree.text(path))
     rows += [Row(each, "left out: one program is measured") for each in rest]
