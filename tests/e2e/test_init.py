@@ -146,9 +146,9 @@ def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> No
     directory = made(tmp_path, PYTEST)
     (directory / ".venv").symlink_to(environment)
     assert sorted(checked(directory, kind="pytest-benchmark")) == [
-        ("pytest/tests/test_work.py::test_once", "active"),
-        ("pytest/tests/test_work.py::test_work[100000]", "active"),
-        ("pytest/tests/test_work.py::test_work[10]", "active"),
+        ("pytest/tests/test_work.py::test_once", "time"),
+        ("pytest/tests/test_work.py::test_work[100000]", "time"),
+        ("pytest/tests/test_work.py::test_work[10]", "time"),
     ]
 
 
