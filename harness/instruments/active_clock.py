@@ -59,11 +59,12 @@ def _compiled(library: Path, environment: Mapping[str, str]) -> bool:
     compiler = next(filter(None, (shutil.which(name, path=path) for name in ("cc", "gcc", "clang"))), None)
     if compiler is None:
         return False
-    # without the C library by name: a program that has another one finds the functions in its own
-    options = ("-O2", "-shared", "-fPIC", "-nodefaultlibs", "-o", str(library), str(_SOURCE))
+    # without the C library by name: a program that has another one finds the functions in its own; before glibc 2.34
+    # not every program has dlsym
+    options = ("-O2", "-shared", "-fPIC", "-nodefaultlibs", "-o", str(library), str(_SOURCE), "-ldl")
     with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
         compiling: tuple[list[str], dict[str, str]] = ([compiler, *options], {})
-        for argv, own in (compiling, ([sys.executable, "-ISc", ""], _variables(library, Path(scratch), {}))):
+        for argv, own in (compiling, (["true"], _variables(library, Path(scratch), {}))):
             with suppress(OSError, subprocess.TimeoutExpired):
                 subprocess.run(argv, capture_output=True, timeout=_SECONDS, env={**environment, **own})
         works = stood_still(Path(scratch)) is not None

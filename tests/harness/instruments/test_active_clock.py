@@ -19,17 +19,22 @@ pytestmark = pytest.mark.skipif(
     or not any(map(int, Path("/proc/thread-self/schedstat").read_text().split())),
     reason="absent: cc, or a kernel that counts how long a thread waits (no clock was made)",
 )
-# beside another program on one processor, the rest of the program has waited for about as long as it ran
+# Beside another program on one processor, the rest of the program has waited for about as long as it ran.
 BESIDE = """\
 import os, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-other = os.fork()
-if not other:
-    while True: pass
-begin, ran, at = time.perf_counter(), time.process_time(), time.time()
-while time.process_time() < ran + 0.3: pass
-print(time.perf_counter() - begin, time.time() - at)
-os.kill(other, 9)
+def beside():
+    other = os.fork()
+    if not other:
+        while True: pass
+    begin, ran, at = time.perf_counter(), time.process_time(), time.time()
+    while time.process_time() < ran + 0.1: pass
+    print(time.perf_counter() - begin, time.time() - at, flush=True)
+    os.kill(other, 9)
+for _ in range(3): beside()
+if os.fork(): os.wait()
+else:
+    for _ in range(3): beside()
 """
 
 
@@ -50,11 +55,16 @@ def told(folder: Path, scratch: Path, *argv: str) -> list[float]:
 
 
 def test_what_others_run_is_left_out_and_told(folder: Path, tmp_path: Path) -> None:
-    active, wall = told(folder, tmp_path, sys.executable, "-c", BESIDE)
-    assert active == pytest.approx(0.3, rel=0.1)
-    stood = active_clock.stood_still(tmp_path)
+    found = told(folder, tmp_path, sys.executable, "-c", BESIDE)
+    # of a program and of one that it forked; a page that is read from a disk is waited for, on any machine
+    for own in (found[:6], found[6:]):
+        assert min(own[::2]) == pytest.approx(0.1, rel=0.1)
+        assert min(own[1::2]) > 0.15
     # the start of the program has waited too
-    assert stood is not None and stood > max(0.1, wall - active - 0.02)
+    stood = active_clock.stood_still(tmp_path)
+    assert stood is not None and stood > max(
+        wall - active for active, wall in zip(found[::2], found[1::2], strict=True)
+    )
 
 
 def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path: Path) -> None:
@@ -112,29 +122,21 @@ def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path
     assert stood is not None and stood > 0.1
 
 
-def test_times_of_several_threads_and_of_children_never_go_back(folder: Path, tmp_path: Path) -> None:
+def test_what_happens_later_in_another_thread_is_later(folder: Path, tmp_path: Path) -> None:
     program = """
     import os, threading, time
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    seen, ended = [], []
-    def other():
-        while not ended: seen.append(time.perf_counter()); time.sleep(1e-4)
-    thread = threading.Thread(target=other)
-    thread.start()
-    for _ in range(300):
-        sum(range(20000)); seen.append(time.perf_counter())
-    ended.append(1)
-    thread.join()
-    print(min(b - a for a, b in zip(seen, seen[1:])), flush=True)
-    if not os.fork():
-        begin, ran = time.perf_counter(), time.process_time()
-        sum(range(5_000_000))
-        print((time.perf_counter() - begin) / (time.process_time() - ran), flush=True)
-    else: os.wait()
+    seen = [time.perf_counter()]
+    for _ in range(200):
+        other = threading.Thread(target=lambda: (sum(range(20000)), seen.append(time.perf_counter())))
+        other.start()
+        sum(range(20000))
+        other.join()
+        seen.append(time.perf_counter())
+    print(min(b - a for a, b in zip(seen, seen[1:])))
     """
-    backward, child = told(folder, tmp_path, sys.executable, "-c", textwrap.dedent(program))
-    assert backward >= 0
-    assert child == pytest.approx(1, rel=0.1)
+    (least,) = told(folder, tmp_path, sys.executable, "-c", textwrap.dedent(program))
+    assert least >= 0
 
 
 def test_own_libraries_stay_and_nothing_of_it_is_repeated_by_hand(folder: Path, tmp_path: Path) -> None:
