@@ -7,7 +7,7 @@ a merge base is looked for deeper step by step.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -229,37 +229,16 @@ _LONGEST = 1024
 """Bytes that a pointer has at most, says git lfs."""
 
 
-def lfs_files(repository: Repository) -> list[str]:
-    """List the files that .gitattributes gives to git lfs, as paths of the repository."""
+def has_pointers(repository: Repository) -> bool:
+    """Return whether a checkout has pointers of git lfs in place of files that .gitattributes gives to it."""
     # pathspecs are taken literally elsewhere
     git = repository.git.seeing(GIT_LITERAL_PATHSPECS="0")
-    return git.entries("ls-files", "-z", "--", ":(attr:filter=lfs)")
-
-
-def pointers(repository: Repository, files: Sequence[str]) -> list[str]:
-    """Return those of a checkout's files that are pointers: git lfs did not put the content in their place."""
-    found = []
-    for each in files:
+    for each in git.entries("ls-files", "-z", "--", ":(attr:filter=lfs)"):
         path = repository.top / each
         start = b"" if path.is_symlink() else beginning(path, _LONGEST + 1)
         if start.startswith(POINTER) and len(start) <= _LONGEST:
-            found.append(each)
-    return found
-
-
-def fetch_lfs(clone: Clone, revision: str) -> str:
-    """Fetch the content that a commit needs into the local store of git lfs; return what went wrong, "" for nothing.
-
-    Trees take it from there; without it git lfs would ask the server for it, later and without a token. Where git
-    lfs is not installed nothing is asked for: such a checkout holds pointers.
-    """
-    if clone.url is None or clone.git.attempt("lfs", "version").status != 0:
-        return ""
-    gits = [clone.git]
-    if clone.access is not None and clone.access.covers(clone.url):
-        # its server is another path of the same host
-        gits.insert(0, authorised(clone.git, clone.access.server_url + "/", clone.access))
-    return _tried(gits, "lfs", "fetch", REMOTE, revision)
+            return True
+    return False
 
 
 def _tried(gits: Iterable[Git], *words: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> str:

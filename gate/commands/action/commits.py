@@ -11,7 +11,7 @@ from gate.codes import Exit
 from gate.github.event import Event, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.checkout import CheckoutChanged, LfsNotFetched, NoCommonCommit, PointersCheckedOut, TokenLeft
+from gate.model.warnings.checkout import CheckoutChanged, NoCommonCommit, TokenLeft
 from harness.errors import SourceError
 from harness.source import fetching
 from harness.source.git import Access, git_of, persisted_token
@@ -111,25 +111,14 @@ def fetch_missing(
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
     submodules = fetching.fetch_submodules(clone, repository.common, needed)
-    warnings = (*choice.warnings, *submodules, *checkout_warnings(event, repository, clone, choice.compared))
+    warnings = (*choice.warnings, *submodules, *checkout_warnings(event, repository))
     return replace(choice, warnings=warnings)
 
 
-def checkout_warnings(
-    event: Event, repository: Repository, clone: fetching.Clone | None = None, base: str | None = None
-) -> list[AnyWarning]:
-    """Tell what is wrong with a checkout: pointers of git lfs, a token left in it.
-
-    base: a commit whose large files are fetched into the clone.
-    """
-    found: list[AnyWarning] = []
-    if files := fetching.lfs_files(repository):
-        if empty := fetching.pointers(repository, files):
-            found.append(PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)))
-        elif clone and base and (problem := fetching.fetch_lfs(clone, base)):
-            found.append(LfsNotFetched(problem))
+def checkout_warnings(event: Event, repository: Repository) -> list[AnyWarning]:
+    """Tell what is wrong with a checkout: a token left in it."""
     place = persisted_token(repository.git, event.server_url)
-    return [*found, *([TokenLeft(place)] if place else [])]
+    return [TokenLeft(place)] if place else []
 
 
 def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:

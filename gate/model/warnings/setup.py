@@ -37,7 +37,10 @@ class EmbeddedRepository(First, frozen=True):
 
 
 class LfsPointers(First, frozen=True):
-    says = "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
+    says = (
+        "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`, or write "
+        "`lfs: true` under `with:` of actions/checkout"
+    )
 
 
 class LeftBehind(Base, frozen=True):

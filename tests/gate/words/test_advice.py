@@ -138,7 +138,6 @@ NOT_FOLLOWED: dict[type, str] = {
     s.NothingRemembered: "calibrating takes an hour: tests/e2e",
     c.SubmoduleAbsent: "a step of a workflow",
     c.SubmoduleLacksCommit: "a step of a workflow",
-    c.PointersCheckedOut: "a step of a workflow",
     c.TokenLeft: "a step of a workflow",
     c.CheckoutChanged: "a step of a workflow",
     s.OneSessionEach: "a job on another runner",

@@ -20,7 +20,6 @@ import pytest
 from gate.commands.action.commits import (
     ElsewhereError,
     Sides,
-    checkout_warnings,
     fetch_missing,
     refuse_another_checkout,
 )
@@ -28,7 +27,6 @@ from gate.github.event import Event
 from gate.model.choice import BeforePush, FirstParent, MergeBase
 from gate.model.warnings.checkout import (
     NoCommonCommit,
-    PointersCheckedOut,
     SubmoduleAbsent,
     SubmoduleLacksCommit,
     TokenLeft,
@@ -652,23 +650,6 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
         assert isinstance(warning, SubmoduleLacksCommit)
         assert (warning.path, warning.commit) == ("third party/lib", made.feature[1])
         assert TOKEN not in warning.sentence()
-
-
-def test_pointers_of_git_lfs_are_named(origin: Origin, clone: Clones) -> None:
-    place = clone(origin.merge, depth=None)
-    assert checkout_warnings(origin.event(), find_repository(place.top)) == []
-    place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
-    for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
-        place.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
-    place.write("real.bin", "content")
-    place.write("text", "version https://git-lfs.github.com/spec/v1\n")
-    place.commit("large")
-    expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
-    assert checkout_warnings(origin.event(), find_repository(place.top)) == [expected]
-    assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", "HEAD").warnings
-    for name in ("a.bin", "data/b.bin", "e.bin"):
-        place.write(name, "content")
-    assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
 
 
 def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
