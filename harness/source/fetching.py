@@ -6,19 +6,14 @@ a merge base is looked for deeper step by step.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from gate.codes import Exit
-from gate.model.warnings import AnyWarning
-from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
 from gate.walking import beginning
 from harness.errors import SourceError
 from harness.source.git import Access, Git, authorised, holds_password, plain
 from harness.source.repository import Repository, commit_of, names_one, parents_of
-from harness.source.submodules import submodules_at
 
 REMOTE = "origin"
 ADVICE = "add `fetch-depth: 0` under `with:` of actions/checkout"
@@ -183,45 +178,6 @@ def open_clone(repository: Repository, access: Access | None) -> Clone:
     """Return the clone that a checkout belongs to; access: the token and its server."""
     git = plain(repository.git)
     return Clone(git, git.maybe("remote", "get-url", REMOTE), access)
-
-
-_DEEPEST_SUBMODULE = 20
-
-
-def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[AnyWarning, ...]:
-    """Fetch the submodules' commits that both sides need and the checkout's submodules lack; return warnings.
-
-    Nothing is cloned: a submodule that is not checked out is fetched when its tree is made, without a token.
-
-    common: the git directory that holds modules/.
-    """
-    warnings: dict[AnyWarning, None] = {}
-    for revision in revisions:
-        _fetch_submodules(clone, common, revision, "", warnings)
-    return tuple(warnings)
-
-
-def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, warnings: dict[AnyWarning, None]) -> None:
-    if prefix.count("/") > _DEEPEST_SUBMODULE:
-        return
-    for link in submodules_at(clone.git, revision):
-        if clone.git.maybe("config", "--get", f"submodule.{link.name}.update") == "none":
-            continue
-        directory, place = common / "modules" / link.name, prefix + link.path
-        if not (directory / "HEAD").is_file():
-            warnings[SubmoduleAbsent(place)] = None
-            continue
-        # by name, since its own settings may point to a working tree that this checkout lacks; the project's URLs may
-        # not name a transport that runs a command
-        git = replace(clone.git, directory=directory).seeing(
-            GIT_DIR=os.fspath(directory), GIT_WORK_TREE=os.fspath(directory), GIT_PROTOCOL_FROM_USER="0"
-        )
-        inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)
-        problem = inner.bring(link.sha)
-        if problem:
-            warnings[SubmoduleLacksCommit(place, link.sha, problem)] = None
-        else:
-            _fetch_submodules(inner, directory, link.sha, f"{place}/", warnings)
 
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"

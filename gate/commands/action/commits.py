@@ -1,4 +1,4 @@
-"""Base and head of an event, and the commits, submodules and files that they need, fetched before project code runs."""
+"""Base and head of an event, and the commits and files that they need, fetched before project code runs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Sides:
 def fetch_missing(
     event: Event, token: str | None, directory: Path, base: str | None, head: str | None, *, judged: bool = True
 ) -> Sides:
-    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
+    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, files.
 
     Args:
         token: for the server of the workflow, given to nothing but the git process that asks it; callers take it out of
@@ -110,9 +110,7 @@ def fetch_missing(
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
-    submodules = fetching.fetch_submodules(clone, repository.common, needed)
-    warnings = (*choice.warnings, *submodules, *checkout_warnings(event, repository))
-    return replace(choice, warnings=warnings)
+    return replace(choice, warnings=(*choice.warnings, *checkout_warnings(event, repository)))
 
 
 def checkout_warnings(event: Event, repository: Repository) -> list[AnyWarning]:

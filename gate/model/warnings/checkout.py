@@ -5,25 +5,12 @@ from __future__ import annotations
 from gate.model.warnings.base import Base, First
 from gate.writing.plain import visible
 
-_OF_SUBMODULES = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
 _NAME = 80
 
 
 class NoCommonCommit(Base, frozen=True):
     says = "head and the pull request's base ({base:.12}) have no common commit"
     base: str
-
-
-class SubmoduleAbsent(Base, frozen=True):
-    says = f"submodule {{path}} is not in the checkout, so perfgate fetches it: {_OF_SUBMODULES}"
-    path: str
-
-
-class SubmoduleLacksCommit(Base, frozen=True):
-    says = f"submodule {{path}} lacks {{commit:.12}}, which cannot be fetched ({{problem}}): {_OF_SUBMODULES}"
-    path: str
-    commit: str
-    problem: str
 
 
 class TokenLeft(First, frozen=True):

@@ -238,8 +238,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.MemoryOfOtherSetup(("b",), (s.Differing("command", "./a", "b" * 61), s.Differing("warmup", 3, 0), s.Differing("build", "make", None))), f"the memory of b is not used: its command was `./a`, is `{'b' * 30}…{'b' * 29}`; its warm-up was `3`, is `0`; [build] command was `make`, is none"),
     (s.MemoryOfOtherSetup(("b",), ()), "the memory of b is not used: base and head are measured in different ways"),
     (k.NoCommonCommit("b" * 40), "head and the pull request's base (bbbbbbbbbbbb) have no common commit"),
-    (k.SubmoduleAbsent("libs/a"), "submodule libs/a is not in the checkout, so perfgate fetches it: add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"),
-    (k.SubmoduleLacksCommit("libs/a", "a" * 40, "not found"), "submodule libs/a lacks aaaaaaaaaaaa, which cannot be fetched (not found): add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"),
     (k.TokenLeft(".git/config"), "a token for the repository is in .git/config, where the benchmarks can read it: add `persist-credentials: false` under `with:` of actions/checkout"),
     (k.CheckoutChanged(("a", "b"), 1), "the checkout has changes that are not in its commit (a, b and 1 more), so they are not measured: make what benchmarks need in [build], or link it with `share`"),
     (k.MoreWarnings(690), "and 690 more warnings"),

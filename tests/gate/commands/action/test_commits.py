@@ -24,11 +24,9 @@ from gate.commands.action.commits import (
     refuse_another_checkout,
 )
 from gate.github.event import Event
-from gate.model.choice import BeforePush, FirstParent, MergeBase
+from gate.model.choice import FirstParent, MergeBase
 from gate.model.warnings.checkout import (
     NoCommonCommit,
-    SubmoduleAbsent,
-    SubmoduleLacksCommit,
     TokenLeft,
 )
 from harness.errors import SourceError
@@ -571,7 +569,7 @@ def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
     assert not called.exists()
 
 
-# --- partial clones, submodules, large files --------------------------------------------------------------------------
+# --- partial clones --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
@@ -590,66 +588,6 @@ def test_a_partial_clone_gets_the_files_of_both_sides(
     assert found.base == origin.main[2]
     server.token = "another"
     assert at(place, found.base) == "m2"
-
-
-def with_submodule(tmp_path: Path, server: GitServer) -> Origin:
-    """Whose submodule "lib" is at another commit in each of its two commits; its server asks for the token."""
-    lib = make_origin(tmp_path / "served" / "lib")
-    shutil.move(lib.bare, tmp_path / "served" / "lib.git")
-    top = Project(tmp_path / "top")
-    top.write("at", "one")
-    top.write(".gitmodules", f'[submodule "lib"]\n\tpath = third party/lib\n\turl = {server.url}/lib.git\n')
-    commits = []
-    for sha in (lib.main[1], lib.main[4]):
-        top.git("update-index", "--add", "--cacheinfo", f"160000,{sha},third party/lib")
-        top.git("add", "at", ".gitmodules")
-        top.git("commit", "-q", "-m", sha)
-        commits.append(top.git("rev-parse", "HEAD"))
-    subprocess.run(
-        ["git", "clone", "-q", "--bare", str(top.top), str(tmp_path / "served/origin.git")],
-        check=True,
-        env=environment(),
-    )
-    return Origin(tmp_path / "served/origin.git", commits, lib.main, commits[-1])
-
-
-def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
-    with GitServer(tmp_path / "served", token=TOKEN) as server:
-        made = with_submodule(tmp_path, server)
-        event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
-        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
-        # not checked out: told, and left alone
-        found = fetch_missing(event, TOKEN, place.top, None, None)
-        (warning,) = found.warnings
-        assert warning == SubmoduleAbsent("third party/lib")
-        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
-        place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
-        inside = Project.__new__(Project)
-        inside.top = place.top / "third party/lib"
-        assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
-        found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], BeforePush())
-        assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
-        assert inside.git("rev-parse", "HEAD") == made.feature[4]
-        # also while head has no such directory any more
-        shutil.rmtree(inside.top)
-        assert fetch_missing(event, TOKEN, place.top, None, None).warnings == ()
-
-
-def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
-    with GitServer(tmp_path / "served", token=TOKEN) as server:
-        made = with_submodule(tmp_path, server)
-        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
-        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
-        place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
-        (tmp_path / "served/lib.git").rename(tmp_path / "served/gone.git")
-        event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
-        found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found.base == made.main[0]
-        (warning,) = found.warnings
-        assert isinstance(warning, SubmoduleLacksCommit)
-        assert (warning.path, warning.commit) == ("third party/lib", made.feature[1])
-        assert TOKEN not in warning.sentence()
 
 
 def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
