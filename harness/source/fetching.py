@@ -21,7 +21,6 @@ _DEEPER = (32, 256, 2048, None)
 """Commits more of history, step by step; None: all of it."""
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules")
 _PATIENCE = ("http.lowSpeedLimit=1", "http.lowSpeedTime=120")
-_DEEPEST = 100
 
 
 class FetchError(SourceError):
@@ -134,25 +133,6 @@ class Clone:
                 return found
             self._deepen(steps, tip)
         return self.find(revision)
-
-    def bring_files(self, *revisions: str) -> None:
-        """Fetch what a partial clone lacks of the files of commits.
-
-        Raises:
-            FetchError: they cannot be had.
-        """
-        if self.git.maybe("config", "--get-regexp", r"^remote\..*\.promisor$") is None:
-            return
-        for _ in range(_DEEPEST):  # a folder may be missing before what is in it is known
-            listed = self.git.run("rev-list", "--objects", "--no-walk", "--missing=print", *revisions).splitlines()
-            missing = [line[1:] for line in listed if line.startswith(b"?")]
-            if not missing:
-                return
-            options = ("--filter=blob:none", "--no-write-fetch-head", "--stdin")
-            problem = self.fetch(options=options, stdin=b"\n".join(missing) + b"\n")
-            if problem:
-                advice = f"{ADVICE}, without `filter` and `sparse-checkout`"
-                raise FetchError(f"files that this partial clone lacks cannot be fetched ({problem}): {advice}")
 
     def _alone(self) -> tuple[str, ...]:
         # in a clone that has all history --depth would cut it off

@@ -1,9 +1,9 @@
-"""Base and head of an event, and the commits and files that they need, fetched before project code runs."""
+"""Base and head of an event, and the commits that they need, fetched before project code runs."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gate.checkout import top_of, tracked_link
@@ -66,20 +66,18 @@ def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, 
 class Sides:
     """What head is compared with: a check's --base; None: its own choice.
 
-    how: why this base; None where the check says so itself. warnings: for the reader of the report. compared: the
-    commit that it will be, None where unknown.
+    how: why this base; None where the check says so itself. warnings: for the reader of the report.
     """
 
     base: str | None
     how: AnyHow | None = None
     warnings: tuple[AnyWarning, ...] = ()
-    compared: str | None = field(default=None, compare=False)
 
 
 def fetch_missing(
     event: Event, token: str | None, directory: Path, base: str | None, head: str | None, *, judged: bool = True
 ) -> Sides:
-    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, files.
+    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them.
 
     Args:
         token: for the server of the workflow, given to nothing but the git process that asks it; callers take it out of
@@ -103,13 +101,12 @@ def fetch_missing(
     if tip is not None and (head is None or base is None):
         _refuse_other_tip(clone, event, tip, chosen=head is None and base is None and judged)
     if base is not None:
-        choice = Sides(base, compared=_given(clone, base, "base"))
+        _given(clone, base, "base")
+        choice = Sides(base)
     elif tip is None:
         choice = Sides(None)
     else:
         choice = _by_event(clone, event, tip, branch, given=head is not None)
-    needed = tuple(sha for sha in (tip, choice.compared) if sha)
-    clone.bring_files(*needed)
     return replace(choice, warnings=(*choice.warnings, *checkout_warnings(event, repository)))
 
 
@@ -187,22 +184,22 @@ def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None,
     if (pull := event.pull) is not None:
         if tip != pull.head_sha:
             base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
-            return Sides(base, FirstParent(), (), base)
+            return Sides(base, FirstParent())
         clone.need(pull.base_sha, "base of the pull request")
         found = clone.merge_base(pull.base_sha, tip)
         if found is None:
-            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),), pull.base_sha)
-        return Sides(found, MergeBase(pull.base_ref), (), found)
+            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),))
+        return Sides(found, MergeBase(pull.base_ref))
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return Sides(base, QueueBase(), (), base)
+        return Sides(base, QueueBase())
     if on_default_branch(event):
         if event.name == "push":
             before = event.before
             brought = before and not set(before) <= _ZEROS and before != tip and not clone.bring(before)
             # after a forced push it need not lead to the tip
             if before and brought and (before in clone.parents(tip) or clone.merge_base(before, tip) == before):
-                return Sides(before, BeforePush(), (), before)
+                return Sides(before, BeforePush())
             return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
@@ -221,7 +218,7 @@ def _of_default(clone: fetching.Clone, branch: str, tip: str) -> Sides:
             )
         _name_default(clone, branch)
     found = clone.merge_base(target, tip)
-    return _before(clone, tip) if found == tip else Sides(None, compared=found)
+    return _before(clone, tip) if found == tip else Sides(None)
 
 
 def _refuse_other_tip(clone: fetching.Clone, event: Event, tip: str, *, chosen: bool) -> None:
@@ -258,7 +255,7 @@ def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> Sides:
     if not parents:
         return Sides(None)
     parent = clone.need(parents[0], "the commit before head")
-    return Sides(parent, CommitBefore(), (), parent) if given else Sides(None, compared=parent)
+    return Sides(parent, CommitBefore()) if given else Sides(None)
 
 
 def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:

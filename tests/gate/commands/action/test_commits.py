@@ -569,27 +569,6 @@ def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
     assert not called.exists()
 
 
-# --- partial clones --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
-def test_a_partial_clone_gets_the_files_of_both_sides(
-    origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None
-) -> None:
-    place = Project(tmp_path / "c")
-    place.git("remote", "add", "origin", f"{server.url}/origin.git")
-    given = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
-    cut = [f"--depth={depth}"] if depth else []
-    ref = "refs/remotes/pull/7/head"
-    fetched = f"{origin.feature[-1]}:{ref}"
-    place.git(*given, "fetch", "-q", "--no-tags", *cut, f"--filter={filter_}", "origin", fetched)
-    place.git(*given, "checkout", "-q", "--detach", ref)
-    found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-    assert found.base == origin.main[2]
-    server.token = "another"
-    assert at(place, found.base) == "m2"
-
-
 def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
     made = Project(tmp_path / "alone")
     made.write("at", "x")
