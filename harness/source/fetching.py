@@ -121,19 +121,6 @@ class Clone:
                     return found
         return self.git.maybe("merge-base", one, other)
 
-    def find_deeper(self, revision: str, tip: str) -> str | None:
-        """Return the commit of a revision such as HEAD~3, fetching history behind a tip until it is there.
-
-        Raises:
-            FetchError: history is missing and cannot be fetched.
-        """
-        for steps in _DEEPER:
-            found = self.find(revision)
-            if found is not None or not self.shallow:
-                return found
-            self._deepen(steps, tip)
-        return self.find(revision)
-
     def _alone(self) -> tuple[str, ...]:
         # in a clone that has all history --depth would cut it off
         return ("--depth=1",) if self.shallow else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -157,19 +158,14 @@ def _fetched(clone: fetching.Clone, ref: str) -> str | None:
     if _is_sha(ref):
         clone.bring(ref)
         return clone.find(ref)
-    start = min((ref.find(mark) for mark in "~^@" if mark in ref), default=len(ref))
-    name, further = ref[:start], ref[start:]
+    name = re.split("[~^@]", ref)[0]
     if clone.git.attempt("check-ref-format", "--allow-onelevel", name).status != 0:
         return None
     if not (clone.find(name) or clone.find(f"{fetching.REMOTE}/{name}")):
         short = name.removeprefix(f"{fetching.REMOTE}/").removeprefix("refs/heads/").removeprefix("refs/tags/")
         if clone.bring_branch(short):
             clone.bring_tag(short)
-    for full in (name, f"{fetching.REMOTE}/{name}"):
-        tip = clone.find(full)
-        if tip is not None:
-            return clone.find_deeper(full + further, tip) if further else tip
-    return None
+    return clone.find(ref) or clone.find(f"{fetching.REMOTE}/{ref}")
 
 
 def _is_sha(text: str) -> bool:
