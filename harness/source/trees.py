@@ -23,7 +23,6 @@ from harness.source.fetching import has_pointers
 from harness.source.repository import CONFIG_FILE, Repository, files_at, link, shared_paths
 from harness.source.store import lacking_file
 from harness.source.tracked import Commits, Facts, Part, facts_of, known, restore, suspects, updated
-from harness.source.workdir import make_apart
 
 
 def _stamp(tree: Path, moment: int) -> None:
@@ -219,7 +218,7 @@ class Trees:
 
     def _fill(self, side: Side, tree: Path, *, git: bool) -> None:
         source, store, begun = self.sources.of(side), self.repository.store, time.time_ns()
-        make_apart(tree)
+        tree.mkdir(parents=True)
         answer = store.export(source.revision, tree, skip_lfs=self._skip_lfs)
         if answer.status != 0:
             lacking = lacking_file(answer)
