@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -40,14 +40,8 @@ both sides: one start a side fits several times over, traced too. Where it canno
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved."""
-
-    benchmark: str
-    failure: Failure | None = None
-    same: Same | None = None
-    unproved: Unproved | None = None
+Probed = Failure | Same | Unproved
+"""What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved."""
 
 
 class Probe:
@@ -83,8 +77,8 @@ class Probe:
             left = max(left, 2 * budget.limit - budget.used)
         return min(left, SHARE * budget.limit)
 
-    def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
-        """Probe benchmarks one after the other; begin: called with each step before it is executed."""
+    def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[tuple[str, Probed]]:
+        """Probe benchmarks one after the other, by name; begin: called with each step before it is executed."""
         budget, seconds = self._executions.conditions.budget, self.seconds
         ground = self._ground(seconds)
         end = budget.clock() + seconds
@@ -93,13 +87,13 @@ class Probe:
         for pair in pairs:
             own = {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
             one = _One(self._executions, self._standing, own, pair, begin, end)
-            found = one.examined(ground)
+            name, found = pair["base"].benchmark, one.examined(ground)
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
             self._stood = ground if isinstance(ground, Ground) else None
-            if found.same is not None:
-                self.proved[found.benchmark] = found.same
-                self._left[found.benchmark] = one.left
-            yield found
+            if isinstance(found, Same):
+                self.proved[name] = found
+                self._left[name] = one.left
+            yield name, found
 
     def broken(self) -> dict[str, Unproved]:
         """Compare again what proved benchmarks met; return which of them are no more proved, and forget these.
@@ -200,7 +194,7 @@ class _One:
                 break
             found = self._execute(side, None if known else ground)
             if isinstance(found, Failure):
-                return Probed(self._name, failure=found)
+                return found
             known = known or found
         if known is None and ground is not None and ground.home is not None and self.seen:
             # what was met in the home directories and differs, but for what the benchmark itself made there
@@ -213,15 +207,14 @@ class _One:
             except OSError:
                 known = Unproved(kind="failed")
         if known is not None or ground is None:
-            return Probed(self._name, unproved=known and _shown(known))
+            return _shown(known or Unproved(kind="failed"))
         different = ground.differences
-        same = Same(
+        return Same(
             benchmark=self._name, session=self._executions.conditions.session,
             differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(different.paths),
             made_count=len(different.paths) - len(ground.sources), read_count=len(self.read),
             hash=dict(different.hashes),
         )  # fmt: skip
-        return Probed(self._name, same=same)
 
     def _stand(self, side: Side) -> Path:
         return self._standing.directory(side, self._pair[side].building)
