@@ -6,13 +6,12 @@ a merge base is looked for deeper step by step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gate.codes import Exit
 from gate.walking import beginning
 from harness.errors import SourceError
-from harness.source.git import Access, Git, authorised, holds_password, plain
+from harness.source.git import Access, Git, authorised, plain
 from harness.source.repository import Repository, commit_of, names_one, parents_of
 
 REMOTE = "origin"
@@ -56,25 +55,23 @@ class Clone:
         """
         return parents_of(self.git, sha)
 
-    def fetch(self, *refspecs: str, options: tuple[str, ...] = (), stdin: bytes = b"") -> str:
+    def fetch(self, *refspecs: str, options: tuple[str, ...] = ()) -> str:
         """Fetch from origin; return what went wrong, "" for nothing.
 
         With the token where it is for origin's server, and otherwise, or when that fails, with what the clone has.
         """
         if self.url is None:
             return f"there is no remote {REMOTE}"
-        words = (*_FETCH, *options, "--", REMOTE, *refspecs)
-        return _tried(self.gits(self.url), *words, stdin=stdin, config=_PATIENCE)
-
-    def gits(self, url: str) -> list[Git]:
-        """Return git with the token for a URL and git without it, in the order to try them; only the latter elsewhere.
-
-        A password in the URL was put there to be used.
-        """
-        if self.access is None or not self.access.covers(url):
-            return [self.git]
-        ways = [authorised(self.git, url, self.access), self.git]
-        return ways[::-1] if holds_password(url) else ways
+        ways = [self.git]
+        if self.access is not None and self.access.covers(self.url):
+            ways.insert(0, authorised(self.git, self.url, self.access))
+        problems = []
+        for git in ways:
+            answer = git.attempt(*_FETCH, *options, "--", REMOTE, *refspecs, config=_PATIENCE)
+            if answer.status == 0:
+                return ""
+            problems.append(answer.reason)
+        return problems[0]
 
     def bring(self, sha: str) -> str:
         """Make a commit and its files available; return what went wrong, "" for nothing."""
@@ -162,14 +159,3 @@ def has_pointers(repository: Repository) -> bool:
         if start.startswith(POINTER) and len(start) <= _LONGEST:
             return True
     return False
-
-
-def _tried(gits: Iterable[Git], *words: str, stdin: bytes = b"", config: tuple[str, ...] = ()) -> str:
-    """Run git in one way after the other until one works; return why the first did not, "" where one did."""
-    problems = []
-    for git in gits:
-        answer = git.attempt(*words, stdin=stdin, config=config)
-        if answer.status == 0:
-            return ""
-        problems.append(answer.reason)
-    return problems[0]

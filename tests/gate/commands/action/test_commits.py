@@ -514,14 +514,9 @@ def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path, server: GitServ
     for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
         place = private(server, tmp_path / f"c{n}", origin.merge)
         place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
-        server.requests.clear()
         found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
         assert found.base == origin.main[-1]
         assert (found.warnings != ()) is (":" in user)
-        # a password that is there is used first
-        other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
-        sent = [value for request in server.requests for value in request.authorization]
-        assert any(other in value for value in sent) is (given == TOKEN)
         assert TOKEN not in repr(found)
 
 
