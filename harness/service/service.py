@@ -362,34 +362,25 @@ def _command(command: str | list[str], context: Context, port: int, cpus: str | 
     )
 
 
-_FIRST, _LAST = 10000, 65535
-# Where the system does not tell: below what Linux (32768) and macOS (49152) take for outgoing connections.
-_EPHEMERAL = 32768
-_FEWEST = 1000
+_FIRST, _LAST = 10000, 32767
+"""Below what Linux (32768) and macOS (49152) take for outgoing connections, one of which could be there first."""
 _TRIES = 500
 
-_given: deque[int] = deque(maxlen=_FEWEST // 2)
+_given: deque[int] = deque(maxlen=_TRIES)
 
 
 def free_port() -> int:
     """Choose a free TCP port of this machine, at random; none that was given in the last hundreds of calls.
 
-    Below the ports that outgoing connections take, one of which could have taken it before the service does.
-
     Raises:
         OSError: there is none.
     """
-    first = _EPHEMERAL
-    with suppress(OSError, ValueError, IndexError):
-        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
-    # a system may be set up to take nearly all of them
-    last = first - 1 if first - _FIRST >= _FEWEST else _LAST
     for _ in range(_TRIES):
-        port = _FIRST + secrets.randbelow(last - _FIRST + 1)
+        port = _FIRST + secrets.randbelow(_LAST - _FIRST + 1)
         # bound, never listened on; without SO_REUSEADDR, as a service may bind it
         with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.bind(("0.0.0.0", port))  # noqa: S104  # taken on any address is taken
             if port not in _given:
                 _given.append(port)
                 return port
-    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {last}: {os.strerror(errno.EADDRINUSE)}")
+    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {_LAST}: {os.strerror(errno.EADDRINUSE)}")
