@@ -188,7 +188,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.NotComparable("score", "direction", ("lower",), ("higher",), ("parse",)), "not comparable: score is better when lower in base and better when higher in head: parse"),
     (s.BaseAhead("main", 3), "base (main) has 3 commits that head lacks: their effect counts as a change by head"),
     (s.DirtySubmodule("libs/a"), "submodule libs/a has uncommitted changes: its commit is measured without them"),
-    (s.EmbeddedRepository("a/"), "a/ is a nested repository, not a submodule: neither side includes it"),
     (s.LeftBehind("/tmp/perfgate-01", "/tmp/perfgate-01/x: Permission denied"), "perfgate cannot remove its directory /tmp/perfgate-01 (/tmp/perfgate-01/x: Permission denied): remove it yourself"),
     (s.LfsPointers(), "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`, or write `lfs: true` under `with:` of actions/checkout"),
     (s.BaseWithoutConfig(), "base has no perfgate.toml: head's is used for both sides"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
+from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
 from harness.process.process_groups import alive
 from harness.source import store
@@ -561,7 +561,6 @@ def test_embedded_repositories(checkout: Checkout) -> None:
     checkout.write(b="2")
     found = resolved(checkout)
     assert listed(checkout, found.head.revision) == ["a", "b"]
-    assert found.warnings == (EmbeddedRepository("empty/"), EmbeddedRepository("full/"))
 
 
 def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:
