@@ -23,12 +23,19 @@ from typing import BinaryIO, Protocol
 
 from gate.units import Duration
 from harness.process.affinity import ProcessorsError, started_with, weigh_session
-from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
-from harness.process.process_groups import NOT_STARTED, Process, end_group, marks, note
 from harness.process.process_groups import (
-    exit_status as exit_status,  # instruments put what became of their own children so, too
+    NOT_STARTED,
+    Background,
+    Process,
+    StartError,
+    bound,
+    end_group,
+    exit_status,
+    last,
+    marks,
+    note,
 )
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement

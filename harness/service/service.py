@@ -22,9 +22,9 @@ from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable, arguments, environment, regular, tail
 from harness.process.affinity import OWN
-from harness.process.background import Background, StartError
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
+from harness.process.process_groups import Background, StartError
 from harness.sandbox.sandbox import outputs
 
 _LOOPBACK = ("127.0.0.1", "::1")

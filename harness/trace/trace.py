@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from harness.process.background import Background
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor, no_complaint, start_error
+from harness.process.process_groups import Background
 from harness.trace import child, syscalls
 from harness.trace.watcher import NOTICE, Accesses, Doubt, Seen, Watcher
 

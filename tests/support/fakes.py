@@ -11,9 +11,9 @@ from types import MappingProxyType
 from gate.config.study import Setting
 from gate.model import Failure, Side
 from harness.build.builder import TreeBuilder
-from harness.process.background import Background
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
+from harness.process.process_groups import Background
 
 
 @dataclass
