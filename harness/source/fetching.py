@@ -1,7 +1,6 @@
-"""Fetches what a shallow or partial clone lacks for a comparison, before any code of the project runs.
+"""Fetches what a shallow clone lacks for a comparison, before any code of the project runs.
 
-As little as possible, and never in a way that makes a whole clone shallow: a missing commit comes alone (depth 1), and
-a merge base is looked for deeper step by step.
+Never so that a whole clone becomes shallow: a missing commit comes alone (depth 1), for a merge base all of history.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from harness.source.repository import Repository, commit_of, names_one, parents_
 
 REMOTE = "origin"
 ADVICE = "add `fetch-depth: 0` under `with:` of actions/checkout"
-_DEEPER = (32, 256, 2048, None)
-"""Commits more of history, step by step; None: all of it."""
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules")
 _PATIENCE = ("http.lowSpeedLimit=1", "http.lowSpeedTime=120")
 
@@ -104,38 +101,15 @@ class Clone:
         Raises:
             FetchError: history is missing and cannot be fetched.
         """
-        for steps in (0, *_DEEPER):
-            if steps != 0:
-                self._deepen(steps, one, other)
-            found = self.git.maybe("merge-base", one, other)
-            if not self.shallow:
-                return found
-            if found is not None:
-                # where history is cut off between them, a nearer one may be hidden
-                listed = set(self.git.line("rev-list", one, other, "--not", found).splitlines())
-                cuts = self.git.directory / self.git.line("rev-parse", "--git-path", "shallow")
-                if listed.isdisjoint(cuts.read_text(encoding="ascii").splitlines() if cuts.exists() else ()):
-                    return found
+        # where history is cut off a nearer one may be hidden; a tip that was never pushed has none to be fetched
+        problems = [self.fetch(tip, options=("--unshallow",)) for tip in (one, other) if self.shallow]
+        if problems and all(problems):
+            raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problems[0]}): {ADVICE}")
         return self.git.maybe("merge-base", one, other)
 
     def _alone(self) -> tuple[str, ...]:
         # in a clone that has all history --depth would cut it off
         return ("--depth=1",) if self.shallow else ()
-
-    def _deepen(self, steps: int | None, *tips: str) -> None:
-        if not self.shallow:
-            return
-        option = "--unshallow"
-        if steps is not None:
-            # git counts from where history is cut off: on the way from one tip that could cut off what another one has
-            option = f"--deepen={max(steps, int(self.git.line('rev-list', '--count', *tips)))}"
-        problem = self.fetch(*tips, options=(option,))
-        if problem and len(tips) > 1:
-            # one that was never pushed is no reason to miss the history of the other
-            problems = [self.fetch(tip, options=(option,)) for tip in tips]
-            problem = problem if all(problems) else ""
-        if problem:
-            raise FetchError(f"history that this shallow clone lacks cannot be fetched ({problem}): {ADVICE}")
 
 
 def open_clone(repository: Repository, access: Access | None) -> Clone:
