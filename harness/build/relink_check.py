@@ -120,7 +120,7 @@ def _made(root: Path, began: int) -> Iterator[tuple[str, int]]:
         if found.st_ctime_ns >= began and found.st_size > 64 and _OF_CMAKE not in Path(place).parts:
             with open(entry.path, "rb") as file:  # noqa: PTH123
                 head = file.read(18)
-            if head.startswith(b"\x7fELF") and head[16:] in (b"\2\0", b"\3\0", b"\0\2", b"\0\3"):
+            if head.startswith(b"\x7fELF") and head[16:] in (b"\2\0", b"\3\0"):
                 yield place, found.st_size
 
 
