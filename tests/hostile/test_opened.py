@@ -29,7 +29,7 @@ ALLOWED = {
     "harness/host/fitness/kernel_files.py": MACHINE, "harness/host/lock.py": MACHINE,
     "harness/instruments/launcher.py": OWN,
     "harness/instruments/perf_launcher.py": INSIDE, "harness/instruments/perf_stat.py": OWN,
-    "harness/loop/proof.py": CONTENT, "harness/loop/same_output.py": OWN,
+    "harness/loop/proof.py": CONTENT, "harness/loop/probe.py": OWN,
     "harness/instruments/pytest_benchmark.py": OWN, "harness/process/descendants.py": MACHINE,
     "harness/process/execute.py": OWN, "harness/process/process_groups.py": OWN,
     "harness/profilers/callgrind.py": BENEATH, "harness/profilers/python_sampler.py": INSIDE,
