@@ -33,8 +33,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.05
 _PATIENCE = 2.0
 
 
-class ReadyError(Exception):
-    """`ready` cannot be meant: why, in words."""
+class NotStartedError(Exception):
+    """A companion is not there: its status, what it said, and whether a program could not be started."""
+
+    def __init__(self, status: str, said: str = "", *, unstarted: bool = False) -> None:
+        super().__init__(status)
+        self.unusable = Unusable(status, said, unstarted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
         run: runs a command for at most so many seconds, and returns "" or how it failed.
 
     Raises:
-        ReadyError: it names no port, or no place.
+        NotStartedError: it names no port, or no place.
     """
     kind, _, rest = ready.partition(":")
     if kind == "log":
@@ -132,7 +136,7 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
                 return "" if "" in reasons else reasons[0]
 
             return Probe(connect, hosts, port)
-    raise ReadyError(f'ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
+    raise NotStartedError(f'service: ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
 
 
 def wait_until_ready(probe: Probe, ready: str, ended: Callable[[], str], limit: float, budget: Budget) -> str:
@@ -187,14 +191,6 @@ def _words(error: OSError) -> str:
 _LOAD_GRACE = 3.0
 _LEAST_GRACE = 3.0
 """Seconds that a service gets to end in when the budget has ended: as long as other processes do."""
-
-
-class _NotStartedError(Exception):
-    """A companion is not there: its status, what it said, and whether a program could not be started."""
-
-    def __init__(self, status: str, said: str = "", *, unstarted: bool = False) -> None:
-        super().__init__(status)
-        self.unusable = Unusable(status, said, unstarted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +274,7 @@ class Companions:
                         stack.callback(self._stop, load)
                         companions.append(load)
                 living = Living(port, tuple(companions))
-            except _NotStartedError as error:
+            except NotStartedError as error:
                 said = error.unusable.stderr + "".join(each.said() for each in companions)
                 living = replace(error.unusable, stderr=said)
             yield living
@@ -302,7 +298,7 @@ class Companions:
             found = self._builds[key]
             if not found.background.alive():
                 ended = f"service ended before the benchmark: {found.background.status()}"
-                raise _NotStartedError(ended, found.said(), unstarted=found.background.unstarted())
+                raise NotStartedError(ended, found.said(), unstarted=found.background.unstarted())
             return found
         self._started += 1
         log = (
@@ -320,12 +316,9 @@ class Companions:
             said = outcome.stderr.strip().splitlines()
             return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
 
-        try:
-            probe = make_probe(ready, log, run)
-        except ReadyError as error:
-            raise _NotStartedError(f"service: {error}") from None
+        probe = make_probe(ready, log, run)
         if taken := probe.taken():
-            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
+            raise NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
         background = self._start("service", benchmark, command, log)
         made = _Companion("service", background, log, float(service.grace), context.port)
@@ -335,7 +328,7 @@ class Companions:
             stack.callback(self._stop, made)
         reason = wait_until_ready(probe, ready, background.status, float(service.timeout), self._budget)
         if reason:
-            raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())
+            raise NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made
 
     def _start(self, name: str, benchmark: Benchmark, command: Command, log: Path) -> Background:
@@ -344,7 +337,7 @@ class Companions:
         try:
             return self._executor.start(replace(command, priority=priority), log)
         except StartError as error:
-            raise _NotStartedError(f"{name} {error}", unstarted=True) from None
+            raise NotStartedError(f"{name} {error}", unstarted=True) from None
 
 
 def _values(context: Context, port: int) -> dict[str, str]:

@@ -25,7 +25,7 @@ from harness.instruments.protocol import Context, Unusable
 from harness.process.affinity import before_others
 from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
-from harness.service.service import Companions, Living, Probe, ReadyError, free_port, make_probe, wait_until_ready
+from harness.service.service import Companions, Living, NotStartedError, Probe, free_port, make_probe, wait_until_ready
 from tests.support.fakes import Clock, FakeExecutor
 from tests.support.project import until
 
@@ -455,7 +455,7 @@ def test_a_text_in_the_log_and_a_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ready", ["tcp:", "tcp:x", "tcp:localhost", "tcp:1:70000", "tcp:0", "http://", "http://x:y/"])
 def test_what_cannot_be_meant(ready: str) -> None:
-    with pytest.raises(ReadyError, match=r"^ready = "):
+    with pytest.raises(NotStartedError, match=r"^service: ready = "):
         probe(ready)
 
 
