@@ -91,8 +91,6 @@ class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
     """A background program, instead of the benchmark's own."""
     cpus: Cpus | None = None
     """Processors that it may use: "1", "2-3", "0,2"."""
-    priority: Annotated[int, Meta(ge=-20, le=19)] | None = None
-    """Nice value of starts (without it -20 if perfgate has the right, as root has)."""
     runner: Label | list[Label] | None = None
     """Label of the runner whose job measures it, or several labels of one runner."""
     session: Annotated[int, Meta(ge=0)] | list[Annotated[int, Meta(ge=0)]] | None = None

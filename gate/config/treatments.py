@@ -177,7 +177,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     values = _values(study, planned.settings)
     own = {
         key: given[-1]
-        for key in ("service", "load", "cpus", "priority")
+        for key in ("service", "load", "cpus")
         if (given := [getattr(table, key) for table in tables if getattr(table, key) is not None])
     }
     at = _with_values(msgspec.structs.replace(benchmark, **own), values)

@@ -124,7 +124,7 @@ class Executions:
             if isinstance(living, Unusable):
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
-            command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
+            command = replace(attempt.command, cpus=benchmark.cpus)
             with self.conditions.budget.phase("execution"):
                 outcome = self.conditions.executor.run(
                     command, lambda: living.complaint() or too_long(benchmark, context)
@@ -163,7 +163,7 @@ class Executions:
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
                 stdout=printed, max_stdout=benchmark.max_output.value,
-                cpus=benchmark.cpus, priority=benchmark.priority, timeout=min(measured.command.timeout, seconds),
+                cpus=benchmark.cpus, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
             command = wrapped(measured.context, command)
             attempt = replace(measured, command=command)

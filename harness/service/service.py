@@ -21,7 +21,6 @@ from gate.formats.parts.output import OutputError
 from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable, arguments, environment, regular, tail
-from harness.process.affinity import OWN
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
 from harness.process.process_groups import Background, StartError
@@ -270,7 +269,7 @@ class Companions:
                     if benchmark.load is not None:
                         command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
                         log = context.scratch / "load.log"
-                        load = _Companion("load", self._start("load", benchmark, command, log), log, _LOAD_GRACE, port)
+                        load = _Companion("load", self._start("load", command, log), log, _LOAD_GRACE, port)
                         stack.callback(self._stop, load)
                         companions.append(load)
                 living = Living(port, tuple(companions))
@@ -320,7 +319,7 @@ class Companions:
         if taken := probe.taken():
             raise NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
-        background = self._start("service", benchmark, command, log)
+        background = self._start("service", command, log)
         made = _Companion("service", background, log, float(service.grace), context.port)
         if per_build:
             self._builds[key] = made
@@ -331,11 +330,9 @@ class Companions:
             raise NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made
 
-    def _start(self, name: str, benchmark: Benchmark, command: Command, log: Path) -> Background:
-        # a nice value that is chosen counts against perfgate's own, and not against one that goes before all others
-        priority = None if benchmark.priority is None else OWN
+    def _start(self, name: str, command: Command, log: Path) -> Background:
         try:
-            return self._executor.start(replace(command, priority=priority), log)
+            return self._executor.start(command, log)
         except StartError as error:
             raise NotStartedError(f"{name} {error}", unstarted=True) from None
 

@@ -15,14 +15,12 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from gate.config.types import Benchmark, Load, Service
 from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable
-from harness.process.affinity import before_others
 from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.service.service import Companions, Living, NotStartedError, Probe, free_port, make_probe, wait_until_ready
@@ -307,20 +305,14 @@ def test_a_service_per_build_gives_its_port_to_the_load_and_may_end_between_exec
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="absent: Linux")
-@pytest.mark.parametrize("chosen", [None, 5])
-def test_processors_are_used_and_nothing_goes_before_a_benchmark_of_a_chosen_priority(
-    companions: Companions, context: Context, chosen: int | None
-) -> None:
-    cpu, own = str(max(os.sched_getaffinity(0))), os.getpriority(os.PRIO_PROCESS, 0)
-    text = "import os, time; print(os.sched_getaffinity(0), os.getpriority(0, 0), flush=True); time.sleep(60)"
+def test_processors_are_used(companions: Companions, context: Context) -> None:
+    cpu = str(max(os.sched_getaffinity(0)))
+    text = "import os, time; print(os.sched_getaffinity(0), flush=True); time.sleep(60)"
     script = [sys.executable, "-c", text]
     benchmark = bench(Service(command=script, ready="log:\n", cpus=cpu), Load(command=script, cpus=cpu))
-    with before_others():
-        nice = own if chosen is not None else os.getpriority(os.PRIO_PROCESS, 0)
-        with companions.around(msgspec.structs.replace(benchmark, priority=chosen), context) as entered:
-            until(lambda: living(entered).logs().count("\n") == 4)
-            told = f"{{{cpu}}} {nice}\n"
-            assert living(entered).logs() == f"--- service ---\n{told}--- load ---\n{told}"
+    with companions.around(benchmark, context) as entered:
+        until(lambda: living(entered).logs().count("\n") == 4)
+        assert living(entered).logs() == f"--- service ---\n{{{cpu}}}\n--- load ---\n{{{cpu}}}\n"
 
 
 # --- readiness --------------------------------------------------------------------------------------------------------
