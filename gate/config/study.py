@@ -52,8 +52,6 @@ class Service(Table, frozen=True, kw_only=True):
     """How long it runs: for one start, or for all starts of this benchmark in one build."""
     timeout: Duration = default(Duration(30))
     """Time limit until it is ready."""
-    grace: Duration = default(Duration(5))
-    """Time from SIGTERM to SIGKILL."""
     cpus: Cpus | None = None
     """Processors it may use: "0", "2-3", "0,2"."""
 

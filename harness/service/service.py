@@ -187,9 +187,8 @@ def _words(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-_LOAD_GRACE = 3.0
-_LEAST_GRACE = 3.0
-"""Seconds that a service gets to end in when the budget has ended: as long as other processes do."""
+_GRACE = 3.0
+"""Seconds to end in: as long as other processes get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,6 @@ class _Companion:
     """Such as "service" or "load"."""
     background: Background
     log: Path
-    grace: float
     port: int
     """What {port} was in its command."""
 
@@ -269,8 +267,8 @@ class Companions:
                     if benchmark.load is not None:
                         command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
                         log = context.scratch / "load.log"
-                        load = _Companion("load", self._start("load", command, log), log, _LOAD_GRACE, port)
-                        stack.callback(self._stop, load)
+                        load = _Companion("load", self._start("load", command, log), log, port)
+                        stack.callback(load.background.stop, _GRACE)
                         companions.append(load)
                 living = Living(port, tuple(companions))
             except NotStartedError as error:
@@ -282,11 +280,7 @@ class Companions:
         """Stop the services that live per build; the next execution of such a benchmark starts one anew."""
         with ExitStack() as stack:
             while self._builds:
-                stack.callback(self._stop, self._builds.popitem()[1])
-
-    def _stop(self, companion: _Companion) -> None:
-        """Stop one; its grace is no longer than what is left of the budget, or a few seconds."""
-        companion.background.stop(min(companion.grace, max(_LEAST_GRACE, self._budget.left)))
+                stack.callback(self._builds.popitem()[1].background.stop, _GRACE)
 
     def _service(self, benchmark: Benchmark, service: Service, context: Context, stack: ExitStack) -> _Companion:
         """Give the service of an execution, ready; it is stopped by the stack or, per build, by stop_builds."""
@@ -320,11 +314,11 @@ class Companions:
             raise NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
         background = self._start("service", command, log)
-        made = _Companion("service", background, log, float(service.grace), context.port)
+        made = _Companion("service", background, log, context.port)
         if per_build:
             self._builds[key] = made
         else:
-            stack.callback(self._stop, made)
+            stack.callback(background.stop, _GRACE)
         reason = wait_until_ready(probe, ready, background.status, float(service.timeout), self._budget)
         if reason:
             raise NotStartedError(reason, made.said(), unstarted=background.unstarted())

@@ -24,7 +24,7 @@ from harness.instruments.protocol import Context, Unusable
 from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.service.service import Companions, Living, NotStartedError, Probe, free_port, make_probe, wait_until_ready
-from tests.support.fakes import Clock, FakeExecutor
+from tests.support.fakes import FakeExecutor
 from tests.support.project import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -171,23 +171,6 @@ def test_ways_to_be_ready(companions: Companions, context: Context, ready: str) 
     with companions.around(bench(server(ready=ready)), context) as entered:
         assert living(entered).complaint() == ""
         assert connects(context.port)
-
-
-@pytest.mark.parametrize("per", ["execution", "build"])
-@pytest.mark.parametrize(("left", "grace"), [(100.0, 25.0), (10.0, 10.0), (0.0, 3.0)])
-def test_the_grace_ends_soon_after_the_budget(
-    tmp_path: Path, context: Context, per: str, left: float, grace: float
-) -> None:
-    clock = Clock()
-    budget = Budget(200.0, clock)
-    fake = FakeExecutor(lambda command: OK)
-    companions = Companions(fake, tmp_path, budget)
-    service = Service(command="x", ready="command:true", grace=Duration(25), per=per)  # type: ignore[arg-type]
-    with companions.around(bench(service), context) as entered:
-        living(entered)
-        clock.now = 200.0 - left
-    companions.stop_builds()
-    assert fake.background[0].graces == [grace]
 
 
 DEAF = Service(command="echo up but deaf; sleep 60 {port}", timeout=Duration(0.2))
