@@ -47,7 +47,7 @@ class Service(Table, frozen=True, kw_only=True):
     """A list is executed, a string goes to sh -c. {seed} and {port} are replaced."""
     ready: str | None = None
     """When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers with 2xx or 3xx,
-    "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the command contains {port}."""
+    "log:TEXT" has written TEXT. Default: "tcp:{port}" if the command contains {port}."""
     per: Literal["execution", "build"] = "execution"
     """How long it runs: for one start, or for all starts of this benchmark in one build."""
     timeout: Duration = default(Duration(30))

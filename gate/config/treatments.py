@@ -241,10 +241,7 @@ def _built_with(build: BuildTable, values: Mapping[str, str]) -> BuildTable:
 def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
     service, load = benchmark.service, benchmark.load
     if service is not None:
-        ready = service.ready
-        if ready is not None:
-            # the command of "command:..." goes to a shell, the others are no commands
-            ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
+        ready = None if service.ready is None else replaced(service.ready, values)
         service = msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
     return msgspec.structs.replace(
         benchmark,

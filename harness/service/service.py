@@ -48,7 +48,7 @@ class Probe:
     """Asks once, for at most so many seconds; gives why it is not ready, "" when it is."""
     hosts: tuple[str, ...] = ()
     port: int = 0
-    """Where it will listen, and nobody before: none of what is known by its log, or by a command."""
+    """Where it will listen, and nobody before: none of what is known by its log."""
 
     def taken(self) -> str:
         """Say, before the service starts, why the answer would be somebody else's; "" when it would not."""
@@ -106,12 +106,8 @@ def _reading(log: Path, wanted: bytes) -> Probe:
     return Probe(ask)
 
 
-def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe:
-    """Read a `ready`, its placeholders replaced.
-
-    Args:
-        log: what the service writes.
-        run: runs a command for at most so many seconds, and returns "" or how it failed.
+def make_probe(ready: str, log: Path) -> Probe:
+    """Read a `ready`, its placeholders replaced; log: what the service writes.
 
     Raises:
         NotStartedError: it names no port, or no place.
@@ -119,8 +115,6 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
     kind, _, rest = ready.partition(":")
     if kind == "log":
         return _reading(log, rest.encode())
-    if kind == "command":
-        return Probe(lambda seconds: run(rest, seconds))
     with suppress(ValueError):  # urlsplit knows brackets, and which ports there are
         address = urlsplit(ready if kind == "http" else f"tcp://{rest if ':' in rest else f':{rest}'}")
         port = address.port
@@ -300,16 +294,8 @@ class Companions:
             else context.scratch / "service.log"
         )
         log.parent.mkdir(exist_ok=True)
-        # a command's placeholders are left, since they are quoted for the shell
-        ready = service.ready or "tcp:{port}"
-        ready = ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
-
-        def run(script: str, seconds: float) -> str:
-            outcome = self._executor.run(_command(script, context, context.port, None, timeout=seconds))
-            said = outcome.stderr.strip().splitlines()
-            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
-
-        probe = make_probe(ready, log, run)
+        ready = arguments([service.ready or "tcp:{port}"], _values(context, context.port))[0]
+        probe = make_probe(ready, log)
         if taken := probe.taken():
             raise NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
@@ -335,12 +321,12 @@ def _values(context: Context, port: int) -> dict[str, str]:
     return {"seed": str(context.seed), "port": str(port)}
 
 
-def _command(command: str | list[str], context: Context, port: int, cpus: str | None, timeout: float = 0.0) -> Command:
+def _command(command: str | list[str], context: Context, port: int, cpus: str | None) -> Command:
     return Command(
         argv=arguments(command, _values(context, port)),
         directory=context.directory,
         environment=environment(replace(context, port=port)),
-        timeout=timeout,
+        timeout=0.0,
         cpus=cpus,
         confined=context.confined,
     )

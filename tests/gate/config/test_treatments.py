@@ -149,7 +149,7 @@ def bench(command: str | list[str], **more: Any) -> Benchmark:
 QUOTED = "'it'\"'\"'s {clients}'"
 OWN = bench(
     "x",
-    service=Service(command="own {name}", ready="command:test {name} = x"),
+    service=Service(command="own {name}", ready="log:{name} is up"),
     load=Load(command="load {clients}"),
     cpus="3",
 )
@@ -185,7 +185,7 @@ OWN = bench(
             {"clients": 8, "name": "it's {clients}"},
             bench(
                 "x",
-                service=Service(command=f"own {QUOTED}", ready=f"command:test {QUOTED} = x"),
+                service=Service(command=f"own {QUOTED}", ready="log:it's {clients} is up"),
                 load=Load(command="load 8"),
                 cpus="3",
             ),

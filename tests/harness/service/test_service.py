@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, repeat
 from pathlib import Path
@@ -55,9 +55,6 @@ def executor() -> Iterator[ProcessExecutor]:
 def companions(executor: ProcessExecutor, tmp_path: Path) -> Iterator[Companions]:
     (tmp_path / "logs").mkdir()
     (tmp_path / "server.py").write_text(SERVER)
-    (tmp_path / "client.py").write_text(
-        "import socket, sys\nsocket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
-    )
     made = Companions(executor, tmp_path / "logs", Budget())
     yield made
     made.stop_builds()
@@ -121,16 +118,14 @@ def test_a_benchmark_without_either_starts_nothing_and_the_environment_is_the_ex
     assert fake.commands == []
     assert list(context.scratch.iterdir()) == []
     fake = FakeExecutor(lambda command: OK)
-    each = bench(
-        Service(command=["s", "{port}", "{output}"], ready="command:ask {port}"), Load(command=["l"], cpus="1")
-    )
+    (context.scratch / "service.log").write_text(f"{context.port} is up")
+    each = bench(Service(command=["s", "{port}", "{output}"], ready="log:{port} is up"), Load(command=["l"], cpus="1"))
     with Companions(fake, tmp_path, Budget()).around(each, context) as entered:
         assert living(entered).complaint() == ""
         fake.background[0].ended = "exit 2"
         assert living(entered).complaint() == "service ended while the benchmark ran: exit 2"
-    service, ready, load = fake.commands
+    service, load = fake.commands
     assert service.argv == ("s", str(context.port), "{output}")
-    assert ready.argv == ("sh", "-c", f"ask {context.port}")
     assert (load.argv, load.cpus, service.cpus) == (("l",), "1", None)
     for command in fake.commands:
         assert command.directory == context.directory
@@ -164,7 +159,6 @@ def test_a_service_lives_as_long_as_the_execution(companions: Companions, contex
     [
         "tcp:{port}",
         "log:listening {port} {seed} ",
-        f"command:test $PERFGATE_PORT = {{port}} && {shlex.quote(sys.executable)} client.py {{port}}",
     ],
 )
 def test_ways_to_be_ready(companions: Companions, context: Context, ready: str) -> None:
@@ -301,12 +295,8 @@ def test_processors_are_used(companions: Companions, context: Context) -> None:
 # --- readiness --------------------------------------------------------------------------------------------------------
 
 
-def no_command(script: str, seconds: float) -> str:
-    raise AssertionError
-
-
-def probe(ready: str, log: Path = Path("nowhere"), run: Callable[[str, float], str] = no_command) -> Probe:
-    return make_probe(ready, log, run)
+def probe(ready: str, log: Path = Path("nowhere")) -> Probe:
+    return make_probe(ready, log)
 
 
 def alive() -> str:
@@ -410,7 +400,7 @@ def test_http_without_an_answer_or_with_a_redirect(monkeypatch: pytest.MonkeyPat
         assert seen == []
 
 
-def test_a_text_in_the_log_and_a_command(tmp_path: Path) -> None:
+def test_a_text_in_the_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
     asked = probe("log:listening: on .*", log)
     whole = "starting\nlistening: on .*\nmore"
@@ -420,12 +410,6 @@ def test_a_text_in_the_log_and_a_command(tmp_path: Path) -> None:
     # cut meanwhile
     log.write_text("listening: on .*")
     assert asked.ask(1) == ""
-
-    def run(script: str, seconds: float) -> str:
-        return {"test -e a:b": "", "false": "exit 1"}[script]
-
-    assert probe("command:test -e a:b", run=run).ask(1) == ""
-    assert probe("command:false", run=run).ask(1) == "exit 1"
 
 
 @pytest.mark.parametrize("ready", ["tcp:", "tcp:x", "tcp:localhost", "tcp:1:70000", "tcp:0", "http://", "http://x:y/"])
