@@ -129,8 +129,6 @@ def _take(cpus: str) -> None:
     for part in cpus.split(","):
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
-        if high < low:
-            raise ProcessorsError(f'cpus = "{cpus}": "{part}" is not a range: write the smaller number first')
         # one beyond what can be is enough to be refused
         wanted.update(range(min(low, _MOST), min(high, _MOST) + 1))
     with suppress(OSError):  # none of them can be had

@@ -41,8 +41,6 @@ def test_a_processor_that_is_not_there(tmp_path: Path, cpus: str) -> None:
 
 
 def test_what_cannot_be_used_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    backwards = 'cannot start: cpus = "3-1": "3-1" is not a range: write the smaller number first'
-    assert run(tmp_path, cpus="3-1") == backwards
     command = Command(("no-such",), tmp_path, dict(os.environ), 30, cpus=str(OWN[0]))
     assert ProcessExecutor().run(command).status == 'cannot start: there is no program "no-such"'
     monkeypatch.setattr("harness.process.affinity.sys.platform", "darwin")
