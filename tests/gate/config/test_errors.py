@@ -81,6 +81,8 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         ('[build]\nwrite = ["a\\u0000"]', "perfgate.toml:2: build.write[0]: holds a NUL character"),
         ('[[override]]\nbenchmark = "a"\nmetric = "b"', 'perfgate.toml:1: override[0]: changes nothing; add e.g. threshold = "5%"'),
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
+        ('[build]\noverlay = ["/x"]', 'perfgate.toml:2: build.overlay: "/x" is not a path inside the project'),
+        ('[build]\nartifacts = ["a/../../x"]', 'perfgate.toml:2: build.artifacts: "a/../../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
             'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"',

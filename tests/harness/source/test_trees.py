@@ -339,9 +339,6 @@ def test_what_cannot_be_shared(checkout: Checkout) -> None:
     for path, message in (
         ("absent", r"absent does not exist in .*: make it, or remove it from share"),
         ("a", r"git tracks a, so each side has its own"),
-        ("/etc", r"/etc is not a path inside the project"),
-        ("x/../../y", r"x/../../y is not a path inside the project"),
-        (".", r"\. is not a path inside the project"),
     ):
         with (
             pytest.raises(SourceError, match=rf"\[build\] share: {message}"),
@@ -369,8 +366,6 @@ def test_overlay_gives_base_the_paths_of_head(checkout: Checkout) -> None:
     assert overlaid(repository, base, head, []) == base
     with pytest.raises(SourceError, match=r"\[build\] overlay: head has no bench/gone: commit it"):
         overlaid(repository, base, head, ["bench/gone"])
-    with pytest.raises(SourceError, match="outside the repository"):
-        overlaid(repository, base, head, ["../x"])
 
 
 # --- submodules -----------------------------------------------------------------------------------------------------
