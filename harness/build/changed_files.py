@@ -165,7 +165,6 @@ def _hash_directory(directory: int, budget: Budget | None) -> str:
 
 _FIRST = 5
 _MOST = 20
-_PROPOSED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +193,6 @@ class Declared:
     def hint(self, side: Side, paths: Collection[str]) -> str:
         """Say how to declare paths of the repository."""
         found = sorted({posixpath.relpath(path, self.prefix.as_posix()) for path in paths})
-        # of many, the directories that hold them
-        while len(found) > _PROPOSED:
-            above = sorted({f"{posixpath.dirname(path.rstrip('/'))}/" for path in found})
-            if "/" in above or any(path.endswith("../") for path in above):
-                break
-            found = above
         # TOML has no surrogates; in a glob this stands for any one character
         globs = ["".join(c if c.isprintable() else "?" for c in glob.escape(path)) for path in found[:_MOST]]
         line = json.dumps([*self.table.changes, *globs], ensure_ascii=False)
