@@ -35,7 +35,7 @@ ALLOWED = {
     "harness/profilers/callgrind.py": BENEATH, "harness/profilers/python_sampler.py": INSIDE,
     "harness/sandbox/keeper.py": MACHINE, "harness/sandbox/landlock.py": "O_PATH: what rules are about, and nothing is read",
     "harness/sandbox/sandbox.py": BENEATH,
-    "harness/source/differences.py": CONTENT, "harness/source/fetching.py": OWN, "harness/source/store.py": OWN,
+    "harness/source/differences.py": CONTENT, "harness/source/store.py": OWN,
     "harness/source/tracked.py": CONTENT, "harness/source/workdir.py": OWN,
     "harness/trace/child.py": OWN, "harness/trace/trace.py": OWN, "harness/trace/watcher.py": "O_PATH, or a list of words of its caller's",
     "gate/run/duration.py": OWN, "gate/run/run_folder.py": OWN, "gate/run/project.py": OWN,
