@@ -18,7 +18,7 @@ from gate.units import meant
 
 OUTPUT = "{output}"
 """As same_output: the file that {output} names."""
-_READY = ("tcp:", "http://", "log:", "command:")
+_READY = ("tcp:", "http://", "log:")
 
 
 def check_benchmark(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
@@ -115,7 +115,7 @@ def _check_ready(service: Service, path: Path) -> Iterator[Fault]:
     ready = service.ready
     if ready is None:
         if "{port}" not in "".join(service.command):
-            why = 'needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'
+            why = 'needs ready = "tcp:PORT", "http://..." or "log:TEXT", which shows that it is up'
             yield Fault(path, why)
         return
     place, port = (*path, "ready"), ready.rpartition(":")[2]
@@ -165,9 +165,6 @@ def _marks(command: str) -> Iterator[tuple[str, str]]:
             open_.pop()
         elif mark in ('"', "$(", "("):
             open_.append('"' if mark == '"' else ")")
-
-
-_BY_COMMAND = "command:"
 
 
 def check_commands(study: Study, config: Config) -> Iterator[Fault]:
@@ -239,7 +236,5 @@ def _commands(study: Study, config: Config) -> Iterator[tuple[Path, Command | No
 def _background(service: Service | None, load: Load | None, path: Path) -> Iterator[tuple[Path, Command | None]]:
     if service is not None:
         yield (*path, "service", "command"), service.command
-        if service.ready is not None and service.ready.startswith(_BY_COMMAND):
-            yield (*path, "service", "ready"), service.ready.removeprefix(_BY_COMMAND)
     if load is not None:
         yield (*path, "load", "command"), load.command

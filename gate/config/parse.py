@@ -440,7 +440,7 @@ def _check_bindings(table: dict[str, SettingTable], path: Path) -> Iterator[Faul
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_SINGLE = ("service", "load", "cpus", "priority")
+_SINGLE = ("service", "load", "cpus")
 """What only one setting of a treatment can give."""
 
 Settings = Mapping[str, Setting]

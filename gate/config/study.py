@@ -47,13 +47,11 @@ class Service(Table, frozen=True, kw_only=True):
     """A list is executed, a string goes to sh -c. {seed} and {port} are replaced."""
     ready: str | None = None
     """When it is ready: "tcp:{port}" accepts connections, "http://127.0.0.1:{port}/health" answers with 2xx or 3xx,
-    "log:TEXT" has written TEXT, "command:..." exits with 0. Default: "tcp:{port}" if the command contains {port}."""
+    "log:TEXT" has written TEXT. Default: "tcp:{port}" if the command contains {port}."""
     per: Literal["execution", "build"] = "execution"
     """How long it runs: for one start, or for all starts of this benchmark in one build."""
     timeout: Duration = default(Duration(30))
     """Time limit until it is ready."""
-    grace: Duration = default(Duration(5))
-    """Time from SIGTERM to SIGKILL."""
     cpus: Cpus | None = None
     """Processors it may use: "0", "2-3", "0,2"."""
 
@@ -91,8 +89,6 @@ class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
     """A background program, instead of the benchmark's own."""
     cpus: Cpus | None = None
     """Processors that it may use: "1", "2-3", "0,2"."""
-    priority: Annotated[int, Meta(ge=-20, le=19)] | None = None
-    """Nice value of starts (without it -20 if perfgate has the right, as root has)."""
     runner: Label | list[Label] | None = None
     """Label of the runner whose job measures it, or several labels of one runner."""
     session: Annotated[int, Meta(ge=0)] | list[Annotated[int, Meta(ge=0)]] | None = None

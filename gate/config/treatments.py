@@ -177,7 +177,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     values = _values(study, planned.settings)
     own = {
         key: given[-1]
-        for key in ("service", "load", "cpus", "priority")
+        for key in ("service", "load", "cpus")
         if (given := [getattr(table, key) for table in tables if getattr(table, key) is not None])
     }
     at = _with_values(msgspec.structs.replace(benchmark, **own), values)
@@ -241,10 +241,7 @@ def _built_with(build: BuildTable, values: Mapping[str, str]) -> BuildTable:
 def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
     service, load = benchmark.service, benchmark.load
     if service is not None:
-        ready = service.ready
-        if ready is not None:
-            # the command of "command:..." goes to a shell, the others are no commands
-            ready = str(filled(ready, values)) if ready.startswith("command:") else replaced(ready, values)
+        ready = None if service.ready is None else replaced(service.ready, values)
         service = msgspec.structs.replace(service, command=filled(service.command, values), ready=ready)
     return msgspec.structs.replace(
         benchmark,

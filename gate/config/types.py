@@ -340,8 +340,6 @@ class Benchmark(Table, frozen=True, kw_only=True):
     """A background program that runs exactly as long as the start."""
     cpus: Cpus | None = None
     """Processors that it may use: "1", "2-3", "0,2"."""
-    priority: Annotated[int, Meta(ge=-20, le=19)] | None = None
-    """Nice value of its starts (without it -20 if perfgate has the right, as root has)."""
     network: bool = False
     """Whether the sandbox leaves it the network. Suites, and benchmarks with a service or a load, keep it."""
     prepare: Annotated[Command | None, Meta(examples=["cp input.bin work.bin"])] = None

@@ -236,6 +236,8 @@ _CREEP = ("creep",)
 _COLUMNS = ("success", "unit", "metric")
 _GONE: Mapping[Path, str] = {
     ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
+    ("benchmark", "priority"): 'write it into the command, as ["nice", "-n", "5", "./bench"]: remove it',
+    ("benchmark", "service", "grace"): "a service has 3 s to end in: remove it",
     ("plan", "pairing"): "base and head take turns: remove it",
     ("gate", "resampling"): 'write it behind the interval: interval = "bootstrap:RRN"',
     **dict.fromkeys(

@@ -47,7 +47,6 @@ def _conditions(benchmark: Benchmark, config: Config) -> str | None:
     parts += [f"service {as_text(service.command)} per {service.per} on {service.cpus or 'any'}"] if service else []
     parts += [f"load {as_text(load.command)} on {load.cpus or 'any'}"] if load else []
     parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
-    parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
     parts += [f"relink {as_text(config.build.relink)}"] if config.build.relink != "auto" else []
     return "; ".join(parts) or None
 

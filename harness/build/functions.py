@@ -173,11 +173,10 @@ def _functions(descriptor: int) -> Iterator[bytes]:
 
 
 def _of_table(table: bytes) -> Iterator[bytes]:
-    order = "<" if int.from_bytes(table[:4], "little") in _MAGIC else ">"
-    if struct.unpack_from(f"{order}I", table)[0] not in _MAGIC:
+    if struct.unpack_from("<I", table)[0] not in _MAGIC:
         raise ValueError("another version of the table")
-    words = struct.unpack_from(f"{order}{_WORDS}{'Q' if table[7] == 8 else 'I'}", table, 8)
+    words = struct.unpack_from(f"<{_WORDS}Q", table, 8)
     names, functions = words[_NAMES], words[_FUNCTIONS]
-    for _, place in struct.iter_unpack(f"{order}II", table[functions : functions + 8 * words[_COUNT]]):
-        start = names + struct.unpack_from(f"{order}i", table, functions + place + 4)[0]
+    for _, place in struct.iter_unpack("<II", table[functions : functions + 8 * words[_COUNT]]):
+        start = names + struct.unpack_from("<i", table, functions + place + 4)[0]
         yield table[start : table.index(b"\0", start)]

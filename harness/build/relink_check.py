@@ -41,7 +41,7 @@ def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> t
     links = _by_output(record.read(str(recording)), root)
     if not made or not links:
         raise NotSoundError("go" if layout_of(lambda path: os.open(root / path, os.O_RDONLY), [*made]) else "no-link")
-    found = _sources(recording, root, made, links, seed, began)
+    found = _sources(recording, root, made, links, seed)
     places = {each for every in found.values() for each in every}
     top = os.path.realpath(root)
     for artifact in artifacts:
@@ -85,7 +85,7 @@ def _by_output(links: Sequence[Link], root: Path) -> dict[str, Link]:
 
 
 def _sources(
-    recording: Path, root: Path, made: Mapping[str, int], links: Mapping[str, Link], seed: int, began: int
+    recording: Path, root: Path, made: Mapping[str, int], links: Mapping[str, Link], seed: int
 ) -> dict[str, list[str]]:
     """Find for each link the files that have its bytes; all that the build made must be found."""
     standing = {place: link for place, link in links.items() if place in made}
@@ -100,13 +100,6 @@ def _sources(
         moved = {place: link for place, link in links.items() if place not in standing}
         found = _copies(root, made, results | linked(recording / SCRATCH / "moved", moved, seed))
     missing = _missing(made, found)
-    for place, entry in _files(root) if missing else ():
-        was = entry.stat(follow_symlinks=False)
-        if was.st_ctime_ns < began:
-            # no link varies a copy of a file from before the build
-            same = [each for each in missing if made[each] == was.st_size]
-            copies = {each for each in same if filecmp.cmp(root / place, root / each, shallow=False)}
-            missing = [each for each in missing if each not in copies]
     if missing:
         raise NotSoundError("not-linked", missing[0])
     return found
@@ -127,7 +120,7 @@ def _made(root: Path, began: int) -> Iterator[tuple[str, int]]:
         if found.st_ctime_ns >= began and found.st_size > 64 and _OF_CMAKE not in Path(place).parts:
             with open(entry.path, "rb") as file:  # noqa: PTH123
                 head = file.read(18)
-            if head.startswith(b"\x7fELF") and head[16:] in (b"\2\0", b"\3\0", b"\0\2", b"\0\3"):
+            if head.startswith(b"\x7fELF") and head[16:] in (b"\2\0", b"\3\0"):
                 yield place, found.st_size
 
 

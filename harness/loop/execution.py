@@ -81,7 +81,6 @@ class Unmeasured:
 
     attempt: Attempt
     failure: Failure | None
-    seconds: float
     ended: bool = False
     fault: int | None = None
 
@@ -126,7 +125,7 @@ class Executions:
             if isinstance(living, Unusable):
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
-            command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
+            command = replace(attempt.command, cpus=benchmark.cpus)
             with self.conditions.budget.phase("execution"):
                 outcome = self.conditions.executor.run(
                     command, lambda: living.complaint() or too_long(benchmark, context)
@@ -160,14 +159,14 @@ class Executions:
             port = context.port if isinstance(living, Unusable) else living.port
             measured = self.attempt(benchmark, step, replace(context, port=port))
             if isinstance(living, Unusable):
-                return Unmeasured(measured, self.failure(measured, living, None), 0.0)
+                return Unmeasured(measured, self.failure(measured, living, None))
             argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
                 # who looks at it would see the clock's own calls
                 environment=active_clock.without(measured.command.environment),
                 stdout=printed, max_stdout=benchmark.max_output.value,
-                cpus=benchmark.cpus, priority=benchmark.priority, timeout=min(measured.command.timeout, seconds),
+                cpus=benchmark.cpus, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
             command = wrapped(measured.context, command)
             attempt = replace(measured, command=command)
@@ -179,14 +178,14 @@ class Executions:
                 self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
         if not outcome.status:
-            return Unmeasured(attempt, None, outcome.seconds)
+            return Unmeasured(attempt, None)
         if benchmark.measured.suite:
             found = self._collected(benchmark, attempt.context, outcome)
             if isinstance(found, Unusable) and found.empty:
-                return Unmeasured(attempt, None, outcome.seconds)
+                return Unmeasured(attempt, None)
         why = Unusable(outcome.status, told, outcome.unstarted)
         failure = self.failure(attempt, why, outcome.seconds)
-        return Unmeasured(attempt, failure, outcome.seconds, ended, outcome.fault)
+        return Unmeasured(attempt, failure, ended, outcome.fault)
 
     def _treated(self, benchmark: Benchmark, step: ExecutionStep) -> Benchmark:
         """Return a benchmark of a step's side as it is executed at that step's treatment."""

@@ -302,13 +302,13 @@ class Loop:
         self._progress(events.ProbeStarted(len(pairs), self._probe.seconds))
         identical = 0
         with self._budget.timed("probe"):
-            for found in self._probe.examine(pairs, self._begin):
-                if found.unproved is not None:
-                    self._unproved[found.benchmark] = found.unproved
-                if found.failure is not None:
-                    self._add(found.failure)
-                if found.same is not None:
-                    self._ledger.prove(found.benchmark)
+            for name, found in self._probe.examine(pairs, self._begin):
+                if isinstance(found, Unproved):
+                    self._unproved[name] = found
+                elif isinstance(found, Failure):
+                    self._add(found)
+                else:
+                    self._ledger.prove(name)
                     identical += 1
         for step in (pair[side] for pair in pairs for side in SIDES):
             if (seen := self._probe.seen.get((step.benchmark, step.side))) is not None:

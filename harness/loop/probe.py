@@ -6,24 +6,29 @@ all: what runs the same program on the same data is proved identical, and not me
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 
+from gate.config.benchmark_checks import OUTPUT as NAMED
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
 from gate.writing.plain import visible
 from harness.build.builder import TreeBuilder
 from harness.errors import SourceError
+from harness.instruments.protocol import OUTPUT, Unusable, regular
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
-from harness.loop.same_output import Output, difference
 from harness.loop.schedule import ExecutionStep, Pair
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
@@ -40,14 +45,8 @@ both sides: one start a side fits several times over, traced too. Where it canno
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved."""
-
-    benchmark: str
-    failure: Failure | None = None
-    same: Same | None = None
-    unproved: Unproved | None = None
+Probed = Failure | Same | Unproved
+"""What the probe tells of a benchmark: that it failed, that it is the same, or why that is not proved."""
 
 
 class Probe:
@@ -83,8 +82,8 @@ class Probe:
             left = max(left, 2 * budget.limit - budget.used)
         return min(left, SHARE * budget.limit)
 
-    def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
-        """Probe benchmarks one after the other; begin: called with each step before it is executed."""
+    def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[tuple[str, Probed]]:
+        """Probe benchmarks one after the other, by name; begin: called with each step before it is executed."""
         budget, seconds = self._executions.conditions.budget, self.seconds
         ground = self._ground(seconds)
         end = budget.clock() + seconds
@@ -93,13 +92,13 @@ class Probe:
         for pair in pairs:
             own = {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
             one = _One(self._executions, self._standing, own, pair, begin, end)
-            found = one.examined(ground)
+            name, found = pair["base"].benchmark, one.examined(ground)
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
             self._stood = ground if isinstance(ground, Ground) else None
-            if found.same is not None:
-                self.proved[found.benchmark] = found.same
-                self._left[found.benchmark] = one.left
-            yield found
+            if isinstance(found, Same):
+                self.proved[name] = found
+                self._left[name] = one.left
+            yield name, found
 
     def broken(self) -> dict[str, Unproved]:
         """Compare again what proved benchmarks met; return which of them are no more proved, and forget these.
@@ -182,7 +181,7 @@ class _One:
         self._end = end
         self._name = pair["base"].benchmark
         self._asked = benchmarks["base"].same_output is not False
-        self._kept: dict[Side, Output] = {}
+        self._kept: dict[Side, _Output] = {}
         self.read: set[str] = set()
         self.seen: dict[Side, Accesses] = {}
         self.left: dict[Side, Mapping[str, State]] = {}
@@ -200,7 +199,7 @@ class _One:
                 break
             found = self._execute(side, None if known else ground)
             if isinstance(found, Failure):
-                return Probed(self._name, failure=found)
+                return found
             known = known or found
         if known is None and ground is not None and ground.home is not None and self.seen:
             # what was met in the home directories and differs, but for what the benchmark itself made there
@@ -213,15 +212,14 @@ class _One:
             except OSError:
                 known = Unproved(kind="failed")
         if known is not None or ground is None:
-            return Probed(self._name, unproved=known and _shown(known))
+            return _shown(known or Unproved(kind="failed"))
         different = ground.differences
-        same = Same(
+        return Same(
             benchmark=self._name, session=self._executions.conditions.session,
             differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(different.paths),
             made_count=len(different.paths) - len(ground.sources), read_count=len(self.read),
             hash=dict(different.hashes),
         )  # fmt: skip
-        return Probed(self._name, same=same)
 
     def _stand(self, side: Side) -> Path:
         return self._standing.directory(side, self._pair[side].building)
@@ -237,7 +235,7 @@ class _One:
         printed = outputs(scratch, side) / "same-output"
         printed.parent.mkdir(exist_ok=True)
         place = scratch / f"same-output-{side}"
-        output = Output(benchmark, directory, place, printed) if self._asked else None
+        output = _Output(benchmark, directory, place, printed) if self._asked else None
         allowed = self._allowed(side)
         ran, accesses = self._traced(benchmark, step, directory, output, ground, "seccomp")
         if accesses is not None and accesses.disturbed and not ran.ended:
@@ -269,7 +267,7 @@ class _One:
         return left / 2 if side == "base" else left
 
     def _traced(
-        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, output: Output | None,
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, output: _Output | None,
         ground: Ground | None, tracer: Tracer,
     ) -> tuple[Unmeasured, Accesses | None]:  # fmt: skip
         with ExitStack() as stack:
@@ -288,13 +286,13 @@ class _One:
             self.seen[step.side] = trace.accesses()
             return ran, self.seen[step.side]
 
-    def _compare(self, side: Side, output: Output, ran: Unmeasured) -> Failure | None:
+    def _compare(self, side: Side, output: _Output, ran: Unmeasured) -> Failure | None:
         if ran.failure is not None:
             return ran.failure
         lacking = output.keep(ran.attempt.context.scratch)
         self._kept[side] = output
         of_both = lacking is None and len(self._kept) == len(SIDES)
-        why = difference(self._benchmarks["base"], self._kept["base"], self._kept["head"]) if of_both else lacking
+        why = _difference(self._benchmarks["base"], self._kept["base"], self._kept["head"]) if of_both else lacking
         if why is None:
             return None
         failure = self._executions.failure(ran.attempt, why, None)
@@ -307,3 +305,95 @@ def _shown(known: Unproved) -> Unproved:
     if known.path is None:
         return known
     return msgspec.structs.replace(known, path=visible(known.path))
+
+
+# --- the same output --------------------------------------------------------------------------------------------------
+
+_CHUNK = 1 << 20
+_SHOWN = 200
+"""Bytes of a line that are shown."""
+_BEFORE = 40
+"""Of those, the bytes before the difference in a longer line."""
+
+
+class _Output:
+    """The output of one side that is to be compared: looked at before its execution, and kept after it.
+
+    benchmark: whose `same_output` says which. directory: where it runs. place: where perfgate keeps it, and no command
+    writes, until the other side has been executed. printed: a file for standard output, which the command may open
+    again.
+    """
+
+    def __init__(self, benchmark: Benchmark, directory: Path, place: Path, printed: Path) -> None:
+        self._benchmark = benchmark
+        self.place = place
+        same = benchmark.same_output
+        self.printed = printed if same is True else None
+        """The file that takes standard output; None: nobody wants it."""
+        self.digest = ""
+        """The hash of what was kept."""
+        self._directory = directory
+        for old in (place, printed):
+            old.unlink(missing_ok=True)
+        self._before = None if same == NAMED else _state(self.printed or directory / str(same))
+
+    def keep(self, scratch: Path) -> Unusable | None:
+        """Copy and hash what the execution gave, since the other side's tree will stand where this one does.
+
+        Says why there is nothing: it is a link, no regular file, elsewhere, or longer than max_output. scratch: the
+        directory of the execution.
+        """
+        same = self._benchmark.same_output
+        inside = scratch if same == NAMED else self._directory
+        file = self.printed or inside / (OUTPUT if same == NAMED else str(same))
+        try:
+            # what the checkout has, or a build left, is nobody's output
+            changed = _state(file) != self._before
+            # a directory on the way may be a link to what the command itself cannot read
+            limit, root = self._benchmark.max_output.value, None if self.printed else inside
+            opened = regular(file, limit, root) if changed else None
+        except OutputError as error:
+            return Unusable(str(error), "")
+        if opened is None:
+            return Unusable(f"{same} was not written", "")
+        digest = hashlib.sha256()
+        with opened as content, self.place.open("wb") as kept:
+            while chunk := content.read(_CHUNK):
+                digest.update(chunk)
+                kept.write(chunk)
+        self.digest = digest.hexdigest()
+        return None
+
+
+def _difference(benchmark: Benchmark, base: _Output, head: _Output) -> Unusable | None:
+    """Say where the outputs that both sides kept differ; None: they do not."""
+    if base.digest == head.digest:
+        return None
+    where = "standard output" if benchmark.same_output is True else str(benchmark.same_output)
+    with base.place.open("rb") as of_base, head.place.open("rb") as of_head:
+        lines = enumerate(zip_longest(of_base, of_head), 1)
+        number, one, other = next((number, one, other) for number, (one, other) in lines if one != other)
+    pairs = enumerate(zip(one or b"", other or b"", strict=False))
+    at = next((i for i, (a, b) in pairs if a != b), min(len(one or b""), len(other or b"")))
+    # where one side alone ends the line, that is the difference
+    ended = (one or b"\n").endswith(b"\n") and (other or b"\n").endswith(b"\n")
+    shown = f"base: {_piece(one, at, ended=ended)}\nhead: {_piece(other, at, ended=ended)}"
+    return Unusable(f"line {number} of {where}", shown)
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.lstat(file)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _piece(line: bytes | None, at: int, *, ended: bool) -> str:
+    """Write a line around the byte from which it differs."""
+    if line is None:
+        return "(no such line)"
+    text = line.removesuffix(b"\n") if ended else line
+    start = max(0, at - _BEFORE) if len(text) > _SHOWN else 0
+    piece = visible(text[start : start + _SHOWN].decode("utf-8", "backslashreplace"))
+    return f"{'…' if start else ''}{piece}{'…' if len(text) > start + _SHOWN else ''}" or "(empty)"

@@ -69,7 +69,7 @@ class Turns:
             SourceError: a tree cannot be moved.
         """
         made, first = self._executions, {step.side: step for step in reversed(steps)}
-        if len({(benchmarks[side].cpus, benchmarks[side].priority) for side in first}) > 1:
+        if len({benchmarks[side].cpus for side in first}) > 1:
             # one process has one set of processors
             first = {steps[0].side: steps[0]}
             steps = steps[: next((n for n, step in enumerate(steps) if step.side not in first), len(steps))]
@@ -116,12 +116,11 @@ class Turns:
             LAUNCHER, attempts[0].context.told / RESULT, tuple(each.launched for each in ready.values()), starts,
             seconds=SECONDS, step=_FOUR, timeout=timeout,
         )  # fmt: skip
-        head = benchmarks[sides[-1]]
         # whoever coordinates the starts ends the one that takes too long
         command = launched(launch, SECONDS + (len(before) + _FOUR) * timeout + _GRACE)
         with made.conditions.budget.phase("execution"):
             outcome = made.conditions.executor.run(
-                replace(command, cpus=head.cpus, priority=head.priority),
+                replace(command, cpus=benchmarks[sides[-1]].cpus),
                 lambda: next(filter(None, (each.complaint() for each in ready.values())), ""),
             )
         result = Spawn().starts(list(benchmarks.values()), launch, outcome)

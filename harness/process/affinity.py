@@ -1,7 +1,7 @@
-"""The processors, the priority and the rights of a process that is started.
+"""The processors and the rights of a process that is started, and what goes before others.
 
-On Linux all of them belong to a thread, and a process inherits those of the thread that starts it
-(sched_setaffinity(2), setpriority(2), landlock(7)). So a thread of its own sets them for itself and starts the process:
+On Linux they belong to a thread, and a process inherits those of the thread that starts it
+(sched_setaffinity(2), landlock(7)). So a thread of its own sets them for itself and starts the process:
 nothing has to be put back, the process has them from its first instruction, and what is refused is known before it
 starts.
 """
@@ -21,18 +21,14 @@ T = TypeVar("T")
 
 _MOST = 1 << 16  # more than any kernel is built for
 _HIGHEST = -20
-OWN = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
-"""The nice value that perfgate was started with; Windows has none."""
 
 
 class ProcessorsError(Exception):
-    """The processors or the priority that a command asks for cannot be had: why, in words."""
+    """The processors that a command asks for cannot be had: why, in words."""
 
 
-def started_with(
-    start: Callable[[], T], cpus: str | None, priority: int | None, enter: Callable[[], None] | None = None
-) -> T:
-    """Start a process with processors ("0,2-3") and a nice value, None for perfgate's own, and give what `start` gives.
+def started_with(start: Callable[[], T], cpus: str | None, enter: Callable[[], None] | None = None) -> T:
+    """Start a process with processors ("0,2-3"; None: perfgate's own), and give what `start` gives.
 
     enter: gives up rights before it starts.
 
@@ -40,15 +36,15 @@ def started_with(
         ProcessorsError: they cannot be had on this system, or by this user.
         Exception: whatever `start` raises.
     """
-    if sys.platform != "linux" and (cpus is not None or priority is not None):
-        asked = f'cpus = "{cpus}"' if cpus is not None else f"priority = {priority}"
-        raise ProcessorsError(f"{asked} is not supported on this system")
+    if sys.platform != "linux" and cpus is not None:
+        raise ProcessorsError(f'cpus = "{cpus}" is not supported on this system')
     done: list[T] = []
     failed: list[Exception] = []
 
     def inside() -> None:
         try:
-            _take(cpus, priority)
+            if cpus is not None:
+                _take(cpus)
             if enter is not None:
                 enter()
             done.append(start())
@@ -116,33 +112,23 @@ def given_priority() -> int:
         return os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def weigh_session(pid: int, priority: int | None) -> None:
-    """Give the session that a process leads the weight of a nice value among other sessions; None: of perfgate's own.
+def weigh_session(pid: int) -> None:
+    """Give the session that a process leads the weight of perfgate's own nice value among other sessions.
 
     With autogroups (sched(7)) a nice value counts within its session only, and every command has its own. Where there
     are none, or the right is missing, the nice value of the processes is all there is.
     """
-    weight = os.getpriority(os.PRIO_PROCESS, 0) if priority is None else priority
-    if weight or priority is not None:
+    weight = os.getpriority(os.PRIO_PROCESS, 0)
+    if weight:
         with suppress(OSError):
             Path(f"/proc/{pid}/autogroup").write_text(f"{weight}\n", encoding="ascii")
 
 
-def _take(cpus: str | None, priority: int | None) -> None:
-    if priority is not None:
-        try:
-            os.setpriority(os.PRIO_PROCESS, 0, priority)  # 0: this thread
-        except PermissionError:
-            advice = "run as root, or raise the limit that `ulimit -e` shows"
-            raise ProcessorsError(f"priority = {priority} is not permitted: {advice}") from None
-    if cpus is None:
-        return
+def _take(cpus: str) -> None:
     wanted: set[int] = set()
     for part in cpus.split(","):
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
-        if high < low:
-            raise ProcessorsError(f'cpus = "{cpus}": "{part}" is not a range: write the smaller number first')
         # one beyond what can be is enough to be refused
         wanted.update(range(min(low, _MOST), min(high, _MOST) + 1))
     with suppress(OSError):  # none of them can be had

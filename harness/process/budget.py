@@ -14,8 +14,8 @@ from pathlib import Path
 from types import FrameType
 
 from gate.model import Aside, Phase
-from harness.process.background import Background
 from harness.process.execute import Command, Executor, Outcome, no_complaint
+from harness.process.process_groups import Background
 
 
 class BudgetEndedError(Exception):

@@ -23,12 +23,19 @@ from typing import BinaryIO, Protocol
 
 from gate.units import Duration
 from harness.process.affinity import ProcessorsError, started_with, weigh_session
-from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
-from harness.process.process_groups import NOT_STARTED, Process, end_group, marks, note
 from harness.process.process_groups import (
-    exit_status as exit_status,  # instruments put what became of their own children so, too
+    NOT_STARTED,
+    Background,
+    Process,
+    StartError,
+    bound,
+    end_group,
+    exit_status,
+    last,
+    marks,
+    note,
 )
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement
@@ -66,7 +73,7 @@ class Command:
     argv: program and arguments, ready to exec. environment: the whole environment, nothing is inherited; PWD is set to
     the directory, and names by which perfgate knows its processes are added. timeout: seconds until the whole process
     group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
-    process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
+    process group is killed. cpus: the processors it may use, "0,2-3"; None: perfgate's own.
     launch: what argv does, in an interpreter of its own that is given it, and a fork of one can do as well. confined:
     its sandbox; None: it has none. enters: descriptors of what argv enters itself, once it has done what cannot be done
     inside.
@@ -79,15 +86,9 @@ class Command:
     stdout: Path | None = None
     max_stdout: float | None = None
     cpus: str | None = None
-    priority: int | None = None
     launch: Launch | None = None
     confined: Confinement | None = None
     enters: tuple[int, ...] = ()
-
-    @property
-    def plain(self) -> bool:
-        """Return whether it has perfgate's own processors and priority."""
-        return self.cpus is None and self.priority is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,7 @@ class ProcessExecutor:
     def _server(self, command: Command) -> ForkServer | None:
         """Give what the command can be forked from, started with the first that can; None: it is started by itself."""
         launch = command.launch or _alone(command)
-        if launch is None or not command.plain:
+        if launch is None or command.cpus is not None:
             return None
         if launch.script not in self._servers:
             self._servers[launch.script] = None
@@ -329,16 +330,16 @@ class ProcessExecutor:
                 )
 
             try:
-                if command.plain and entered is None:
+                if command.cpus is None and entered is None:
                     process = start()
                 else:
-                    process = started_with(start, command.cpus, command.priority, None if own else entered)
+                    process = started_with(start, command.cpus, None if own else entered)
             except ProcessorsError as error:
                 raise StartError(f"cannot start: {error}") from None
             except (OSError, ValueError) as error:
                 why = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
                 raise StartError(why, absent=isinstance(error, (FileNotFoundError, PermissionError))) from None
-        weigh_session(process.pid, command.priority)
+        weigh_session(process.pid)
         self._note(process.pid)
         return process
 

@@ -192,7 +192,7 @@ class ForkServer:
             raise ForkServerError from None
         finally:
             other.close()
-        weigh_session(self._process.pid, None)
+        weigh_session(self._process.pid)
         self._socket = own
         self.close = weakref.finalize(self, _end, own, self._process)
 

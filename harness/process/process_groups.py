@@ -1,4 +1,4 @@
-"""Processes: ending whole groups, and those that a killed run left behind, known by ids, start times and a mark."""
+"""Processes: ending whole groups, those in the background, with their logs, and those that a killed run left behind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -132,6 +132,88 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return ""
+
+
+KEPT = 64 * 1024
+"""Bytes of the end that are kept."""
+_ON_DISK = 64 * 1024 * 1024
+
+
+def bound(fd: int) -> None:
+    """Cut a file that has grown too long to its end; whoever writes it must append, as this does."""
+    if os.fstat(fd).st_blocks * 512 <= _ON_DISK:
+        return
+    kept = _last(fd)
+    os.ftruncate(fd, 0)
+    with suppress(OSError):  # a full disk may refuse even what was just given up
+        os.write(fd, kept)
+
+
+def last(fd: int) -> str:
+    """Return the end of a file, decoded with replacement."""
+    return _last(fd).decode("utf-8", "replace")
+
+
+def _last(fd: int) -> bytes:
+    return os.pread(fd, KEPT, max(0, os.fstat(fd).st_size - KEPT))
+
+
+class StartError(Exception):
+    """A process cannot be started: why, in words that begin with "cannot start: ".
+
+    absent: because there is no such program, or none that may be executed.
+    """
+
+    def __init__(self, why: str, *, absent: bool = False) -> None:
+        super().__init__(why)
+        self.absent = absent
+
+
+class Background:
+    """A process in the background, which leads its own session.
+
+    log: open for reading and appending; the process writes it, and it is closed in the end. released: called once,
+    when its group has ended.
+    """
+
+    def __init__(self, process: Process, log: int, released: Callable[[], None]) -> None:
+        self._process = process
+        self._log = log
+        self._released = released
+        self._stopped = False
+
+    def alive(self) -> bool:
+        """Return whether it runs, and cut its log when that has grown too long."""
+        if not self._stopped:
+            bound(self._log)
+        return return_code(self._process) is None
+
+    def status(self) -> str:
+        """Say how it ended: "exit 0", "exit 1", "signal SIGSEGV"; "" while it lives."""
+        code = return_code(self._process)
+        return "" if code is None else exit_status(code) or "exit 0"
+
+    def code(self) -> int | None:
+        """Return what it exited with; None: it lives, or a signal ended it."""
+        code = return_code(self._process)
+        return code if code is not None and code >= 0 else None
+
+    def unstarted(self) -> bool:
+        """Return whether it was a shell that could not start a program."""
+        return return_code(self._process) in NOT_STARTED
+
+    def stop(self, grace: float) -> None:
+        """End it with its whole group, and what left the group: SIGTERM, SIGKILL after `grace` seconds; only once."""
+        if self._stopped:
+            return
+        self._stopped = True
+        try:
+            end_group(self._process, grace)
+        finally:
+            try:
+                self._released()
+            finally:
+                os.close(self._log)
 
 
 _MARK = "PERFGATE_RUN"

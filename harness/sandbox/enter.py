@@ -17,25 +17,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RESTRICT_SELF = 446
-_PRCTL = {"x86_64": 157, "aarch64": 167, "riscv64": 167}
-_SETGROUPS = {"x86_64": 116, "aarch64": 159, "riscv64": 159}
-_SETRESUID = {"x86_64": 117, "aarch64": 147, "riscv64": 147}
-_SETRESGID = {"x86_64": 119, "aarch64": 149, "riscv64": 149}
-_SETNS = {"x86_64": 308, "aarch64": 268, "riscv64": 268}
-_UNSHARE = {"x86_64": 272, "aarch64": 97, "riscv64": 97}
-_CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
-_KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
-_IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
-_IOPRIO_GET = {"x86_64": 252, "aarch64": 31, "riscv64": 31}
-_SET_SCHEDULING = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
-_GET_SCHEDULING = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
-_SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
+_PRCTL = {"x86_64": 157, "aarch64": 167}
+_SETGROUPS = {"x86_64": 116, "aarch64": 159}
+_SETRESUID = {"x86_64": 117, "aarch64": 147}
+_SETRESGID = {"x86_64": 119, "aarch64": 149}
+_SETNS = {"x86_64": 308, "aarch64": 268}
+_UNSHARE = {"x86_64": 272, "aarch64": 97}
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_KEYCTL = {"x86_64": 250, "aarch64": 219}
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
+_IOPRIO_GET = {"x86_64": 252, "aarch64": 31}
+_SET_SCHEDULING = {"x86_64": 314, "aarch64": 274}
+_GET_SCHEDULING = {"x86_64": 315, "aarch64": 275}
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _FILTERED = {
     "x86_64": (
         (0xC000003E, 302, 304, 16, 41), (0xC000003E, 302, 304, 514, 41), (0x40000003, 340, 342, 54, 359),
     ),
     "aarch64": ((0xC00000B7, 261, 265, 29, 198), (0x40000028, 369, 371, 54, 281)),
-    "riscv64": ((0xC00000F3, 261, 265, 29, 198), (0x400000F3, 261, 265, 29, 198)),
 }  # fmt: skip
 """AUDIT_ARCH of linux/audit.h, prlimit64, open_by_handle_at, ioctl, socket: of 64 bits, x32, and 32 bits."""
 _SET_ATTRIBUTES = 469  # file_setattr

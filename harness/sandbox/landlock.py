@@ -16,12 +16,14 @@ import struct
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from glob import escape, glob
 from pathlib import Path
 
 from gate.walking import beginning
+
+Rule = tuple[Path | str, int]
+"""A path, and what may be done with it and all below it."""
 
 _CREATE, _ADD = 444, 445
 _VERSION, _BENEATH = 1, 1
@@ -45,14 +47,6 @@ WRITE = (
 """All that one does in a directory of one's own; no devices."""
 LEAST = 2
 """Without the second version (Linux 5.19) nothing can be moved between directories, which compilers do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What may be done with a path and all below it."""
-
-    path: Path | str
-    access: int
 
 
 @cache
@@ -88,21 +82,21 @@ def ruleset(rules: Iterable[Rule]) -> int:
     if made < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     try:
-        for rule in rules:
+        for path, wanted in rules:
             try:
                 # CLOEXEC, and of links what they lead to
-                beneath = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
+                beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
             except OSError:
                 continue
             try:
                 directory = stat.S_ISDIR(os.fstat(beneath).st_mode)
-                access = rule.access & handled & (-1 if directory else _OF_FILES)
+                access = wanted & handled & (-1 if directory else _OF_FILES)
                 packed = struct.pack("=Qi", access, beneath)
                 if access and libc.syscall(_ADD, made, _BENEATH, packed, 0) != 0:
                     number = ctypes.get_errno()
                     # a file system that the kernel keeps to itself
                     if errno.errorcode.get(number) not in ("EBADFD", "EBADF"):
-                        raise OSError(number, os.strerror(number), str(rule.path))
+                        raise OSError(number, os.strerror(number), str(path))
             finally:
                 os.close(beneath)
     except BaseException:
@@ -190,11 +184,11 @@ def sight(hidden: Iterable[Path], covered: Iterable[str] = (), visible: Iterable
     for root, out in (("/", real.union(covered)), *((each, real) for each in visible)):
         above = {str(parent) for each in out for parent in Path(each).parents}
         if root not in above and not any(f"{root}/".startswith(f"{each}/") for each in out):
-            yield Rule(Path(root), READ)
+            yield root, READ
             continue
         if root not in out:
             yield from _around(root, out, above)
-        yield Rule(Path(root), READ_DIR)
+        yield root, READ_DIR
 
 
 def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> Iterator[Rule]:
@@ -206,7 +200,7 @@ def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> 
             if entry.path in above:
                 yield from _around(entry.path, hidden, above)
             else:
-                yield Rule(entry.path, READ)
+                yield entry.path, READ
 
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there

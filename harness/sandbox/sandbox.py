@@ -174,7 +174,7 @@ def examined(wanted: Wanted) -> Sandboxed:
     if version < LEAST:
         return Sandboxed(why="old", detail=f"{version}")
     try:
-        ruleset = landlock.ruleset([Rule(Path("/"), READ)])
+        ruleset = landlock.ruleset([("/", READ)])
         try:
             _try(partial(enter, ruleset, _user()))
         finally:
@@ -551,18 +551,18 @@ class Landlocked(Sandbox):
             # caches that stay when the run ends
             *(to for to in self._written[side].values() if isinstance(to, Path)),
         ):
-            yield Rule(path, WRITE)
+            yield path, WRITE
         # perfgate writes and reads there by name, so a command can put nothing in the place of a file
-        yield Rule(outputs(self._ground.outputs, side), REOPEN)
+        yield outputs(self._ground.outputs, side), REOPEN
         for writable in {SHARED_MEMORY, *room.writable}:
-            yield Rule(self.sees(side, writable), WRITE)
+            yield self.sees(side, writable), WRITE
         for name in _DEVICES:
-            yield Rule(Path("/dev", name), DEVICE)
+            yield Path("/dev", name), DEVICE
         if not any(each.name != "ptmx" for each in _TERMINALS.glob("*")):
             # whoever works at a terminal would be read there, and answered
-            yield Rule(_TERMINALS, DEVICE)
+            yield _TERMINALS, DEVICE
         for device in Path("/dev").glob("nvidia*"):
-            yield Rule(device, DEVICE)
+            yield device, DEVICE
 
 
 KEEPERS: set[int] = set()

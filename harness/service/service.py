@@ -21,10 +21,9 @@ from gate.formats.parts.output import OutputError
 from gate.model import Side
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable, arguments, environment, regular, tail
-from harness.process.affinity import OWN
-from harness.process.background import Background, StartError
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
+from harness.process.process_groups import Background, StartError
 from harness.sandbox.sandbox import outputs
 
 _LOOPBACK = ("127.0.0.1", "::1")
@@ -33,8 +32,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.05
 _PATIENCE = 2.0
 
 
-class ReadyError(Exception):
-    """`ready` cannot be meant: why, in words."""
+class NotStartedError(Exception):
+    """A companion is not there: its status, what it said, and whether a program could not be started."""
+
+    def __init__(self, status: str, said: str = "", *, unstarted: bool = False) -> None:
+        super().__init__(status)
+        self.unusable = Unusable(status, said, unstarted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Probe:
     """Asks once, for at most so many seconds; gives why it is not ready, "" when it is."""
     hosts: tuple[str, ...] = ()
     port: int = 0
-    """Where it will listen, and nobody before: none of what is known by its log, or by a command."""
+    """Where it will listen, and nobody before: none of what is known by its log."""
 
     def taken(self) -> str:
         """Say, before the service starts, why the answer would be somebody else's; "" when it would not."""
@@ -103,21 +106,15 @@ def _reading(log: Path, wanted: bytes) -> Probe:
     return Probe(ask)
 
 
-def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe:
-    """Read a `ready`, its placeholders replaced.
-
-    Args:
-        log: what the service writes.
-        run: runs a command for at most so many seconds, and returns "" or how it failed.
+def make_probe(ready: str, log: Path) -> Probe:
+    """Read a `ready`, its placeholders replaced; log: what the service writes.
 
     Raises:
-        ReadyError: it names no port, or no place.
+        NotStartedError: it names no port, or no place.
     """
     kind, _, rest = ready.partition(":")
     if kind == "log":
         return _reading(log, rest.encode())
-    if kind == "command":
-        return Probe(lambda seconds: run(rest, seconds))
     with suppress(ValueError):  # urlsplit knows brackets, and which ports there are
         address = urlsplit(ready if kind == "http" else f"tcp://{rest if ':' in rest else f':{rest}'}")
         port = address.port
@@ -132,7 +129,7 @@ def make_probe(ready: str, log: Path, run: Callable[[str, float], str]) -> Probe
                 return "" if "" in reasons else reasons[0]
 
             return Probe(connect, hosts, port)
-    raise ReadyError(f'ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
+    raise NotStartedError(f'service: ready = "{ready}": write "tcp:PORT", "tcp:HOST:PORT" or "http://HOST:PORT/PATH"')
 
 
 def wait_until_ready(probe: Probe, ready: str, ended: Callable[[], str], limit: float, budget: Budget) -> str:
@@ -184,17 +181,8 @@ def _words(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-_LOAD_GRACE = 3.0
-_LEAST_GRACE = 3.0
-"""Seconds that a service gets to end in when the budget has ended: as long as other processes do."""
-
-
-class _NotStartedError(Exception):
-    """A companion is not there: its status, what it said, and whether a program could not be started."""
-
-    def __init__(self, status: str, said: str = "", *, unstarted: bool = False) -> None:
-        super().__init__(status)
-        self.unusable = Unusable(status, said, unstarted)
+_GRACE = 3.0
+"""Seconds to end in: as long as other processes get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +193,6 @@ class _Companion:
     """Such as "service" or "load"."""
     background: Background
     log: Path
-    grace: float
     port: int
     """What {port} was in its command."""
 
@@ -274,11 +261,11 @@ class Companions:
                     if benchmark.load is not None:
                         command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
                         log = context.scratch / "load.log"
-                        load = _Companion("load", self._start("load", benchmark, command, log), log, _LOAD_GRACE, port)
-                        stack.callback(self._stop, load)
+                        load = _Companion("load", self._start("load", command, log), log, port)
+                        stack.callback(load.background.stop, _GRACE)
                         companions.append(load)
                 living = Living(port, tuple(companions))
-            except _NotStartedError as error:
+            except NotStartedError as error:
                 said = error.unusable.stderr + "".join(each.said() for each in companions)
                 living = replace(error.unusable, stderr=said)
             yield living
@@ -287,11 +274,7 @@ class Companions:
         """Stop the services that live per build; the next execution of such a benchmark starts one anew."""
         with ExitStack() as stack:
             while self._builds:
-                stack.callback(self._stop, self._builds.popitem()[1])
-
-    def _stop(self, companion: _Companion) -> None:
-        """Stop one; its grace is no longer than what is left of the budget, or a few seconds."""
-        companion.background.stop(min(companion.grace, max(_LEAST_GRACE, self._budget.left)))
+                stack.callback(self._builds.popitem()[1].background.stop, _GRACE)
 
     def _service(self, benchmark: Benchmark, service: Service, context: Context, stack: ExitStack) -> _Companion:
         """Give the service of an execution, ready; it is stopped by the stack or, per build, by stop_builds."""
@@ -302,7 +285,7 @@ class Companions:
             found = self._builds[key]
             if not found.background.alive():
                 ended = f"service ended before the benchmark: {found.background.status()}"
-                raise _NotStartedError(ended, found.said(), unstarted=found.background.unstarted())
+                raise NotStartedError(ended, found.said(), unstarted=found.background.unstarted())
             return found
         self._started += 1
         log = (
@@ -311,85 +294,63 @@ class Companions:
             else context.scratch / "service.log"
         )
         log.parent.mkdir(exist_ok=True)
-        # a command's placeholders are left, since they are quoted for the shell
-        ready = service.ready or "tcp:{port}"
-        ready = ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
-
-        def run(script: str, seconds: float) -> str:
-            outcome = self._executor.run(_command(script, context, context.port, None, timeout=seconds))
-            said = outcome.stderr.strip().splitlines()
-            return f"{outcome.status}: {said[-1]}" if outcome.status and said else outcome.status
-
-        try:
-            probe = make_probe(ready, log, run)
-        except ReadyError as error:
-            raise _NotStartedError(f"service: {error}") from None
+        ready = arguments([service.ready or "tcp:{port}"], _values(context, context.port))[0]
+        probe = make_probe(ready, log)
         if taken := probe.taken():
-            raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
+            raise NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         command = _command(service.command, context, context.port, service.cpus)
-        background = self._start("service", benchmark, command, log)
-        made = _Companion("service", background, log, float(service.grace), context.port)
+        background = self._start("service", command, log)
+        made = _Companion("service", background, log, context.port)
         if per_build:
             self._builds[key] = made
         else:
-            stack.callback(self._stop, made)
+            stack.callback(background.stop, _GRACE)
         reason = wait_until_ready(probe, ready, background.status, float(service.timeout), self._budget)
         if reason:
-            raise _NotStartedError(reason, made.said(), unstarted=background.unstarted())
+            raise NotStartedError(reason, made.said(), unstarted=background.unstarted())
         return made
 
-    def _start(self, name: str, benchmark: Benchmark, command: Command, log: Path) -> Background:
-        # a nice value that is chosen counts against perfgate's own, and not against one that goes before all others
-        priority = None if benchmark.priority is None else OWN
+    def _start(self, name: str, command: Command, log: Path) -> Background:
         try:
-            return self._executor.start(replace(command, priority=priority), log)
+            return self._executor.start(command, log)
         except StartError as error:
-            raise _NotStartedError(f"{name} {error}", unstarted=True) from None
+            raise NotStartedError(f"{name} {error}", unstarted=True) from None
 
 
 def _values(context: Context, port: int) -> dict[str, str]:
     return {"seed": str(context.seed), "port": str(port)}
 
 
-def _command(command: str | list[str], context: Context, port: int, cpus: str | None, timeout: float = 0.0) -> Command:
+def _command(command: str | list[str], context: Context, port: int, cpus: str | None) -> Command:
     return Command(
         argv=arguments(command, _values(context, port)),
         directory=context.directory,
         environment=environment(replace(context, port=port)),
-        timeout=timeout,
+        timeout=0.0,
         cpus=cpus,
         confined=context.confined,
     )
 
 
-_FIRST, _LAST = 10000, 65535
-# Where the system does not tell: below what Linux (32768) and macOS (49152) take for outgoing connections.
-_EPHEMERAL = 32768
-_FEWEST = 1000
+_FIRST, _LAST = 10000, 32767
+"""Below what Linux (32768) and macOS (49152) take for outgoing connections, one of which could be there first."""
 _TRIES = 500
 
-_given: deque[int] = deque(maxlen=_FEWEST // 2)
+_given: deque[int] = deque(maxlen=_TRIES)
 
 
 def free_port() -> int:
     """Choose a free TCP port of this machine, at random; none that was given in the last hundreds of calls.
 
-    Below the ports that outgoing connections take, one of which could have taken it before the service does.
-
     Raises:
         OSError: there is none.
     """
-    first = _EPHEMERAL
-    with suppress(OSError, ValueError, IndexError):
-        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
-    # a system may be set up to take nearly all of them
-    last = first - 1 if first - _FIRST >= _FEWEST else _LAST
     for _ in range(_TRIES):
-        port = _FIRST + secrets.randbelow(last - _FIRST + 1)
+        port = _FIRST + secrets.randbelow(_LAST - _FIRST + 1)
         # bound, never listened on; without SO_REUSEADDR, as a service may bind it
         with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.bind(("0.0.0.0", port))  # noqa: S104  # taken on any address is taken
             if port not in _given:
                 _given.append(port)
                 return port
-    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {last}: {os.strerror(errno.EADDRINUSE)}")
+    raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {_LAST}: {os.strerror(errno.EADDRINUSE)}")

@@ -25,13 +25,11 @@ _CHUNK = 1 << 20
 class Differences:
     """What differs between base and head; paths are relative to the root of both trees.
 
-    paths: of all that differs. names: those of them that one side lacks, or has as another kind of thing. modes: those
-    that differ by more than content. listings: directories that list other names, or the same ones in another order.
-    hashes: of each tree, "sha256:...".
+    paths: of all that differs. modes: those of them that differ by more than content. listings: directories that list
+    other names, or the same ones in another order. hashes: of each tree, "sha256:...".
     """
 
     paths: frozenset[str]
-    names: frozenset[str]
     modes: frozenset[str]
     listings: frozenset[str]
     hashes: Mapping[Side, str]
@@ -145,15 +143,10 @@ def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Diffe
         hashes[side] = f"sha256:{digest.hexdigest()}"
     return Differences(
         paths=frozenset(path for path in every if base.get(path) != head.get(path)),
-        names=frozenset(path for path in every if _kind(base.get(path)) != _kind(head.get(path))),
         modes=frozenset(path for path in every if _mode(base.get(path)) != _mode(head.get(path))),
         listings=frozenset(path for path in lists[0].keys() | lists[1] if lists[0].get(path) != lists[1].get(path)),
         hashes=hashes,
     )
-
-
-def _kind(fact: Fact | None) -> int | None:
-    return None if fact is None else stat.S_IFMT(fact.mode)
 
 
 def _mode(fact: Fact | None) -> tuple[int, str] | None:

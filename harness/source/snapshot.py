@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import DirtySubmodule, EmbeddedRepository
+from gate.model.warnings.setup import DirtySubmodule
 from harness.errors import SourceError
 from harness.source.git import Git
 from harness.source.repository import Repository, files_at
@@ -51,10 +51,10 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> tup
     # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
     fields = [each for entry in status if len(each := entry.split(" ", 8)) == 9]
     warnings: list[AnyWarning] = [
-        *(DirtySubmodule(each[8]) for each in fields if each[2].startswith("S") and each[2][2:] != ".."),
-        *(EmbeddedRepository(each) for each in others if each.endswith("/")),
+        DirtySubmodule(each[8]) for each in fields if each[2].startswith("S") and each[2][2:] != ".."
     ]
     left_out = tuple(f"{path}/" for path in leave_out)
+    # a folder is a repository of its own, which git leaves out
     untracked = [name for name in others if not (name.endswith("/") or f"{name}/".startswith(left_out))]
     if not status and not untracked:
         return None, warnings
@@ -92,8 +92,6 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
         index.run("read-tree", revision)
         for path in paths:
             name = repository.inside(path)
-            if path.startswith("/") or name == ".." or name.startswith("../"):
-                raise SourceError(f"[build] overlay: {path} is outside the repository: name a path in it")
             entries = files_at(repository, head, name)
             if not entries:
                 raise SourceError(f"[build] overlay: head has no {path}: commit it, or remove it from overlay")

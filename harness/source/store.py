@@ -211,12 +211,8 @@ class Store:
             _borrow(self._path, self._common / "objects")
 
     def _init(self, directory: Path, *, bare: bool) -> None:
-        sha256 = any((key, value) == ("extensions.objectformat", "sha256") for key, _, value in self.configured())
-        options = (
-            "--quiet", "--template=", *(("--object-format=sha256",) if sha256 else ()), *(("--bare",) if bare else ()),
-        )  # fmt: skip
         where = {"GIT_DIR": str(directory)} | ({} if bare else {"GIT_WORK_TREE": str(directory.parent)})
-        Git(self.work.path, {**_ISOLATED, **where}).run("init", *options)
+        Git(self.work.path, {**_ISOLATED, **where}).run("init", "--quiet", "--template=", *(["--bare"] if bare else []))
 
 
 def lacking_file(answer: Answer) -> str | None:

@@ -95,7 +95,7 @@ def parts(
         if problem:
             what = f"submodule {part.path.rstrip('/')} at {part.revision[:12]} cannot be fetched"
             source = f" from {without_userinfo(url)}" if url else ""
-            advice = "run `git submodule update --init --recursive`"
+            advice = "run `git submodule update --init --recursive` (actions/checkout: submodules and fetch-depth: 0)"
             leave = f"`git config submodule.{submodule.name}.update none` to leave it out"
             raise SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
         found += [part, *parts(store, part.revision, inner, tree, skip_lfs=skip_lfs, within=part.path)]

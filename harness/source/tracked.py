@@ -123,8 +123,7 @@ class Commits:
         if not converted:
             for name in wanted:
                 mode, id_, size = files[name]
-                # git's id: by the hash that another id is of
-                content = partial(_digest, algorithm="sha1" if len(id_) == 40 else "sha256", named=True)
+                content = partial(_digest, algorithm="sha1", named=True)
                 if _size(root / name) != size or not _is_like(root / name, mode, id_, content):
                     yield name
             return

@@ -9,8 +9,6 @@ import os
 import re
 import secrets
 import stat
-import struct
-import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -24,10 +22,6 @@ from harness.process.process_groups import alive, end_leftovers, start_time
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MOMENTS = 60.0
 _ATTEMPTS = 10
-# FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_TOPDIR_FL of linux/fs.h
-_GET_FLAGS = 0x80006601 | struct.calcsize("l") << 16
-_SET_FLAGS = 0x40006602 | struct.calcsize("l") << 16
-_TOP = 0x20000
 RUNNING = ".perfgate-running"
 """In a work directory: names the processes that were started, see harness.process.process_groups."""
 
@@ -207,27 +201,3 @@ def _forget(record: Path) -> None:
     with suppress(OSError):
         record.parent.rmdir()
         record.parent.parent.rmdir()
-
-
-def make_apart(directory: Path) -> None:
-    """Make a directory and those above it, where few files were removed of late if the file system allows that.
-
-    ext4 looks at every inode that was freed within the last five minutes before it takes one: near the trees of an
-    earlier run a new file costs 0.2 ms of CPU instead of 0.01. The flag has it choose a place for each directory, by
-    the name that this is made with.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    if sys.platform == "linux":
-        with suppress(OSError):
-            descriptor = os.open(directory.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                (flags,) = struct.unpack("l", fcntl.ioctl(descriptor, _GET_FLAGS, bytes(struct.calcsize("l"))))
-                fcntl.ioctl(descriptor, _SET_FLAGS, struct.pack("l", flags | _TOP))
-            finally:
-                os.close(descriptor)
-    made = directory.with_name(secrets.token_hex(4))
-    made.mkdir()
-    made.rename(directory)

@@ -1,6 +1,6 @@
 """Stands before a traced command: has the kernel tell perfgate what the command does, and becomes the command.
 
-Started by itself (`python -I -S child.py SOCKET NUMBER COMMAND ARGUMENT...`), so it imports nothing of perfgate but the
+Started by itself (`python -I -S child.py SOCKET TRACER COMMAND ARGUMENT...`), so it imports nothing of perfgate but the
 files beside it that import nothing either. seccomp(2) and seccomp_unotify(2) are the sources.
 """
 
@@ -22,15 +22,11 @@ if __name__ == "__main__":
 from harness.trace import syscalls
 
 SECCOMP, PTRACE, NONE = b"s", b"p", b"n"
-"""The first byte to perfgate: how the command is traced."""
-HELLO = struct.Struct("=ci")
-"""It, and the number of the command."""
-FAILED = struct.Struct("=i")
-"""Why the command cannot be started."""
+"""What perfgate is told: how the command is traced."""
 
 
-def execute(command: list[str], channel: socket.socket) -> NoReturn:
-    """Become the command, as if nothing stood before it; perfgate hears on the channel if that fails."""
+def execute(command: list[str]) -> NoReturn:
+    """Become the command, as if nothing stood before it; where that fails, end as a shell would."""
     # Python has changed both, and may have added to the environment (PEP 538)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
@@ -39,15 +35,13 @@ def execute(command: list[str], channel: socket.socket) -> NoReturn:
     try:
         os.execvpe(command[0], command, {name: value for name, _, value in pairs})  # noqa: S606
     except OSError as error:
-        channel.sendall(FAILED.pack(error.errno or 0))
-        channel.recv(1)
         os._exit(126 if isinstance(error, PermissionError) else 127)
 
 
-def greet(channel: socket.socket, how: bytes, number: int, fd: int = -1) -> None:
+def greet(channel: socket.socket, how: bytes, fd: int = -1) -> None:
     """Tell perfgate how the command is traced, and wait until it listens."""
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))] if fd >= 0 else []
-    channel.sendmsg([HELLO.pack(how, number)], rights)
+    channel.sendmsg([how], rights)
     channel.recv(1)  # from now on somebody answers
 
 
@@ -173,7 +167,7 @@ class _Tracer:
             self._call(request, pid, None, number)
 
 
-def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[str]) -> None:
+def _by_ptrace(machine: str, channel: socket.socket, command: list[str]) -> None:
     """Trace the command, and end as it does."""
     tracer = _Tracer(channel, machine)
     begin, begun = os.pipe()
@@ -182,7 +176,7 @@ def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[
         os.close(begun)
         os.read(begin, 1)
         os.close(begin)
-        execute(command, channel)
+        execute(command)
     os.close(begin)
     # to the whole group, and what it means is the command's to say
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -192,7 +186,7 @@ def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[
         how = PTRACE
     except OSError:
         how = NONE
-    greet(channel, how, number)
+    greet(channel, how)
     os.close(begun)
     status = tracer.follow(first) if how == PTRACE else os.waitpid(first, 0)[1]
     code = os.waitstatus_to_exitcode(status)
@@ -204,7 +198,7 @@ def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[
     os._exit(code)
 
 
-def main(place: str, number: int, how: str, command: list[str]) -> None:
+def main(place: str, how: str, command: list[str]) -> None:
     """Have it told, and become the command; where it cannot be told the command runs all the same.
 
     how: "ptrace" leaves seccomp aside.
@@ -224,7 +218,7 @@ def main(place: str, number: int, how: str, command: list[str]) -> None:
         def told() -> None:
             with known:
                 if found:
-                    greet(channel, SECCOMP, number, *found)
+                    greet(channel, SECCOMP, *found)
 
         # older than the filter: what it sends need not be answered by who is to receive it
         passing = threading.Thread(target=told, daemon=True)
@@ -238,14 +232,14 @@ def main(place: str, number: int, how: str, command: list[str]) -> None:
         except OSError:
             known.release()
             passing.join()
-            _by_ptrace(machine, channel, number, command)
+            _by_ptrace(machine, channel, command)
         else:
             found.append(listener)
             known.release()
             passing.join()
             os.close(listener)
-            execute(command, channel)
+            execute(command)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import fcntl
-import itertools
 import os
 import platform
 import secrets
@@ -20,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from harness.process.background import Background
-from harness.process.execute import Command, Executor, Outcome, ProcessExecutor, no_complaint, start_error
+from harness.process.execute import Command, Executor, Outcome, ProcessExecutor, no_complaint
+from harness.process.process_groups import Background
 from harness.trace import child, syscalls
 from harness.trace.watcher import NOTICE, Accesses, Doubt, Seen, Watcher
 
@@ -38,9 +37,6 @@ class Trace:
         self.tracers: set[str] = set()
         self._seen = Seen(since)
         self._tracer = tracer
-        self._numbers = itertools.count()
-        self._failed: dict[int, int] = {}
-        """By the number of a command, why it could not be started."""
         self._kernels: list[_Kernel] = []
         self._all = ExitStack()
         self._place: Path | None = None
@@ -74,13 +70,7 @@ class Trace:
         if self._place is None:
             return command
         before = (sys.executable, "-I", "-S", child.__file__)
-        argv = (*before, str(self._place), str(next(self._numbers)), self._tracer, *command.argv)
-        return replace(command, argv=argv, launch=None)
-
-    def start_error(self, wrapped: Command) -> OSError | None:
-        """Return why a command that was wrapped could not be started; None: it was."""
-        number = self._failed.get(int(wrapped.argv[5])) if self._failed else None
-        return OSError(number, os.strerror(number)) if number is not None else None
+        return replace(command, argv=(*before, str(self._place), self._tracer, *command.argv), launch=None)
 
     def accesses(self) -> Accesses:
         """Return what was seen so far."""
@@ -118,18 +108,17 @@ class Trace:
     def _greet(self) -> list[_Kernel | _Channel]:
         """Take what tells of a command, which then begins."""
         channel = self._socket.accept()[0]
-        message, rights, *_ = channel.recvmsg(child.HELLO.size, socket.CMSG_SPACE(4))
+        how, rights, *_ = channel.recvmsg(1, socket.CMSG_SPACE(4))
         found = array.array("i")
         for level, kind, data in rights:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 found.frombytes(data[:4])
-        if len(message) != child.HELLO.size:  # it was ended before it began
+        if not how:  # it was ended before it began
             channel.close()
             return []
-        how, number = child.HELLO.unpack(message)
         pid, *_ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
         apart = not _same(pid, "ns/mnt") or not _same(pid, "root")
-        listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, self._failed, number, apart=apart)]
+        listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, apart=apart)]
         if how == child.SECCOMP and found:
             self._kernels.append(_Kernel(self._watcher, found[0], apart=apart))
             listeners.append(self._kernels[-1])
@@ -212,25 +201,18 @@ class _Kernel:
 class _Channel:
     """The connection of the program that stands before a command, which tells of calls where the kernel does not."""
 
-    def __init__(
-        self, watcher: Watcher, channel: socket.socket, failed: dict[int, int], number: int, *, apart: bool
-    ) -> None:
+    def __init__(self, watcher: Watcher, channel: socket.socket, *, apart: bool) -> None:
         self._watcher, self._apart = watcher, apart
         self._channel = channel
-        self._failed = failed
-        self._number = number
         self.fd = channel.fileno()
 
     def answer(self) -> bool:
         """Take what it tells, and let it go on; return whether there can be more."""
         try:
             told = self._channel.recv(NOTICE.size)
-            if len(told) == NOTICE.size:
-                self._watcher.note(told, apart=self._apart)
-            elif len(told) == child.FAILED.size:
-                (self._failed[self._number],) = child.FAILED.unpack(told)
-            else:
+            if len(told) != NOTICE.size:
                 return False
+            self._watcher.note(told, apart=self._apart)
             self._channel.sendall(_WORD)
         except OSError:
             return False
@@ -257,13 +239,7 @@ class TracedExecutor:
 
     def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
         """Start a process, wait for it, and end what is left of it."""
-        wrapped = self._trace.wrap(command)
-        outcome = self._executor.run(wrapped, complaint)
-        error = self._trace.start_error(wrapped)
-        if error is None:
-            return outcome
-        status = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
-        return replace(outcome, status=status, code=None, begun=False)
+        return self._executor.run(self._trace.wrap(command), complaint)
 
     def start(self, command: Command, log: Path) -> Background:
         """Start a process in the background.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import functools
 import os
 import re
 import socket
@@ -362,13 +360,6 @@ class Caller:
         Raises:
             OSError: it cannot be read.
         """
-        # read the memory of a process in one call (process_vm_readv(2)); None: it is not to be had so
-        buffer = ctypes.create_string_buffer(size)
-        here, there = _Piece(ctypes.addressof(buffer), size), _Piece(address, size)
-        count = _copier()(self.pid, here, 1, there, 1, 0)  # type: ignore[operator]
-        found = buffer.raw[:count] if count > 0 else None
-        if found is not None:
-            return found
         fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY)
         try:
             return os.pread(fd, size, address)
@@ -495,20 +486,6 @@ def _real(path: str) -> str:
         return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
     finally:
         os.close(fd)
-
-
-class _Piece(ctypes.Structure):
-    """struct iovec."""
-
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-
-@functools.cache
-def _copier() -> object:
-    call = ctypes.CDLL(None).process_vm_readv
-    call.argtypes = (ctypes.c_int, *(ctypes.POINTER(_Piece), ctypes.c_ulong) * 2, ctypes.c_ulong)
-    call.restype = ctypes.c_ssize_t
-    return call
 
 
 DoubtKind = Literal[

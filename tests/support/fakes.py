@@ -11,9 +11,9 @@ from types import MappingProxyType
 from gate.config.study import Setting
 from gate.model import Failure, Side
 from harness.build.builder import TreeBuilder
-from harness.process.background import Background
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
+from harness.process.process_groups import Background
 
 
 @dataclass
@@ -40,12 +40,11 @@ class Clock:
 
 
 class FakeBackground(Background):
-    """A background process that is none; `ended` is its status, and a test may set it. graces: of each stop."""
+    """A background process that is none; `ended` is its status, and a test may set it."""
 
     def __init__(self, log: Path) -> None:
         self.log = log
         self.ended = ""
-        self.graces: list[float] = []
 
     def alive(self) -> bool:
         """Return whether it has no status yet."""
@@ -65,7 +64,6 @@ class FakeBackground(Background):
 
     def stop(self, grace: float) -> None:  # the Protocol's
         """End as by a signal."""
-        self.graces.append(grace)
         self.ended = self.ended or "signal SIGTERM"
 
 

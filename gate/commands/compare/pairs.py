@@ -85,7 +85,7 @@ _TABLES = {
     "build": ("setup", "command", "perturb", "overlay", "share"),
     "env": ("pass", "set"),
 }
-_BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus", "priority")
+_BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus")
 
 
 def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDifferently]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "prefix": "prefix of the command", "args": "arguments", "service": "service", "load": "load", "cpus": "processors",
-    "priority": "priority", "runner": "runner", "session": "session",
+    "runner": "runner", "session": "session",
 }  # fmt: skip
 
 

@@ -31,13 +31,11 @@ class DirtySubmodule(First, frozen=True):
     path: str
 
 
-class EmbeddedRepository(First, frozen=True):
-    says = "{path} is a nested repository, not a submodule: neither side includes it"
-    path: str
-
-
 class LfsPointers(First, frozen=True):
-    says = "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
+    says = (
+        "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`, or write "
+        "`lfs: true` under `with:` of actions/checkout"
+    )
 
 
 class LeftBehind(Base, frozen=True):

@@ -140,7 +140,6 @@ def places() -> Iterator[tuple[str, str]]:
     yield "[build]\ncommand = 'make \"{a}\"'\n" + PLAIN, "perfgate.toml:2: build.command"
     for key, path in (
         ("service = { command = 's \"{a}\"', ready = 'log:x' }", "service.command"),
-        ("service = { command = 's', ready = 'command:t \"{a}\"' }", "service.ready"),
         ("load = { command = 'l \"{a}\"' }", "load.command"),
     ):
         yield benchmark("x", f"{key}\n") + PLAIN, f"perfgate.toml:4: benchmark[0].{path}"

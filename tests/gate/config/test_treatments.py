@@ -127,7 +127,7 @@ clients = [1, 8]
 name = ["plain", "it's {clients}"]
 [study.factor.sched]
 other = {}
-fifo = { value = "SCHED_FIFO", prefix = ["chrt", "-f", "{clients}"], env = { X = "1" }, args = ["--rt", "{output}"], cpus = "0", priority = 5 }
+fifo = { value = "SCHED_FIFO", prefix = ["chrt", "-f", "{clients}"], env = { X = "1" }, args = ["--rt", "{output}"], cpus = "0" }
 [study.factor.numa]
 any = {}
 near = { prefix = ["numactl", "--localalloc"], args = ["--near"], env = { Y = "2", X_Y = "3" } }
@@ -149,10 +149,9 @@ def bench(command: str | list[str], **more: Any) -> Benchmark:
 QUOTED = "'it'\"'\"'s {clients}'"
 OWN = bench(
     "x",
-    service=Service(command="own {name}", ready="command:test {name} = x"),
+    service=Service(command="own {name}", ready="log:{name} is up"),
     load=Load(command="load {clients}"),
     cpus="3",
-    priority=1,
 )
 
 
@@ -176,7 +175,6 @@ OWN = bench(
                     *("--rt", "{output}", "--near"),
                 ],
                 cpus="0",
-                priority=5,
             ),
         ),
         # values are quoted in strings
@@ -187,10 +185,9 @@ OWN = bench(
             {"clients": 8, "name": "it's {clients}"},
             bench(
                 "x",
-                service=Service(command=f"own {QUOTED}", ready=f"command:test {QUOTED} = x"),
+                service=Service(command=f"own {QUOTED}", ready="log:it's {clients} is up"),
                 load=Load(command="load 8"),
                 cpus="3",
-                priority=1,
             ),
         ),
         (
@@ -201,7 +198,6 @@ OWN = bench(
                 service=Service(command="serve 8 {port}", ready="http://localhost:{port}/8"),
                 load=Load(command=["busy", "plain"], cpus="1"),
                 cpus="0",
-                priority=5,
             ),
         ),
     ],

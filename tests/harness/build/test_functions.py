@@ -221,12 +221,3 @@ def test_what_holds_no_table_that_is_known(tmp_path: Path) -> None:
     assert layout_of(partial(open_beneath, tmp_path), ["folder", "text", "torn", "absent"]) is None
     with pytest.raises(ValueError, match="another version"):
         list(functions._of_table(struct.pack("<I4x8Q", 0xFFFFFFFA, *range(8))))
-
-
-def test_a_table_of_the_other_byte_order() -> None:
-    names, header = b"main.a\0main.b\0", 8 + 8 * 4
-    place = header + len(names)
-    words = (2, 0, 0, header, 0, 0, 0, place)
-    table = struct.pack(">IBBBB8I", 0xFFFFFFF1, 0, 0, 1, 4, *words) + names
-    table += struct.pack(">IIII", 0, 16, 32, 24) + struct.pack(">Ii", 0, 7) + struct.pack(">Ii", 32, 0)
-    assert list(functions._of_table(table)) == [b"main.b", b"main.a"]

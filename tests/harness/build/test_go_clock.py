@@ -96,23 +96,6 @@ func BenchmarkHandsOver(b *testing.B) {
 	}
 }
 
-func BenchmarkPool(b *testing.B) {
-	in, out := make(chan bool), make(chan uint64)
-	for j := 0; j < 2; j++ {
-		go func() {
-			for range in {
-				out <- work()
-			}
-		}()
-	}
-	for i := 0; i < b.N; i++ {
-		in <- true
-		in <- true
-		Sink += <-out + <-out
-	}
-	close(in)
-}
-
 func BenchmarkRestarts(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		b.StopTimer()

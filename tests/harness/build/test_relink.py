@@ -218,15 +218,6 @@ def test_copies_and_hard_links(checkout: Checkout, tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_copy_of_a_program_of_the_commit(checkout: Checkout, tmp_path: Path) -> None:
-    project(checkout)
-    shutil.copy("/bin/true", checkout.path / "tool")
-    checkout.commit()
-    with relinking(checkout, tmp_path, "make clean app && cp tool copied") as builder:
-        sound(builder, tmp_path)
-
-
-@pytest.mark.nightly
 def test_a_tree_and_a_project_below_it(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     checkout.file("inner/perfgate.toml", "")

@@ -138,17 +138,6 @@ def test_the_sequence_of_names_and_the_other_benchmarks_do_not_matter() -> None:
     assert rounds == schedule(both("a", "b"), 5, 3, seed=5)[:3] != schedule(both("a", "b"), 3, 3, seed=6)
 
 
-def test_a_round_is_laid_out_when_it_is_asked_for() -> None:
-    names: dict[Side, list[str]] = {"base": ["a", "b", "gone"], "head": ["a", "b", "new"]}
-    rounds = schedule(names, 1000, 5, seed=1, single={"b"}, starts={"a": 3})
-    assert len(rounds) == 1000
-    whole = [step.order for each in rounds[:4] for step in each.executions]
-    assert whole == list(range(len(whole)))
-    assert rounds[3].executions[0].order == len(whole) - len(rounds[3].executions)
-    assert rounds[-1].build == 999
-    assert rounds[2:4] == list(rounds[:4])[2:]
-
-
 def test_some_are_executed_once_a_build_or_once_at_all() -> None:
     names: dict[Side, list[str]] = {"base": ["a", "b"], "head": ["a", "b"]}
     rounds = schedule(names, 3, 4, seed=1, single={"b"})

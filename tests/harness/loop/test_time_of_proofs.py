@@ -26,9 +26,6 @@ class FakeTrace:
     def wrap(self, command: Command) -> Command:
         return command
 
-    def start_error(self, command: Command) -> None:
-        return None
-
     def accesses(self) -> Accesses:
         return NOTHING
 

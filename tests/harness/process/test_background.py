@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.background import Background, StartError
 from harness.process.execute import Command, ProcessExecutor
-from harness.process.process_groups import start_time
+from harness.process.process_groups import Background, StartError, start_time
 from harness.source.workdir import RUNNING
 from tests.support.fakes import Clock
 from tests.support.project import until

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.background import KEPT
 from harness.process.execute import (
     Command,
     Outcome,
@@ -19,7 +18,7 @@ from harness.process.execute import (
     environment_difference,
     find_program,
 )
-from harness.process.process_groups import alive
+from harness.process.process_groups import KEPT, alive
 from tests.support.project import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

@@ -14,28 +14,22 @@ from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processors and priorities are Linux's")
 OWN = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
-REPORT = "import os; print(sorted(os.sched_getaffinity(0)), os.getpriority(os.PRIO_PROCESS, 0))"
+REPORT = "import os; print(sorted(os.sched_getaffinity(0)))"
 
 
-def run(directory: Path, cpus: str | None = None, priority: int | None = None) -> str:
+def run(directory: Path, cpus: str | None = None) -> str:
     """What the process saw, or why it could not start."""
     out = directory / "out"
-    command = Command(
-        (sys.executable, "-I", "-c", REPORT), directory, dict(os.environ), 30, out, cpus=cpus, priority=priority
-    )
+    command = Command((sys.executable, "-I", "-c", REPORT), directory, dict(os.environ), 30, out, cpus=cpus)
     status = ProcessExecutor().run(command).status
     return status or out.read_text().strip()
 
 
-def test_processors_and_priority_are_the_process_s_alone(tmp_path: Path) -> None:
-    nice = os.getpriority(os.PRIO_PROCESS, 0)
+def test_processors_are_the_process_s_alone(tmp_path: Path) -> None:
     last = OWN[-1]
-    assert run(tmp_path, cpus=str(last)) == f"{[last]} {nice}"
-    assert run(tmp_path, cpus=",".join(map(str, OWN))) == f"{OWN} {nice}"
-    assert run(tmp_path, cpus=f"{last}-{last}", priority=nice + 3) == f"{[last]} {nice + 3}"
-    assert run(tmp_path) == f"{OWN} {nice}"
+    for cpus, seen in ((str(last), [last]), (",".join(map(str, OWN)), OWN), (f"{last}-{last}", [last]), (None, OWN)):
+        assert run(tmp_path, cpus) == f"{seen}"
     assert sorted(os.sched_getaffinity(0)) == OWN
-    assert os.getpriority(os.PRIO_PROCESS, 0) == nice
 
 
 @pytest.mark.parametrize("cpus", ["60000", "99999999999", "0-99999999999", "65535-65536"])
@@ -47,32 +41,10 @@ def test_a_processor_that_is_not_there(tmp_path: Path, cpus: str) -> None:
 
 
 def test_what_cannot_be_used_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    backwards = 'cannot start: cpus = "3-1": "3-1" is not a range: write the smaller number first'
-    assert run(tmp_path, cpus="3-1") == backwards
     command = Command(("no-such",), tmp_path, dict(os.environ), 30, cpus=str(OWN[0]))
     assert ProcessExecutor().run(command).status == 'cannot start: there is no program "no-such"'
     monkeypatch.setattr("harness.process.affinity.sys.platform", "darwin")
     assert run(tmp_path, cpus="0") == 'cannot start: cpus = "0" is not supported on this system'
-    assert run(tmp_path, priority=1) == "cannot start: priority = 1 is not supported on this system"
-
-
-def test_a_priority_without_the_right_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(which: int, who: int, priority: int) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "setpriority", refuse)
-    assert run(tmp_path, priority=-5).startswith("cannot start: priority = -5 is not permitted")
-
-
-def test_the_priority_weighs_the_session_where_there_are_autogroups(tmp_path: Path) -> None:
-    if not Path("/proc/self/autogroup").exists() or os.geteuid() != 0:
-        pytest.skip("absent: autogroups, or the right to weigh them at any rate")
-    # the session is weighed once the process runs
-    weighed = "grep -q 'nice 7' /proc/self/autogroup"
-    script = f"for _ in $(seq 1000); do {weighed} && break; sleep 0.02; done; cat /proc/self/autogroup"
-    command = Command(("sh", "-c", script), tmp_path, dict(os.environ), 30, tmp_path / "out", priority=7)
-    assert ProcessExecutor().run(command).status == ""
-    assert (tmp_path / "out").read_text().endswith(" nice 7\n")
 
 
 SEEN = """

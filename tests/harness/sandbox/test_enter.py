@@ -23,7 +23,7 @@ ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another u
 def inside(action: Callable[[], object], *rules: Rule, user: int = -1) -> object:
     """What an action gives inside, or its OSError."""
     got: list[object] = []
-    ruleset = landlock.ruleset([Rule(Path("/"), READ), Rule(Path("/dev/null"), DEVICE), *rules])
+    ruleset = landlock.ruleset([("/", READ), (Path("/dev/null"), DEVICE), *rules])
 
     def run() -> None:
         try:
@@ -53,10 +53,10 @@ def test_a_thread_and_what_it_starts_write_where_they_may_and_the_others_stay_fr
     own, other = tmp_path / "own", tmp_path / "other"
     own.mkdir()
     other.mkdir()
-    assert shell(f"echo 1 > '{own}/file' && cat '{own}/file'", Rule(own, WRITE)) == "0 1"
-    assert shell(f"echo 1 > '{other}/file'", Rule(own, WRITE)).split()[0] != "0"
+    assert shell(f"echo 1 > '{own}/file' && cat '{own}/file'", (own, WRITE)) == "0 1"
+    assert shell(f"echo 1 > '{other}/file'", (own, WRITE)).split()[0] != "0"
     assert not (other / "file").exists()
-    assert isinstance(inside(lambda: (other / "file").write_text("x"), Rule(own, WRITE)), PermissionError)
+    assert isinstance(inside(lambda: (other / "file").write_text("x"), (own, WRITE)), PermissionError)
     (other / "file").write_text("x")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
+from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
 from harness.process.process_groups import alive
 from harness.source import store
@@ -347,7 +347,7 @@ def checked_out_by_the_action(checkout: Checkout, remote: Path, target: Path, re
 
 
 PULL = {"CI": "1", "GITHUB_REF": "refs/pull/1/merge", "GITHUB_BASE_REF": "main"}
-ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
+ONE = ("--depth=1",)
 
 
 @pytest.mark.endtoend
@@ -355,16 +355,10 @@ ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
     ("make", "options", "environment", "base"),
     [
         pytest.param(("clone", *ONE), {}, {}, "main~1", id="the default branch"),
-        pytest.param(("clone", *ONE), {"base": "HEAD~1"}, {}, "main~1", id="a commit before"),
         pytest.param(("clone", *ONE), {"base": "stable"}, {}, "stable", id="another branch"),
         pytest.param(("clone", *ONE, "--no-tags"), {"base": "v1"}, {}, "v1", id="a tag"),
-        pytest.param(
-            ("clone", *ONE, "-b", "feature"), {"base": "origin/main"}, {}, "main", id="another branch, with its remote"
-        ),
         pytest.param(("clone", *ONE), {"base": "SHA"}, {}, "stable", id="a commit"),
-        pytest.param(("clone", *EVERY, "-b", "feature"), {}, {}, "main~1", id="no merge base"),
         pytest.param(("clone", *ONE, "-b", "feature"), {}, {}, "main~1", id="no default branch"),
-        pytest.param(("clone", "--single-branch", "-b", "feature"), {}, {}, "main~1", id="one branch, whole"),
         pytest.param(("clone", "--single-branch"), {"base": "feature"}, {}, "feature", id="one branch, another base"),
         pytest.param(
             ("action", "refs/heads/main"), {}, {"CI": "1"}, "main~1", id="action, a push to the default branch"
@@ -567,7 +561,6 @@ def test_embedded_repositories(checkout: Checkout) -> None:
     checkout.write(b="2")
     found = resolved(checkout)
     assert listed(checkout, found.head.revision) == ["a", "b"]
-    assert found.warnings == (EmbeddedRepository("empty/"), EmbeddedRepository("full/"))
 
 
 def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:

@@ -203,17 +203,6 @@ def test_files_that_attributes_convert(checkout: Checkout) -> None:
         assert changed(trees) == {"head": ["a.txt", "b.rot", "c.id", "d"]}
 
 
-def test_a_repository_of_sha256(checkout: Checkout, tmp_path: Path) -> None:
-    shutil.rmtree(checkout.path / ".git")
-    checkout.git("init", "-q", "-b", "main", "--object-format=sha256")
-    checkout.commit(a="1", b="2")
-    with trees_of(checkout, "HEAD", "HEAD") as trees:
-        tree = trees.make("head")
-        (tree / "a").touch()
-        (tree / "b").write_text("3")
-        assert changed(trees) == {"head": ["b"]}
-
-
 def taken(trees: Trees, copy: Path, excused: Callable[[str], bool] = lambda path: False) -> bool:
     def made(place: Path) -> bool:
         shutil.copytree(copy, place, symlinks=True)

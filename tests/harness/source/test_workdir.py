@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 from gate.model.warnings.setup import LeftBehind
 from harness.errors import SourceError
 from harness.source import workdir
-from harness.source.workdir import WorkDirectory, make_apart, remove_leftovers
+from harness.source.workdir import WorkDirectory, remove_leftovers
 
 ROOT = Path(__file__).parents[3]
 
@@ -143,16 +141,3 @@ def test_an_interruption_just_after_the_record_is_closed(tmp_path: Path, monkeyp
     # another file may have its number by now
     work.close()
     assert not work.made
-
-
-def test_a_directory_is_made_apart_from_what_was_removed_of_late(tmp_path: Path) -> None:
-    tree = tmp_path / "above" / "base"
-    make_apart(tree)
-    assert [path.name for path in tree.parent.iterdir()] == ["base"]
-    assert not list(tree.iterdir())
-    of = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=False).stdout
-    if of.startswith("ext"):
-        descriptor = os.open(tree.parent, os.O_RDONLY)
-        (flags,) = struct.unpack("l", fcntl.ioctl(descriptor, 0x80086601, bytes(8)))  # FS_IOC_GETFLAGS
-        os.close(descriptor)
-        assert flags & 0x20000  # FS_TOPDIR_FL, the T of lsattr

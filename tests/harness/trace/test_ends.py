@@ -27,19 +27,14 @@ ISOLATES = subprocess.run(["unshare", "-rm", "true"], capture_output=True, check
         ("exit 127", "exit 127"),
         ("yes | head -n 1", ""),
         ("sleep 5 & exit 4", "exit 4"),
-        (("./nothing",), 'cannot start: there is no program "./nothing"'),
-        (("nothing",), 'cannot start: there is no program "nothing"'),
-        (("./data",), 'cannot start: "./data" is not executable'),
     ],
 )
-def test_a_command_ends_as_it_would(
-    command: str | tuple[str, ...], status: str, tmp_path: Path, tracer: Tracer
-) -> None:
-    (tmp_path / "data").write_text("x")
+def test_a_command_ends_as_it_would(command: str, status: str, tmp_path: Path, tracer: Tracer) -> None:
     outcome, _ = traced(command, tmp_path, tracer)
     assert outcome.status == status
     untraced = ProcessExecutor().run(Command(words(command), tmp_path, {"PATH": os.environ["PATH"]}, 60))
     assert (untraced.status, untraced.unstarted, untraced.code) == (status, outcome.unstarted, outcome.code)
+    assert traced(("./nothing",), tmp_path, tracer)[0].fault == 127
 
 
 def test_a_time_out_ends_all_of_it_and_nothing_is_left(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.trace import syscalls
 from harness.trace.trace import Tracer
 from tests.support.traced import compiled, needs_gcc, python, seen
 
@@ -223,3 +225,26 @@ def test_what_somebody_else_changed_is_told(tmp_path: Path, tracer: Tracer) -> N
     changed = seen(command, tmp_path, tracer, since=since).changed
     expected = {str(tmp_path / each) for each in ("read", "first", "in/x", "looked")}
     assert {path for path in changed if path.startswith(str(tmp_path))} == expected
+
+
+HEADERS = {
+    "x86_64": [Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm/unistd_64.h")],
+    "aarch64": [Path("/usr/include/asm-generic/unistd.h")],
+}
+# the kernel's names for what has two of them
+OTHERS = {"newfstatat": ("fstatat",), "truncate": ("truncate64",), "statfs": ("statfs64",)}
+
+
+@pytest.mark.parametrize("machine", HEADERS)
+def test_numbers_are_those_of_the_kernel(machine: str) -> None:
+    header = next((path for path in HEADERS[machine] if path.exists()), None)
+    if header is None:
+        pytest.skip("absent: the kernel's headers (no number was compared)")
+    found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text())
+    numbers = {name: int(number) for name, number in found}
+    for number, name in syscalls.numbers(machine).items():
+        names = (name, *OTHERS.get(name, ()))
+        known = {numbers[each] for each in names if each in numbers}
+        # headers may be older than the table
+        assert known == {number} or (not known and number > max(numbers.values()))
+    assert len(syscalls.numbers(machine)) > 60
