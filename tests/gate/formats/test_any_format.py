@@ -71,7 +71,7 @@ UNREAD = {
     "ghz": '{"date":"2026-11-25T17:57:11Z","endReason":"normal","options":{"call":"a.B.c"},"count":1,"average":5,'
     '"fastest":5,"slowest":5,"rps":100,"details":[{"timestamp":"2026-11-25T17:57:11Z","latency":5,"status":"OK"}]}',
     "a custom tool of github-action-benchmark": '[{"name": "a", "unit": "ms", "value": 1.5}]',
-    "HdrHistogram's percentiles": "       Value     Percentile TotalCount 1/(1-Percentile)\n\n 1.5 0.0 1 1.00\n",
+    "HdrHistogram's log": "#[Histogram log format version 1.3]\n0.1,1.0,2.0,HISTFAAAACF42pNpmSzMwMDA\n",
     "hey": "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n1,0,0,0,1,0,200,0",
     "JMH's table": "Benchmark  Mode  Cnt  Score   Error  Units\nA.b        avgt    5  1.234 ± 0.1  us/op\n",
     "JMH's log": "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\nIteration   1: 3.2 us/op\n",
@@ -177,7 +177,6 @@ def test_what_no_reader_expects_is_one_line() -> None:
         ("vegeta/encoded.jsonl", "is no result of vegeta"),
         ("jmeter/plain.csv", "cells instead of"),
         ("oha/rows.csv", "cells instead of"),
-        ("hlog/tags.hlog", "a damaged histogram"),
     ],
 )
 def test_a_file_that_is_cut_off_is_refused(file: str, why: str) -> None:

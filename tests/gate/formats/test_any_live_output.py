@@ -18,7 +18,6 @@ from gate.formats import (
     divan,
     go_bench,
     google_benchmark,
-    hlog,
     hyperfine,
     jmh,
     libtest,
@@ -39,7 +38,6 @@ from tests.support.mangled import mangled
 from tests.support.seeds import some
 
 DATA = Path(__file__).parents[2] / "data"
-UNITS = dict.fromkeys(("time", "read", "write"), "ns")
 
 
 def text(data: bytes) -> str:
@@ -59,7 +57,6 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "divan": ([DIVAN.encode()], lambda data: divan.LIVE(data, {})),
     "go": (captured("go/*.txt"), lambda data: go_bench.suite(data, several=False)),
     "google-benchmark": (captured("google-benchmark/*.json"), lambda data: suite(google_benchmark, data)),
-    "hdr": (captured("hdr/*.hlog"), lambda data: hlog.is_log(data) and hlog.LIVE(data, UNITS)),
     "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),
     "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
     "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
