@@ -137,7 +137,6 @@ def test_what_a_file_of_google_benchmark_says_of_itself() -> None:
     }
     assert about.host == {**host, "hostname": "host", "mhz_per_cpu": 2596}
     assert of_file("google_benchmark/1.9.5.json").about.tool == "Google Benchmark 1.9.5"
-    assert of_file("google_benchmark/aborted.csv").about.host == {**host, "mhz_per_cpu": 2596.15}
 
 
 def test_aggregates_of_google_benchmark_are_read_where_there_is_nothing_else() -> None:
@@ -150,35 +149,6 @@ def test_aggregates_of_google_benchmark_are_read_where_there_is_nothing_else() -
     mean = found.aggregates[0]
     assert (mean.metric, mean.unit, mean.count) == ("time", "s", 3)
     assert (mean.value, mean.sd) == pytest.approx((21.71680597044319e-9, 17.907603552823733e-9), rel=1e-12)
-
-
-def test_csv_of_google_benchmark() -> None:
-    copy, more = (found := of_file("google_benchmark/aborted.csv")).measured
-    assert (copy.benchmark, more.benchmark, found.aggregates) == ("Copy/1024", "Copy/4096", [])
-    assert copy.metrics["time"].values == pytest.approx([47.5565e-9, 28.4092e-9, 12.8043e-9])
-    assert more.metrics["bytes_per_second"].better == "higher"
-    mean, *_ = of_file("google_benchmark/aggregates.csv").aggregates
-    assert (mean.benchmark, mean.statistic) == ("Copy/1024", "mean")
-    assert (mean.value, mean.sd) == pytest.approx((11.8963e-9, 0.64091e-9))
-    # columns before the name, and an error
-    found = of_text(
-        "engine,name,iterations,real_time,cpu_time,time_unit,label,error_occurred,error_message\n"
-        'a,"x, y",10,2,3,us,,,\na,"broken",,,,,,true,"no, file"\n'
-    )
-    assert [(each.benchmark, list(each.metrics["time"].values)) for each in found.measured] == [("x, y", [2e-6])]
-    assert failed(found) == [("broken", "no, file")]
-
-
-def test_the_printed_table_of_google_benchmark() -> None:
-    found = of_file("google_benchmark/table.txt")
-    assert {each.benchmark: each.metrics["time"].values for each in found.measured} == {
-        "Copy/1024": pytest.approx([627e-9, 10.9e-9]),
-        "Linear/64": pytest.approx([7.85e-9, 30.9e-9]),
-        "Linear/512": pytest.approx([65.3e-9, 66.2e-9]),
-    }
-    assert found.measured[0].metrics["cpu_time"].values == pytest.approx([12.1e-9, 10.9e-9])
-    assert {each.benchmark for each in found.aggregates} == {"Summary/repeats:2"}
-    assert failed(found) == [("Counters/threads:2", "its time is printed as 0.000 ms"), ("Broken", "no such file:")]
 
 
 def test_rows_of_google_benchmark_that_are_aggregates_skipped_or_bad() -> None:
