@@ -61,15 +61,12 @@ def run(*command: str, said: bytes = b"", **environment: str) -> bytes:
 def test_vegeta(url: str) -> None:
     attack = run("vegeta", "attack", "-rate", "20", "-duration", "1s", said=f"GET {url}\n".encode())
     says: dict[str, Any] = json.loads(run("vegeta", "report", "-type", "json", said=attack))
-    encoded = [run("vegeta", "encode", "-to", kind, said=attack) for kind in ("json", "csv")]
-    for requests in encoded:
-        reading = read_as("vegeta", requests)
-        assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(1 - says["success"])]
-        # its throughput is of requests that succeeded, too
-        assert of(reading, "GET /flaky", "throughput") == [pytest.approx(says["throughput"], rel=1e-4)]
-    for options in (["-type", "json"], []):
-        reading = read_as("vegeta", run("vegeta", "report", *options, said=attack))
-        assert told(reading, "requests")["mean"] == pytest.approx(says["latencies"]["mean"] * 1e-9, rel=1e-3)
+    reading = read_as("vegeta", run("vegeta", "encode", "-to", "json", said=attack))
+    assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(1 - says["success"])]
+    # its throughput is of requests that succeeded, too
+    assert of(reading, "GET /flaky", "throughput") == [pytest.approx(says["throughput"], rel=1e-4)]
+    reading = read_as("vegeta", run("vegeta", "report", "-type", "json", said=attack))
+    assert told(reading, "requests")["mean"] == pytest.approx(says["latencies"]["mean"] * 1e-9, rel=1e-3)
 
 
 def test_k6(url: str, tmp_path: Path) -> None:
