@@ -1,16 +1,13 @@
-"""oha's JSON, rows (CSV) and printed summary.
+"""oha's JSON and its rows (CSV).
 
 oha's success rate counts every response, the error rate here counts those of status 400 and more as failed. Times of
-JSON and the summary are of all responses, failed ones too.
+JSON are of all responses, failed ones too.
 """
 
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 import msgspec
 
@@ -19,17 +16,10 @@ from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(title="oha (`--output-format json` or csv, or its printed summary)", again="process")
+FORMAT = Format(title="oha (`--output-format json` or csv)", again="process")
 _HEADER = ("request-start", "request-duration", "status")
 _OTHERS = {"connect": "DNS+dialup", "latency": "Response-delay", "bytes": "bytes"}
 """Further metrics of a request, and their columns."""
-_FIGURE = re.compile(r"([A-Z][\w/ ]*):\s+(\S.*)")
-_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)% in (.+)")
-_STATUS = re.compile(r"\[(\w+)\]\s+(\d{1,18}) responses")
-_ERROR = re.compile(r"\[(\d{1,18})\]\s+(.*)")
-_TITLE = re.compile(r"[A-Z][^:]*:")
-_SEARCHED = 200
-_MEANT = {"Average": "mean", "Fastest": "min", "Slowest": "max"}
 _ABORTED = "aborted due to deadline"
 """oha's word for requests that were under way when the time was over, which nothing failed."""
 
@@ -49,14 +39,11 @@ class _Document(msgspec.Struct):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is JSON with oha's keys, its header line, or a summary with oha's success rate."""
-    found, lines = source.head.json, source.head.lines
+    """Return whether it is JSON with oha's keys, or begins with its header line."""
+    found = source.head.json
     if isinstance(found, dict):
         return isinstance(found.get("summary"), dict) and "successRate" in found["summary"]
-    if set(_HEADER) <= set(source.head.first.split(",")):
-        return True
-    pairs = pairwise(line.strip() for line in lines[:_SEARCHED])
-    return any(line == "Summary:" and following.startswith("Success rate:") for line, following in pairs)
+    return set(_HEADER) <= set(source.head.first.split(","))
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -73,25 +60,8 @@ def read(source: Source) -> Iterator[Result]:
         why = "no times in the file" if load.are_no_times(times) else ""
         rate = numbers.requestsPerSec
         yield from _all(found.statusCodeDistribution, found.errorDistribution, times, rate, why)
-    elif set(_HEADER) <= set(source.head.first.split(",")):
-        yield from _rows(source)
     else:
-        # each run of a text begins with the line "Summary:"
-        runs, title = list[_Summary](), ""
-        for line in map(str.strip, source.lines()):
-            title = line if _TITLE.fullmatch(line) else title
-            if line == "Summary:":
-                runs.append(_Summary())
-            elif runs and line != title:
-                runs[-1].take(title, line)
-        for each in runs:
-            printed = {_MEANT[name]: load.seconds(text) for name, text in each.figures.items() if name in _MEANT}
-            times = printed | each.percentiles
-            rate = load.float_of(each.figures.get("Requests/sec", ""))
-            said = {"mean": None, "Requests/sec": rate, **times}
-            unread = ", ".join(name for name, value in said.items() if value is None)
-            why = f"{unread} cannot be read: was its output cut off?" if unread else ""
-            yield from _all(each.statuses, each.errors, times, rate, why)
+        yield from _rows(source)
 
 
 def _rows(source: Source) -> Iterator[Result]:
@@ -123,26 +93,6 @@ def _rows(source: Source) -> Iterator[Result]:
             raise OutputError(f"line {reader.line_num}: {said} is no row of times") from None
     if requests.times or requests.failed:
         yield load.measured(load.UNNAMED, requests)
-
-
-@dataclass(slots=True)
-class _Summary:
-    figures: dict[str, str] = field(default_factory=dict)
-    """By their names, such as "Requests/sec"; the first of each name."""
-    percentiles: dict[str, float | None] = field(default_factory=dict)
-    statuses: dict[str, int] = field(default_factory=dict)
-    errors: dict[str, int] = field(default_factory=dict)
-
-    def take(self, title: str, line: str) -> None:
-        """Take in a line below some title."""
-        if match := _PERCENTILE.fullmatch(line):
-            self.percentiles[load.percentile(match[1])] = load.seconds(match[2])
-        elif match := _STATUS.fullmatch(line):
-            self.statuses[match[1]] = int(match[2])
-        elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):
-            self.errors[match[2]] = int(match[1])
-        elif title == "Summary:" and (match := _FIGURE.fullmatch(line)):
-            self.figures.setdefault(match[1], match[2])
 
 
 def _all(

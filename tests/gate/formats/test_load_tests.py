@@ -152,16 +152,6 @@ def test_oha_by_request_and_as_a_document() -> None:
     assert told(of_file("oha/timed.json"), "requests", "error_rate") == {"value": 0.0}
 
 
-def test_the_summary_of_oha_in_any_unit() -> None:
-    found = of_file("oha/summary.txt")
-    times = told(found, "requests")
-    assert (times["mean"], times["p50"], times["p99.99"]) == (0.0440026, 0.0479426, 0.052083)
-    assert told(found, "requests", "error_rate") == {"value": 0.2}
-    # requests without a response count as failed
-    text = (DATA / "oha/summary.txt").read_text().rstrip() + "\n\nError distribution:\n  [20] timeout\n"
-    assert told(of_text(text), "requests", "error_rate") == {"value": 26 / 50}
-
-
 # --- vegeta -----------------------------------------------------------------------------------------------------------
 
 
@@ -246,12 +236,8 @@ OHA = "request-start,request-duration,status\n{}\n0.1,0,200\n"
             "line 3 cannot be read: 'Latency    47.30xs    7.30ms  60.03ms   92.40%'",
         ),
         (f"{WRK}ms    7.30ms  60.03ms   92.40%\n", "no requests are counted: was its output cut off?"),
-        (
-            "Summary:\n  Success rate:\t100.00%\n  Total:\t1.0 sec\n\nStatus code distribution:\n  [200] 20 responses\n",
-            "mean, Requests/sec cannot be read: was its output cut off?",
-        ),
     ],
-    ids=["wrk cut", "wrk", "wrk without requests", "oha"],
+    ids=["wrk cut", "wrk", "wrk without requests"],
 )
 def test_a_run_that_is_cut_off_has_failed(text: str, why: str) -> None:
     assert why in [status for _, status in failed(of_text(text))]
