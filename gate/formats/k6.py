@@ -1,13 +1,11 @@
-"""k6's points (`--out json` and csv) and its summaries (`--summary-export`, handleSummary).
+"""k6's points (`--out json`) and its summaries (`--summary-export`, handleSummary).
 
-Which way is better of a rate or trend of one's own is read from its thresholds ("rate>0.9": higher). CSV has none, nor
-says what a metric is, so rates and counters of one's own are plain values there; --summary-export does not say which
-trends are times.
+Which way is better of a rate or trend of one's own is read from its thresholds ("rate>0.9": higher); --summary-export
+does not say which trends are times.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from array import array
 from collections import defaultdict
@@ -25,7 +23,7 @@ from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Resul
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 
-FORMAT = Format(title="k6 (`--out json` or csv; `--summary-export`, handleSummary's JSON)")
+FORMAT = Format(title="k6 (`--out json`; `--summary-export`, handleSummary's JSON)")
 _DURATION = "http_req_duration"
 _FAILED = "http_req_failed"
 _PARTS = {
@@ -198,12 +196,12 @@ def _moment(text: str) -> float | None:
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it has k6's points, its header line, or the metrics of a summary."""
+    """Return whether it has k6's points, or the metrics of a summary."""
     if _has_points(source):
         return True
     found = source.head.json
     if not isinstance(found, dict):
-        return set(source.head.first.split(",")) >= set(_COLUMNS[:3])
+        return False
     metrics = _metrics_of(found)
     is_k6 = any(
         (name.startswith(("http_req", "iteration", "vus", "data_")) or "values" in each) and _numbers(each)
@@ -227,14 +225,6 @@ def read(source: Source) -> Iterator[Result]:
         yield from _summary(source.document(dict[str, Any], "k6's summary"))
         return
     points = _Points()
-    if _has_points(source):
-        _read_lines(source, points)
-    else:
-        _read_csv(source, points)
-    yield from points.results()
-
-
-def _read_lines(source: Source, points: _Points) -> None:
     for number, line in enumerate(source.bytes_lines(), 1):
         # with --out json=- the script's own words are among them
         if line[:1] != b"{":
@@ -251,25 +241,7 @@ def _read_lines(source: Source, points: _Points) -> None:
             points.take(found.metric, data.value, data.time, data.tags or _NO_TAGS)
         elif found.type in ("", "Point"):
             raise OutputError(f"line {number}: {shown(line)} is no point of k6")
-
-
-def _read_csv(source: Source, points: _Points) -> None:
-    reader = csv.reader(source.raw_lines())
-    names = load.header(reader)
-    places = [names.index(name) if name in names else None for name in _COLUMNS]
-    for row in filter(None, reader):
-        value = load.float_of(row[places[1] or 0]) if len(row) == len(names) else None
-        if value is None:
-            raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
-        metric, _, when, *tags = ("" if at is None else row[at] for at in places)
-        points.take(metric, value, when, _Tags(*tags))
-
-
-_COLUMNS = (
-    "metric_name", "metric_value", "timestamp", "name", "url", "method", "group", "scenario", "expected_response",
-    "status", "check",
-)  # fmt: skip
-"""Of CSV: those of the point, and the tags in the order of `_Tags`."""
+    yield from points.results()
 
 
 _HTTP = "http_reqs"

@@ -173,7 +173,6 @@ def test_what_no_reader_expects_is_one_line() -> None:
         ("google_benchmark/repetitions.json", "Google Benchmark's JSON is cut off"),
         ("github_action_benchmark/data.js", "which the action writes as JSON, is cut off"),
         ("k6/points.jsonl", "is no point of k6"),
-        ("k6/points.csv", "is no point of k6"),
         ("vegeta/encoded.jsonl", "is no result of vegeta"),
         ("jmeter/plain.csv", "cells instead of"),
         ("oha/rows.csv", "cells instead of"),

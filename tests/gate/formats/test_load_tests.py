@@ -70,11 +70,6 @@ def test_requests_of_k6_by_method_and_name() -> None:
     # from the first start to the last end
     span = 3.536434537 - 3.237933738 + 0.005974942
     assert of(found, "GET /flaky", "throughput") == [pytest.approx(3 / span, rel=1e-5)]
-    table = of_file("k6/points.csv")
-    assert len(of(table, "GET /flaky")) == 3
-    assert of(table, "GET /flaky", "error_rate") == [0.25]
-    assert "throughput" not in table.measured[0].metrics  # its time stamps are whole seconds
-    assert of(table, "queue_wait", "value") == [12.5, 13.5, 14.5, 15.5]
 
 
 def test_what_a_script_of_k6_measures_of_its_own() -> None:
