@@ -39,8 +39,6 @@ TIMES = frozenset({
     "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
 })  # fmt: skip
 """Metrics whose values are times, in milliseconds."""
-_TICKS = {13: 1e-3, 16: 1e-6, 19: 1e-9}
-"""Seconds of a time stamp's unit by its digits."""
 _KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "counter"}
 
 
@@ -186,8 +184,6 @@ def _labels(group: str, scenario: str) -> dict[str, str]:
 
 
 def _moment(text: str) -> float | None:
-    if text.isdecimal():
-        return int(text) * _TICKS[len(text)] if len(text) in _TICKS else None
     try:
         # whole seconds would make a short run's throughput a guess
         return datetime.fromisoformat(text).timestamp() if "." in text else None
