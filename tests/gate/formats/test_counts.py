@@ -112,13 +112,11 @@ def counts(reading: Reading, event: str = "Ir") -> dict[tuple[str, str], float]:
 
 
 def test_the_old_run_and_the_new_one_are_columns() -> None:
-    found, printed = of_file("gungraun/summaries"), of_file("gungraun/changed.txt")
-    for each in (found, printed):
-        assert [label for label, _ in columns(each)] == ["old", "new"]
-        assert counts(each) == COUNTED
+    found = of_file("gungraun/summaries")
+    assert [label for label, _ in columns(found)] == ["old", "new"]
+    assert counts(found) == COUNTED
     assert {each.execution for each in found.measured} == {0}
     metrics = found.measured[0].metrics
-    assert set(printed.measured[0].metrics) <= set(metrics)
     assert next(iter(metrics)) == "Ir"
     assert [(metrics[name].unit, metrics[name].better) for name in ("Ir", "L1HitRate")] == [
         ("", "lower"),
@@ -211,45 +209,6 @@ def test_only_what_valgrind_counts_is_exact() -> None:
     metrics = of_text(summary(version="7", profiles=profiles)).measured[0].metrics
     exact = {name: (metric.values, metric.exact) for name, metric in metrics.items()}
     assert exact == {"Ir": ([12], True), "Perf cycles": ([34], False)}
-
-
-def test_other_tools_colours_and_arguments_over_several_lines() -> None:
-    found = of_text(
-        "\x1b[32mb::g::f\x1b[0m id:one\nline\n"
-        "  ======= DHAT ====================\n"
-        "  At t-gmax bytes:            29499|N/A             (*********)\n"
-        "  ======= CACHEGRIND ==============\n"
-        "  Instructions:                   3|N/A             (*********)\n"
-        "  I1 Miss Rate:             1.50000|N/A             (*********)\n"
-        "  ======= CALLGRIND ===============\n"
-        "  Instructions:                \x1b[1m1734\x1b[0m|N/A             (*********)\n"
-        "b::g::f two\n"
-        "  Instructions:                   7|0               (+++inf+++) [+++inf+++]\n",
-        "gungraun",
-    )
-    first, *_ = (each for each in found.measured if each.labels["baseline"] == "new")
-    assert first.benchmark == "b::g::f id"
-    assert {name: (metric.unit, metric.values) for name, metric in first.metrics.items()} == {
-        "Ir": ("", [1734]),
-        "AtTGmaxBytes": ("B", [29499]),
-        "Cachegrind Ir": ("", [3]),
-        "I1MissRate": ("%", [1.5]),
-    }
-    assert counts(found)["b::g::f two", "old"] == 0
-
-
-def test_iai_of_old() -> None:
-    text = (
-        "bench_short\n"
-        "  Instructions:                1243 (+1.139138%)\n"
-        "  L1 Accesses:                 1580 (No change)\n\n"
-        "bench_long\n"
-        "  Instructions:            18454953\n"
-        "  L1 Accesses:             23447195\n"
-    )
-    assert recognised(Source("x", None, text.encode())) == "gungraun"
-    assert counts(of_text(text)) == {("bench_short", "new"): 1243, ("bench_long", "new"): 18454953}
-    assert counts(of_text(text), "L1Accesses")["bench_short", "new"] == 1580
 
 
 # --- perf stat --------------------------------------------------------------------------------------------------------
