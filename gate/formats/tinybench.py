@@ -1,21 +1,16 @@
-"""tinybench's tasks and results (2 to 6) as JSON.stringify writes them, and its table."""
+"""tinybench's tasks and results (2 to 6) as JSON.stringify writes them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Failed, Format, Result, aggregate, entry, sampled, statistics, threw
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
-from gate.units import to_base
 
-FORMAT = Format(title="tinybench (`bench.tasks`, `bench.results` or `bench.table()` as JSON)", again="number")
+FORMAT = Format(title="tinybench (`bench.tasks` or `bench.results` as JSON)", again="number")
 _LISTS = ("tasks", "results", "benchmarks")
-_CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
-_NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)
 _CONFIDENCE = 0.95
 """Of the margin of error."""
 _MS = 1e-3
@@ -26,11 +21,11 @@ _QUANTILES = {
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is a list, or an object, of tinybench's results or the rows of its table."""
+    """Return whether it is a list, or an object, of tinybench's results."""
     found = source.head.json
     # Google Benchmark and mitata have "benchmarks" too, and hyperfine "results", of another shape
     own = _entries(found)[:20] if isinstance(found, (dict, list)) else []
-    return any(_is_result(_result(each)) or _is_row(each) for each in own if isinstance(each, dict))
+    return any(_is_result(_result(each)) for each in own if isinstance(each, dict))
 
 
 def _entries(found: Any) -> list[Any]:
@@ -50,11 +45,6 @@ def _is_result(result: Mapping[str, Any]) -> bool:
     return of_2_to_5 or (isinstance(latency, dict) and {"critical", "df"} <= latency.keys())
 
 
-def _is_row(entry: Mapping[str, Any]) -> bool:
-    keys = {str(key) for key in entry}
-    return "Task name" in keys and ("Error" in keys or any(map(_CELL.fullmatch, keys)))
-
-
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each task with samples, and statistics for the others."""
     about = About(tool="tinybench")
@@ -63,9 +53,6 @@ def read(source: Source) -> Iterator[Result]:
         own = entry(each, dict[str, Any], f"task {place}")
         if isinstance(own, Failed):
             yield own
-            continue
-        if _is_row(own):
-            yield from _row(own)
             continue
         name = str(own.get("name") or f"task {place}")
         bench = own.get("bench")
@@ -91,34 +78,6 @@ def read(source: Source) -> Iterator[Result]:
                 )
         else:
             yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
-
-
-def _row(row: Mapping[str, Any]) -> Iterator[Result]:
-    name = str(row["Task name"])
-    if "Error" in row:
-        yield Failed(benchmark=name, status=threw(row["Error"]))
-        return
-    samples = number(row.get("Samples"))
-    for key, cell in row.items():
-        title, text = _CELL.fullmatch(str(key)), _NUMBER.fullmatch(str(cell).strip())
-        if title is None:
-            continue
-        try:
-            value = float(text[1].replace(",", "")) if text else None
-            half = float(text[2].replace(",", "")) if text and text[2] else None
-        except ValueError:
-            raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
-        is_mean = title[2].lower().startswith("av")
-        is_time = title[1].lower() == "latency"
-        # beside a median stands its median absolute deviation, which is no interval
-        low = high = None
-        if value is not None and half is not None and text and text[3] and is_mean:
-            low, high = value * (1 - half / 100), value * (1 + half / 100)
-        yield aggregate(
-            name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value,
-            unit="s" if is_time else "1/s", scale=to_base(title[3])[1] if is_time else 1.0,
-            better="lower" if is_time else "higher", low=low, high=high, confidence=_CONFIDENCE, count=samples,
-        )  # fmt: skip
 
 
 def of_times(name: str, found: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
