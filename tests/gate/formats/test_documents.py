@@ -181,19 +181,6 @@ def test_strings_keep_what_looks_like_a_number() -> None:
 
 
 UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
-    "benchmark_js": (
-        [
-            {"name": "a", "stats": {"sample": [1.0]}},
-            {"name": "b", "stats": {}},
-            None,
-            {"name": "c", "stats": {"sample": [None]}},
-        ],
-        [
-            ("b", "no sample in the file"),
-            (None, "benchmark 2: Expected object, got null"),
-            ("c", "not all of its samples are numbers"),
-        ],
-    ),
     "benchmarkdotnet": (
         {"HostEnvironmentInfo": {}, "Benchmarks": [{"FullName": "A.B", "Statistics": "x"}, 4]},
         [

@@ -11,16 +11,12 @@ from tests.support.foreign import aggregates, failed, measured, of, of_file, of_
 # --- benchmark.js -----------------------------------------------------------------------------------------------------
 
 
-def test_benchmark_js_prints_rates_and_its_suites_have_samples() -> None:
+def test_benchmark_js_prints_rates() -> None:
     found = of_file("benchmark_js/suite.txt")
     assert [a.benchmark for a in found.aggregates] == ["regex#test", "a x b", "slow"]
     rate = aggregates(found, "regex#test", "throughput")["mean"]
     assert (rate.value, rate.unit, rate.better, rate.count, rate.confidence) == (32013450, "1/s", "higher", 7, 0.95)
     assert (rate.low, rate.high) == pytest.approx((32013450 * 0.7401, 32013450 * 1.2599))
-    suite = of_file("benchmark_js/suite.json")
-    assert len(of(suite, "regex#test")) == 7
-    assert measured(suite, "slow")[0].metrics["time"].values[0] == 0.0037188640666666667
-    assert [f.benchmark for f in suite.failed] == ["throws"]
     # lines of others are passed over
     text = "hello x 3 ops\n> a x b x 81.61 ops/sec ±1.70% (1 run sampled)\nFastest is a\n"
     assert [(a.benchmark, a.value, a.count) for a in of_text(text).aggregates] == [("> a x b", 81.61, 1)]
