@@ -1,4 +1,4 @@
-"""nanobench's JSON with measurements or medians alone, its CSV, and the tables that it prints.
+"""nanobench's JSON with measurements or medians alone, and the tables that it prints.
 
 Format: detail/fmt of nanobench 4.6, src/include/nanobench.h.
 """
@@ -22,10 +22,8 @@ from gate.model.bounds import number
 from gate.model.digits import Digits
 from gate.units import to_base
 
-FORMAT = Format(title="nanobench (`templates::json()`, `templates::csv()`, standard output)", again="number")
+FORMAT = Format(title="nanobench (`templates::json()`, standard output)", again="number")
 _COUNTERS = ("instructions", "cpucycles", "branchinstructions", "branchmisses", "pagefaults", "contextswitches")
-_CSV = '"title";"name";"unit";"batch";"elapsed"'
-_CSV_ROW = re.compile(r'"(?P<title>.*?)";"(?P<name>.*)";"(?P<unit>[^"]*)";(?P<batch>[^;]*);(?P<elapsed>[^;]*);.*')
 # the templates do not escape names
 _NAME = re.compile(r'("(?:title|name|unit)": *")([^\n]*?)"(?=, *"|,? *\n|[,} ]*$)')
 _MEDIAN = "median(elapsed)"
@@ -48,7 +46,7 @@ class _Result(msgspec.Struct):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is JSON with medians or epochs, CSV by its header, or holds a table."""
+    """Return whether it is JSON with medians or epochs, or holds a table."""
     found = source.head.json
     if isinstance(found, (dict, list)):
         first = source.head.element(*(["results"] if isinstance(found, dict) else []))
@@ -58,7 +56,7 @@ def recognises(source: Source) -> bool:
     text = source.head.text
     if text.lstrip().startswith(("{", "[")) and f'"{_MEDIAN}":' in text:
         return True
-    return any(line.startswith(_CSV) or _is_header(line) for line in source.head.lines)
+    return any(_is_header(line) for line in source.head.lines)
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -99,20 +97,8 @@ def _results(source: Source) -> Iterator[_Result]:
                 raise
         results = found.get("results") if isinstance(found, dict) else found
         yield from msgspec.convert(results, list[_Result], strict=False)
-    elif any(_is_header(line) for line in source.head.lines):
-        yield from _rows(source.lines())
     else:
-        in_table = False
-        for place, line in enumerate(source.lines(), 1):
-            row = _CSV_ROW.fullmatch(line)
-            if line.startswith(_CSV):
-                in_table = True
-            elif in_table and row:
-                try:
-                    batch, elapsed = float(row["batch"]), float(row["elapsed"])
-                except ValueError:
-                    raise OutputError(f"line {place}: the time or the batch is not a number") from None
-                yield _Result(name=row["name"], title=row["title"], unit=row["unit"], batch=batch, median=elapsed)
+        yield from _rows(source.lines())
 
 
 def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float] | None:
