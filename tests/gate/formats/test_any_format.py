@@ -240,7 +240,7 @@ def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> 
     assert found.about.host == {"cpu": "\\udc00"}
 
 
-@pytest.mark.parametrize("file", ["wrk/two-runs.txt", "divan/tree.txt", "callgrind/plain.txt"])
+@pytest.mark.parametrize("file", ["wrk/two-runs.txt", "divan/tree.txt"])
 def test_what_is_printed_again_is_of_another_process(file: str) -> None:
     text = f"{(DATA / file).read_text().rstrip()}\n"
     once, twice = (of_text(own).results for own in (text, text + text))
