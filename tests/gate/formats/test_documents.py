@@ -54,7 +54,7 @@ def row(name: str, **keys: object) -> str:
 
 def test_each_reader_of_json_is_among_them() -> None:
     assert {file.parent.name for file in DOCUMENTS} == set(UNREADABLE) | {
-        "asv", "criterion", "github_action_benchmark", "google_benchmark", "hyperfine", "jmh"
+        "asv", "github_action_benchmark", "google_benchmark", "hyperfine", "jmh"
     }  # fmt: skip
 
 
