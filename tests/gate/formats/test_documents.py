@@ -69,16 +69,6 @@ def test_lines_around_a_document_change_nothing(file: Path) -> None:
     assert said(read(Source("x", None, windows))) == expected
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
-@pytest.mark.parametrize("before", ["", PREAMBLE])
-def test_the_times_of_a_log_change_nothing(file: Path, before: str) -> None:
-    text = file.read_text()
-    log = "".join(f"2026-11-20T08:00:01.1234567Z {line}\n" for line in f"{before}{text}".splitlines())
-    assert recognised(Source("x", None, log.encode())) == file.parent.name
-    assert said(of_text(log)) == said(read_alone(file))
-
-
 @pytest.mark.parametrize("file", [file for file in DOCUMENTS if file.parent.name != "gungraun"], ids=ids)
 def test_a_document_without_a_newline_at_its_end(file: Path) -> None:
     text = file.read_text()

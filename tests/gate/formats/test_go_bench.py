@@ -246,21 +246,9 @@ def test_what_is_printed_into_results_hides_no_more_than_its_own(text: str, expe
     assert said(of_text(text)) == expected
 
 
-@pytest.mark.parametrize(
-    "stamp",
-    [
-        "2026-05-01T12:00:00.1234567Z ",
-        "bench\tgo test\t2026-05-01T12:00:00.1234567Z ",
-        "[2026-05-01 12:00:00,123] ",
-        "12:00:00 ",
-        "[12:00:00.123] ",
-        "2026-05-01T12:00:00.123456789Z stdout F ",
-        "\x1b_bk;t=1777636800123\x07",
-    ],
-)
-def test_the_log_of_a_ci_is_read_without_its_times_and_colours(stamp: str) -> None:
+def test_colours_and_other_ends_of_lines_change_nothing() -> None:
     plain = f"{HEADER}{GOOD_LINE}{END}"
-    one, other = of_text(plain), of_text("".join(f"{stamp}\x1b[1m{row}\x1b[0m\r\n" for row in plain.splitlines()))
+    one, other = of_text(plain), of_text("".join(f"\x1b[1m{row}\x1b[0m\r\n" for row in plain.splitlines()))
     assert (one.measured, one.about) == (other.measured, other.about)
 
 
