@@ -39,7 +39,6 @@ _INDICES = ("family_index", "per_family_instance_index")
 
 class _File(msgspec.Struct):
     benchmarks: list[Any]
-    context: Any = None
 
 
 _Key = tuple[str, str, str]
@@ -60,8 +59,11 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
+    if not isinstance(source.head.json, dict):
+        return
+    context = source.head.json.get("context")
     found = source.document(_File, "Google Benchmark's JSON")
-    yield _about(found.context if isinstance(found.context, dict) else {})
+    yield _about(context if isinstance(context, dict) else {})
     groups: dict[_Key, list[_Row]] = {}
     for place, row in enumerate(found.benchmarks):
         name = row.get("name") if isinstance(row, dict) else None
