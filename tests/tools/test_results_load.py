@@ -1,13 +1,11 @@
 """Load tests that the real tools make here against a server of this process, read back, and against what they say."""
 
-import json
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -58,17 +56,6 @@ def run(*command: str, said: bytes = b"", **environment: str) -> bytes:
     return tools.run(*command, said=said, env=environment)
 
 
-def test_vegeta(url: str) -> None:
-    attack = run("vegeta", "attack", "-rate", "20", "-duration", "1s", said=f"GET {url}\n".encode())
-    says: dict[str, Any] = json.loads(run("vegeta", "report", "-type", "json", said=attack))
-    reading = read_as("vegeta", run("vegeta", "encode", "-to", "json", said=attack))
-    assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(1 - says["success"])]
-    # its throughput is of requests that succeeded, too
-    assert of(reading, "GET /flaky", "throughput") == [pytest.approx(says["throughput"], rel=1e-4)]
-    reading = read_as("vegeta", run("vegeta", "report", "-type", "json", said=attack))
-    assert told(reading, "requests")["mean"] == pytest.approx(says["latencies"]["mean"] * 1e-9, rel=1e-3)
-
-
 def test_k6(url: str, tmp_path: Path) -> None:
     script, points, summary = tmp_path / "script.js", tmp_path / "points.json.gz", tmp_path / "summary.json"
     script.write_text(SCRIPT)
@@ -79,13 +66,6 @@ def test_k6(url: str, tmp_path: Path) -> None:
     aggregates = told(read_as("k6", summary.read_bytes()), "http_reqs")
     assert aggregates["mean"] == pytest.approx(sum(times) / 8)
     assert aggregates["max"] == pytest.approx(max(times))
-
-
-def test_oha(url: str) -> None:
-    reading = read_as("oha", run("oha", "-n", "20", "-c", "2", "--no-tui", "--output-format", "csv", url))
-    assert of(reading, "requests", "error_rate") == [0.2]
-    reading = read_as("oha", run("oha", "-n", "20", "-c", "2", "--no-tui", "--output-format", "json", url))
-    assert told(reading, "requests", "error_rate") == {"value": 0.2}
 
 
 def test_wrk(url: str) -> None:

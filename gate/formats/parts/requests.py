@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -22,8 +22,7 @@ UNNAMED = "requests"
 MOST_NAMES = 100_000
 """Different requests of one file: more are one URL a request, which nobody compares."""
 K = TypeVar("K")
-_PART = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(ns|us|µs|μs|ms|secs?|s|m|h)")  # both are printed
-_DURATION = re.compile(rf"(?:{_PART.pattern}\s*)+")
+_DURATION = re.compile(r"([\d.]+)(us|ms|s|m|h)")
 
 
 @dataclass(slots=True)
@@ -106,11 +105,6 @@ def aggregates(
             )  # fmt: skip
 
 
-def are_no_times(found: Mapping[str, float | None]) -> bool:
-    """Return whether none of the statistics is a time that can be used."""
-    return all(value is None or not usable([value], "s") for value in found.values())
-
-
 def error_rate(
     benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None
 ) -> Iterator[Aggregate]:
@@ -136,22 +130,11 @@ def place_of(url: str) -> tuple[str, str]:
     return f"/{path}", host.rpartition("@")[2]
 
 
-def header(reader: Iterable[list[str]]) -> list[str]:
-    """Return the names of a CSV's columns, which some tools write behind a blank line."""
-    return next(([name.strip() for name in row] for row in reader if row), [])
-
-
 def seconds(text: str) -> float | None:
-    """Read a time with its unit, such as "1.04ms", "0.0452 secs" or Go's "1m2.5s"; None: it is none."""
-    if not _DURATION.fullmatch(text.strip()):
-        return None
-    total = 0.0
-    for digits, unit in _PART.findall(text):
-        number = float_of(digits)
-        if number is None:
-            return None
-        total += number * to_base({"sec": "s", "secs": "s"}.get(unit, unit))[1]
-    return total
+    """Read a time with its unit as wrk writes it, such as "1.04ms"; None: it is none."""
+    found = _DURATION.fullmatch(text.strip())
+    number = float_of(found[1]) if found else None
+    return None if found is None or number is None else number * to_base(found[2])[1]
 
 
 def float_of(text: str) -> float | None:

@@ -77,7 +77,8 @@ UNREAD = {
     "JMH's log": "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\nIteration   1: 3.2 us/op\n",
     "Locust": '[{"name": "/", "method": "GET", "num_requests": 1, "response_times": {"5": 1}}]',
     "ReBench": "#!rebench -D x.conf\ninvocation\titeration\tvalue\tunit\tcriterion\tbenchmark\n1\t1\t5\tms\ttotal\tSum\n",
-    "vegeta's binary results": "\x7f\x03\x01\x01\x06Result\x01\x06Latency\x01BytesOut",
+    "vegeta": '{"attack":"a","seq":0,"code":200,"timestamp":"2026-01-01T00:00:00Z","latency":5,"bytes_out":0,"bytes_in":6}\n',
+    "oha": '{"summary": {"successRate": 1.0, "total": 1.0}, "latencyPercentiles": {"p50": 0.1}}',
 }
 """What once was read, or might be thought to be."""
 
@@ -173,9 +174,7 @@ def test_what_no_reader_expects_is_one_line() -> None:
         ("google_benchmark/repetitions.json", "Google Benchmark's JSON is cut off"),
         ("github_action_benchmark/data.js", "which the action writes as JSON, is cut off"),
         ("k6/points.jsonl", "is no point of k6"),
-        ("vegeta/encoded.jsonl", "is no result of vegeta"),
         ("jmeter/plain.csv", "cells instead of"),
-        ("oha/rows.csv", "cells instead of"),
     ],
 )
 def test_a_file_that_is_cut_off_is_refused(file: str, why: str) -> None:

@@ -197,10 +197,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
             (None, "benchmarks[2]: Expected object, got int"),
         ],
     ),
-    "oha": (
-        {"summary": {"successRate": 1}, "statusCodeDistribution": {"200": 2}},
-        [("requests", "no times in the file")],
-    ),
     "pyperf": (
         {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
         [("a", "benchmarks[0]: Expected float, got null - at $.runs[0].values[1]")],
@@ -225,10 +221,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
             ("task 2", "no values: it did not run"),
             (None, "task 3: Expected object, got null"),
         ],
-    ),
-    "vegeta": (
-        {"latencies": {"mean": None, "50th": -1}, "bytes_in": {}, "requests": 3},
-        [("requests", "no latencies in the report")],
     ),
     "vitest": (
         {

@@ -1,9 +1,9 @@
-"""What load tests write: JMeter, k6, oha, vegeta and wrk, by request, as summaries and as they print them."""
+"""What load tests write: JMeter and k6 by request, and what wrk prints."""
 
 import pytest
 
 from gate.model import UserError
-from tests.support.foreign import DATA, failed, mean, of, of_file, of_text, told
+from tests.support.foreign import failed, mean, of, of_file, of_text, told
 
 # --- JMeter -----------------------------------------------------------------------------------------------------------
 
@@ -119,56 +119,6 @@ def test_tags_of_k6() -> None:
     assert mean(of_text(f"hello\n{point(time, 1, 5)}level=info\n"), "n") == 0.005
 
 
-# --- oha --------------------------------------------------------------------------------------------------------------
-
-
-def test_oha_by_request_and_as_a_document() -> None:
-    rows, document = of_file("oha/rows.csv"), of_file("oha/report.json")
-    # the first has status 503
-    assert of(rows, "requests")[:3] == [0.009837592, 0.051891292, 0.044760862]
-    assert of(rows, "requests", "latency")[:2] == [0.009836511, 0.051888147]
-    assert of(rows, "requests", "bytes") == [6.0] * 20
-    assert of(rows, "requests", "error_rate") == [0.2]
-    times = told(document, "requests")
-    assert (times["mean"], times["min"], times["max"]) == (0.0431255943, 0.004520772, 0.048538713)
-    assert (times["p50"], times["p99.9"]) == (0.044020766, 0.048538713)
-    # its success rate is 1, and yet 6 of 30 were answered with 503
-    assert told(document, "requests", "error_rate") == {"value": 0.2}
-    assert told(document, "requests", "throughput") == {"value": 45.1492537}
-    # requests that the end cut off are no failures
-    assert told(of_file("oha/timed.json"), "requests", "error_rate") == {"value": 0.0}
-
-
-# --- vegeta -----------------------------------------------------------------------------------------------------------
-
-
-def test_requests_of_vegeta_by_method_and_url() -> None:
-    found = of_file("vegeta/encoded.jsonl")
-    flaky = of(found, "GET /flaky", attack="a", host="127.0.0.1:18431")
-    assert flaky[:3] == [0.014478934, 0.052001761, 0.053741525]
-    # 2 of 14 were answered with 503
-    assert of(found, "GET /flaky", "error_rate") == [pytest.approx(2 / 14)]
-    assert len(of(found, "GET /ok")) == len(of(found, "POST /ok")) == 13
-    assert of(found, "GET /ok", "bytes") == [6.0] * 13
-    assert of(found, "GET /ok", "throughput") == [pytest.approx(13.827928, rel=1e-6)]
-
-
-def test_reports_of_vegeta() -> None:
-    found = of_file("vegeta/report.json")
-    quantiles = {"p50": 0.049515675, "p90": 0.06775273, "p95": 0.070502816, "p99": 0.074425957}
-    assert told(found, "requests") == {"mean": 0.039472239, "max": 0.074425957, "min": 0.001980757, **quantiles}
-    assert told(found, "requests", "error_rate") == {"value": 0.05}
-    assert told(found, "requests", "throughput") == {"value": 36.3963308}
-    down = of_text('{"latencies":{"mean":5},"bytes_in":{},"requests":3,"success":0}')
-    assert failed(down) == [("requests", "all 3 requests failed")]
-
-
-def test_lines_around_requests_of_vegeta_change_nothing() -> None:
-    text = (DATA / "vegeta/encoded.jsonl").read_text()
-    found = of_text(f'$ vegeta\n{{"level": "info"}}\n{text.rstrip()}\n{{"level": "info"}}\nbye\n')
-    assert found.measured == of_text(text).measured
-
-
 # --- wrk --------------------------------------------------------------------------------------------------------------
 
 RUN = """Running 2s test @ http://h/x
@@ -211,7 +161,6 @@ def test_units_of_wrk_and_a_run_in_which_nothing_was_answered() -> None:
 # --- what is cut off or garbled ---------------------------------------------------------------------------------------
 
 WRK = "Running 2s test @ http://h/a\n  2 threads and 4 connections\n    Latency    47.30"
-OHA = "request-start,request-duration,status\n{}\n0.1,0,200\n"
 
 
 @pytest.mark.parametrize(
@@ -234,8 +183,6 @@ def test_a_run_that_is_cut_off_has_failed(text: str, why: str) -> None:
     ("text", "why"),
     [
         (HEADER + "1,fast,a,200,true\n", "line 2: '1,fast,a,200,true' has text for a number"),
-        (OHA.format("0.1,0"), "line 2: 2 cells instead of 3"),
-        (OHA.format("a,0,200"), "line 2: 'a,0,200' is no row of times"),
     ],
 )
 def test_a_file_that_is_none_is_refused(text: str, why: str) -> None:
