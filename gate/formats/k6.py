@@ -1,12 +1,10 @@
-"""k6's points (`--out json`) and its summaries (`--summary-export`, handleSummary).
+"""k6's points (`--out json`).
 
-Which way is better of a rate or trend of one's own is read from its thresholds ("rate>0.9": higher); --summary-export
-does not say which trends are times.
+Which way is better of a rate or trend of one's own is read from its thresholds ("rate>0.9": higher).
 """
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,11 +17,11 @@ import msgspec
 from gate.directions import direction
 from gate.formats.parts import requests as load
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 
-FORMAT = Format(title="k6 (`--out json`; `--summary-export`, handleSummary's JSON)")
+FORMAT = Format(title="k6 (`--out json`)")
 _DURATION = "http_req_duration"
 _FAILED = "http_req_failed"
 _PARTS = {
@@ -39,7 +37,6 @@ TIMES = frozenset({
     "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
 })  # fmt: skip
 """Metrics whose values are times, in milliseconds."""
-_KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "counter"}
 
 
 class _Kind(NamedTuple):
@@ -48,11 +45,6 @@ class _Kind(NamedTuple):
     time: bool = False
     """Whether its values are times, in milliseconds."""
     better: Better | None = None
-
-
-def _kind_of(name: str) -> _Kind:
-    """Return what a metric is that the file does not describe."""
-    return _Kind(_KINDS.get(name, "trend"), name in TIMES, _better_of(name, None))
 
 
 def _better_of(name: str, thresholds: object) -> Better | None:
@@ -154,7 +146,7 @@ class _Points:
         for (metric, name, group, scenario), own in self.own.items():
             if metric != "iterations":
                 labels = _labels(group, scenario) | ({"name": name} if name else {})
-                metrics = _metrics(metric, self.kinds.get(metric) or _kind_of(metric), own)
+                metrics = _metrics(metric, self.kinds.get(metric) or _Kind(time=metric in TIMES), own)
                 yield Measured(benchmark=metric, metrics=metrics, labels=labels)
 
 
@@ -192,22 +184,7 @@ def _moment(text: str) -> float | None:
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it has k6's points, or the metrics of a summary."""
-    if _has_points(source):
-        return True
-    found = source.head.json
-    if not isinstance(found, dict):
-        return False
-    metrics = _metrics_of(found)
-    is_k6 = any(
-        (name.startswith(("http_req", "iteration", "vus", "data_")) or "values" in each) and _numbers(each)
-        for name, each in metrics.items()
-    )
-    bare = {_DURATION, _HTTP, "iterations", _ITERATION, "vus"} & metrics.keys()
-    return is_k6 and bool({"root_group", "state", "results"} & found.keys() or bare)
-
-
-def _has_points(source: Source) -> bool:
+    """Return whether it has k6's points."""
     first = next((line for line in source.head.lines[:100] if line.startswith("{")), "")
     try:
         return _DECODER.decode(first).type in ("Metric", "Point")
@@ -216,10 +193,7 @@ def _has_points(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
-    if not _has_points(source) and source.head.text.lstrip().startswith("{"):
-        yield from _summary(source.document(dict[str, Any], "k6's summary"))
-        return
+    """Yield a process for each method and name and each metric of the script."""
     points = _Points()
     for number, line in enumerate(source.bytes_lines(), 1):
         # with --out json=- the script's own words are among them
@@ -238,98 +212,3 @@ def read(source: Source) -> Iterator[Result]:
         elif found.type in ("", "Point"):
             raise OutputError(f"line {number}: {shown(line)} is no point of k6")
     yield from points.results()
-
-
-_HTTP = "http_reqs"
-"""What requests are called together, which is all that a summary knows of them."""
-_GOOD = "{expected_response:true}"
-_STATISTIC = re.compile(r"p\(?([\d.]+)\)?")
-_MEANT = {"avg": "mean", "med": "median", "min": "min", "max": "max"}
-
-
-def _metrics_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    results = found.get("results")
-    if isinstance(results, dict) and isinstance(results.get("metrics"), list):
-        listed = [each for each in results["metrics"] if isinstance(each, dict)]
-        return {str(each["name"]): each for each in listed if "name" in each}
-    metrics = found.get("metrics")
-    metrics = metrics if isinstance(metrics, dict) else {}
-    # one that is no object has no values
-    return {name: each if isinstance(each, dict) else {} for name, each in metrics.items()}
-
-
-def _numbers(each: dict[str, Any]) -> dict[str, float]:
-    values = each.get("values", each)
-    values = values if isinstance(values, dict) else {}
-    return {
-        name: float(value)
-        for name, value in values.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
-    }
-
-
-def _summary(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
-    """Yield the aggregates of each metric; times of requests are of those that succeeded, where k6 has them apart."""
-    metrics = _metrics_of(found)
-    rate = _share(_numbers(metrics.get(_FAILED, {})))
-    if rate == 1:
-        yield Failed(benchmark=_HTTP, status="all requests failed")
-        metrics = {name: each for name, each in metrics.items() if not name.startswith("http_req")}
-    elif f"{_DURATION}{_GOOD}" in metrics:
-        metrics = {name: each for name, each in metrics.items() if name != _DURATION}
-    for name, each in metrics.items():
-        own = list(_metric(name.replace(_GOOD, ""), each, _numbers(each)))
-        yield from own
-        base = name.partition("{")[0]
-        if not own and base not in _LEFT_OUT - {_FAILED, _HTTP} and not base.startswith("checks_"):
-            yield Failed(benchmark=name, status="its summary has no number")
-
-
-def _share(numbers: dict[str, float]) -> float | None:
-    return numbers.get("rate", numbers.get("value"))
-
-
-def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Iterator[Aggregate]:
-    name, _, tags = full.partition("{")
-    labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
-    better, share = _better_of(name, each.get("thresholds")), _share(numbers)
-    if name == _FAILED:
-        yield from load.error_rate(_HTTP, share or 0.0, 1 if share is not None else 0, labels)
-    elif name == _HTTP or (name == "iterations" and not _is_trend(each, numbers)):
-        rate = {"value": numbers.get("rate")}
-        yield from load.aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
-    elif name == _DURATION or name in _PARTS:
-        yield from _trend(_HTTP, _PARTS.get(name, "time"), numbers, labels, time=True, better=None)
-    elif name in _LEFT_OUT:
-        return
-    elif _is_trend(each, numbers):
-        time = each.get("contains") == "time" or ("contains" not in each and _kind_of(name).time)
-        yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
-    elif name.startswith("checks"):
-        if name == "checks" and share is not None:
-            yield from load.error_rate(name, 1 - share, 1, labels)
-    elif "count" in numbers:
-        yield from load.aggregates(name, "count", {"value": numbers["count"]}, unit="", better=better, labels=labels)
-    else:
-        is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
-        metric, unit = ("rate", "share") if is_rate else ("value", "")
-        yield from load.aggregates(name, metric, {"value": share}, unit=unit, better=better, labels=labels)
-
-
-def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
-    return bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
-
-
-def _trend(
-    name: str, metric: str, numbers: dict[str, float], labels: dict[str, str], *, time: bool, better: Any
-) -> Iterator[Aggregate]:
-    found: dict[str, float | None] = {}
-    for said, value in numbers.items():
-        match = _STATISTIC.fullmatch(said)
-        statistic = _MEANT.get(said) or (load.percentile(match[1]) if match and match[1].count(".") < 2 else None)
-        if statistic:
-            found[statistic] = value * 1e-3 if time else value
-    yield from load.aggregates(
-        name, metric, found, unit="s" if time else "", better=better, labels=labels,
-        count=numbers.get("count"),
-    )  # fmt: skip

@@ -10,20 +10,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gate.formats.parts.output import shown
-from gate.formats.parts.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
-from gate.formats.parts.result import Failed, Format, Result
+from gate.formats.parts.output import shown, usable
+from gate.formats.parts.requests import all_failed, float_of, place_of
+from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
+from gate.units import to_base
 
 FORMAT = Format(title="wrk and wrk2 (what they print)", again="process")
 _RUN = re.compile(r"Running \S+ test @ (\S+)")
 _LOAD = re.compile(r"(\d+) threads? and (\d+) connections?")
 _LATENCY = re.compile(r"Latency\s+(\S+)\s+(\S+)\s+(\S+)\s+\S+%")
-_PERCENTILE = re.compile(r"([\d.]+)%\s+(\S+)")
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%\s+(\S+)")
 _TOTAL = re.compile(r"(\d+) requests in [^,]+, .* read")
 _SOCKET = re.compile(r"(?:connect|read|write|timeout) (\d+)")
 _RATE = re.compile(r"Requests/sec:\s*(\S+)")
 _REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
+_DURATION = re.compile(r"([\d.]+)(us|ms|s|m|h)")
 
 
 @dataclass(slots=True)
@@ -46,14 +48,14 @@ class _Run:
         if match := _LOAD.fullmatch(line):
             self.labels |= {"threads": match[1], "connections": match[2]}
         elif match := _LATENCY.fullmatch(line):
-            mean, self.sd, most = map(seconds, match.groups())
+            mean, self.sd, most = map(_seconds, match.groups())
             self.times |= {"mean": mean, "max": most}
             return mean is not None
         elif line.startswith("Latency Distribution"):
             self.corrected = "Uncorrected" not in line
         elif match := _PERCENTILE.fullmatch(line):
-            time = seconds(match[2])
-            self.times |= {percentile(match[1]): time} if self.corrected else {}
+            time, of = _seconds(match[2]), float(match[1])
+            self.times |= {"max" if of == 100 else f"p{of:.10g}": time} if self.corrected else {}
             return time is not None
         elif match := _TOTAL.fullmatch(line):
             self.requests = int(match[1])
@@ -103,7 +105,20 @@ def _results(run: _Run) -> Iterator[Result]:
     if run.unread or total is None:
         why = run.unread or "no requests are counted: was its output cut off?"
         yield Failed(benchmark=run.url, status=why, labels=run.labels)
-    yield from aggregates(run.url, "time", run.times, count=run.requests, labels=run.labels, sd=run.sd)
-    rate = {"value": run.rate}
-    yield from aggregates(run.url, "throughput", rate, unit="1/s", better="higher", labels=run.labels)
-    yield from error_rate(run.url, bad, total or 0, run.labels)
+    figures = [("time", statistic, value, "s") for statistic, value in run.times.items()]
+    figures += [("throughput", "value", run.rate, "1/s"), ("error_rate", "value", bad / total if total else None, "")]
+    for metric, statistic, value, unit in figures:
+        if value is not None and usable([value], unit):
+            yield Aggregate(
+                benchmark=run.url, metric=metric, statistic=statistic, value=value, unit=unit, labels=run.labels,
+                better="higher" if metric == "throughput" else None,
+                sd=run.sd if (metric, statistic) == ("time", "mean") else None,
+                count=run.requests if metric == "time" else None,
+            )  # fmt: skip
+
+
+def _seconds(text: str) -> float | None:
+    """Read a time with its unit, such as "1.04ms"; None: it is none."""
+    found = _DURATION.fullmatch(text)
+    number = float_of(found[1]) if found else None
+    return None if found is None or number is None else number * to_base(found[2])[1]

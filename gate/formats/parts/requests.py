@@ -5,24 +5,22 @@ A request that failed is no time: a server that refuses everything is fast.
 
 from __future__ import annotations
 
-import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from gate.formats.parts.output import OutputError, shown, usable
-from gate.formats.parts.result import Aggregate, Failed, Measured
-from gate.model import Better, Metric
-from gate.units import plural, to_base
+from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.result import Failed, Measured
+from gate.model import Metric
+from gate.units import plural
 
 UNNAMED = "requests"
 """What requests are called that their file does not name."""
 MOST_NAMES = 100_000
 """Different requests of one file: more are one URL a request, which nobody compares."""
 K = TypeVar("K")
-_DURATION = re.compile(r"([\d.]+)(us|ms|s|m|h)")
 
 
 @dataclass(slots=True)
@@ -90,37 +88,6 @@ def all_failed(count: int) -> str:
     return f"all {plural(count, 'request')} failed" if count > 1 else "its one request failed"
 
 
-def aggregates(
-    benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better | None = None,
-    count: float | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
-) -> Iterator[Aggregate]:  # fmt: skip
-    """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
-    sd = sd if sd is not None and usable([sd], unit) else None
-    for statistic, value in found.items():
-        if value is not None and usable([value], unit):
-            yield Aggregate(
-                benchmark=benchmark or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
-                better=better, count=count, sd=sd if statistic == "mean" else None,
-                labels={key: text for key, text in (labels or {}).items() if text},
-            )  # fmt: skip
-
-
-def error_rate(
-    benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None
-) -> Iterator[Aggregate]:
-    """Yield the share of requests that failed, where there were any requests."""
-    if total > 0:
-        yield from aggregates(benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels)
-
-
-def percentile(text: str | float) -> str:
-    """Name a percentile as perfgate does: 99.900 -> "p99.9", and 100 "max", 0 "min"."""
-    value = float_of(str(text))
-    if value is None:
-        return f"p{text}"
-    return {0.0: "min", 100.0: "max"}.get(value, f"p{value:.10g}")
-
-
 def place_of(url: str) -> tuple[str, str]:
     """Take a URL apart: its path with the query (what is no URL is its own), and its host, which may differ by side."""
     scheme, mark, rest = url.partition("://")
@@ -128,13 +95,6 @@ def place_of(url: str) -> tuple[str, str]:
         return url, ""
     host, _, path = rest.partition("/")
     return f"/{path}", host.rpartition("@")[2]
-
-
-def seconds(text: str) -> float | None:
-    """Read a time with its unit as wrk writes it, such as "1.04ms"; None: it is none."""
-    found = _DURATION.fullmatch(text.strip())
-    number = float_of(found[1]) if found else None
-    return None if found is None or number is None else number * to_base(found[2])[1]
 
 
 def float_of(text: str) -> float | None:

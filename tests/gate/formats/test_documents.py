@@ -182,13 +182,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
         {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
         [("a::b::c", "no counts that perfgate can read in its summary")],
     ),
-    "k6": (
-        {
-            "root_group": {},
-            "metrics": {"http_req_failed": {"value": None}, "iteration_duration": None, "vus": {"value": 1}},
-        },
-        [(name, "its summary has no number") for name in ("http_req_failed", "iteration_duration")],
-    ),
     "mitata": (
         {"benchmarks": [{"alias": "a", "kind": "fn", "runs": [None]}, {"alias": "b", "runs": []}, 5]},
         [

@@ -81,32 +81,6 @@ def test_what_a_script_of_k6_measures_of_its_own() -> None:
     assert (better["hits"], better["orders"], "vus" in better) == ("higher", None, False)
 
 
-@pytest.mark.parametrize(
-    ("file", "expected"),
-    [
-        ("export.json", {"mean": 0.0486437737, "median": 0.047681892, "p90": 0.0540675938}),
-        ("machine-readable.json", {"mean": 0.0453111954, "median": 0.047737588, "p90": 0.0583255282}),
-    ],
-)
-def test_summaries_of_k6_give_times_of_the_expected_responses(file: str, expected: dict[str, float]) -> None:
-    found = of_file(f"k6/{file}")
-    assert told(found, "http_reqs") == pytest.approx(told(found, "http_reqs") | expected, rel=1e-6)
-    assert told(found, "http_reqs", "error_rate") == {"value": 0.125}
-    assert not found.measured
-
-
-def test_a_handled_summary_of_k6_and_one_of_failures_only() -> None:
-    found = of_file("k6/handled.json")
-    assert told(found, "queue_wait") == pytest.approx(
-        {"mean": 0.014, "min": 0.0125, "median": 0.014, "max": 0.0155, "p90": 0.0152, "p95": 0.01535, "p99.9": 0.015497}
-    )
-    assert told(found, "http_reqs", "throughput") == {"value": pytest.approx(20.1006, rel=1e-4)}
-    assert told(found, "checks", "error_rate") == {"value": 0.25}
-    assert [a.better for a in found.aggregates if a.benchmark == "hits"] == ["higher"]
-    text = '{"metrics":{"http_req_failed":{"value":1,"passes":9,"fails":0},"http_req_duration":{"avg":2,"med":2}}}'
-    assert (failed(of_text(text)), of_text(text).aggregates) == ([("http_reqs", "all requests failed")], [])
-
-
 def test_tags_of_k6() -> None:
     time = "http_req_duration"
     by_status = of_text(point(time, 1, 5, status="500") + point(time, 2, 7, status="200"))
