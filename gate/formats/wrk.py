@@ -85,7 +85,7 @@ def read(source: Source) -> Iterator[Result]:
     for place, line in enumerate(map(str.strip, source.lines()), 1):
         if begins := _RUN.search(line):
             path, host = place_of(begins[1])
-            runs.append(_Run(path, {"host": host}))
+            runs.append(_Run(path, {"host": host} if host else {}))
         elif runs and not runs[-1].take(line):
             runs[-1].unread = runs[-1].unread or f"line {place} cannot be read: {shown(line.encode())}"
     # the rate is not the last that is printed

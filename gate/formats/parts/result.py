@@ -323,9 +323,3 @@ def sampled(
         return Failed(benchmark=benchmark, status="not all of its samples are numbers", labels=own)
     metrics = {"time": Metric(unit="s", values=values)}
     return Measured(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)
-
-
-def threw(error: Any) -> str:
-    """Say what a benchmark of JavaScript threw: an Error becomes {} in JSON unless the user wrote its message."""
-    message = error.get("message") if isinstance(error, dict) else error
-    return f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"

@@ -9,7 +9,7 @@ import pytest
 
 from gate.cli.listing import result_formats
 from gate.evidence.foreign import named
-from gate.formats import adapter, asv, mitata
+from gate.formats import adapter, asv, k6
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.result import Result
 from gate.formats.parts.source import Source
@@ -77,6 +77,8 @@ UNREAD = {
     "JMH's log": "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\nIteration   1: 3.2 us/op\n",
     "Locust": '[{"name": "/", "method": "GET", "num_requests": 1, "response_times": {"5": 1}}]',
     "ReBench": "#!rebench -D x.conf\ninvocation\titeration\tvalue\tunit\tcriterion\tbenchmark\n1\t1\t5\tms\ttotal\tSum\n",
+    "mitata": '{"benchmarks": [{"alias": "a", "kind": "fn", "runs": [{"stats": {"avg": 1.0}}]}]}',
+    "tinybench": '[{"name": "a", "result": {"hz": 5, "period": 2.0, "samples": [1.0, 3.0]}}]',
     "vegeta": '{"attack":"a","seq":0,"code":200,"timestamp":"2026-01-01T00:00:00Z","latency":5,"bytes_out":0,"bytes_in":6}\n',
     "oha": '{"summary": {"successRate": 1.0, "total": 1.0}, "latencyPercentiles": {"p50": 0.1}}',
 }
@@ -192,10 +194,10 @@ def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
                 raise error("of\nwhat")
         yield from ()
 
-    monkeypatch.setattr(mitata, "read", stumbles)
+    monkeypatch.setattr(k6, "read", stumbles)
     with pytest.raises(UserError) as caught:
-        read(Source("x.txt", None, b"a\nb\n"), "mitata")
-    assert str(caught.value).startswith("x.txt: mitata: line 2: something in it is not as the tool writes it: ")
+        read(Source("x.txt", None, b"a\nb\n"), "k6")
+    assert str(caught.value).startswith("x.txt: k6: line 2: something in it is not as the tool writes it: ")
     assert str(caught.value).isprintable()
 
 
@@ -209,9 +211,9 @@ def test_what_recognition_stumbles_over_and_a_lack_of_memory(monkeypatch: pytest
     # it is no file of the tool; memory says nothing of the file
     monkeypatch.setattr(asv, "recognises", stumbles)
     assert recognised(Source("x", None, b"BenchmarkA 1 2 ns/op\n")) == "go_bench"
-    monkeypatch.setattr(mitata, "read", lacks)
+    monkeypatch.setattr(k6, "read", lacks)
     with pytest.raises(MemoryError):
-        of_text("{}", "mitata")
+        of_text("{}", "k6")
 
 
 LARGE = "1" + "0" * 400

@@ -182,14 +182,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
         {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
         [("a::b::c", "no counts that perfgate can read in its summary")],
     ),
-    "mitata": (
-        {"benchmarks": [{"alias": "a", "kind": "fn", "runs": [None]}, {"alias": "b", "runs": []}, 5]},
-        [
-            (None, "benchmarks[0].runs[0]: Expected object, got null"),
-            ("b", "it threw an error"),
-            (None, "benchmarks[2]: Expected object, got int"),
-        ],
-    ),
     "pyperf": (
         {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
         [("a", "benchmarks[0]: Expected float, got null - at $.runs[0].values[1]")],
@@ -205,14 +197,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
         [
             ("a", "benchmarks[0]: Expected float | null, got str - at $.stats.mean"),
             ("b", "1 of 2 rounds have null for a time"),
-        ],
-    ),
-    "tinybench": (
-        [{"name": "a", "latency": {"critical": 1, "df": 1}}, {"hz": 1}, None],
-        [
-            ("a", "no values: it failed, or did not run"),
-            ("task 2", "no values: it did not run"),
-            (None, "task 3: Expected object, got null"),
         ],
     ),
     "vitest": (
