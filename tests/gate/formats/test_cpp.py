@@ -1,4 +1,4 @@
-"""Catch2's tables and XML, Google Benchmark's files, nanobench's JSON and tables."""
+"""Catch2's tables and XML, Google Benchmark's files, nanobench's tables."""
 
 import json
 from array import array
@@ -12,7 +12,7 @@ from gate.formats.parts.live import suite
 from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, recognised
 from gate.formats.parts.source import Source
-from tests.support.foreign import DATA, failed, of, of_file, of_text, told
+from tests.support.foreign import DATA, failed, of_file, of_text, told
 
 # --- Catch2 -----------------------------------------------------------------------------------------------------------
 
@@ -219,16 +219,6 @@ def test_counters_of_some_repetitions_and_cpu_time_where_another_time_counts() -
 QUOTED = 'sums/short | "quoted"; `ticks`'
 
 
-def test_epochs_of_nanobench_are_iterations_and_batches_are_divided() -> None:
-    short, long = of_file("nanobench/full.json").measured
-    assert (short.benchmark, long.benchmark, short.labels) == (QUOTED, "sums/long", {"unit": "byte"})
-    assert {name: metric.unit for name, metric in short.metrics.items()} == {"time": "s"}
-    # of a byte: the file has the times of 10
-    assert short.metrics["time"].values == pytest.approx(
-        [3.07411986118066e-10, 3.01511917148017e-10, 3.40922973867415e-10, 3.12305178101262e-10, 3.00492135890957e-10]
-    )
-
-
 def test_medians_of_nanobench() -> None:
     short, long, *_, last = of_file("nanobench/table.md").aggregates
     assert (short.benchmark, long.benchmark, short.labels) == (QUOTED, "sums/long", {"unit": "byte"})
@@ -237,14 +227,6 @@ def test_medians_of_nanobench() -> None:
     # the default title is left out, and warnings hide no row
     assert last.benchmark == "two iterations"
     assert last.value == pytest.approx(15e-9)
-    # a template of one's own, which leaves the batch out
-    short, long = of_file("nanobench/medians.json").aggregates
-    assert (short.benchmark, long.benchmark, long.labels) == (QUOTED, "sums/long", {})
-    assert short.value == pytest.approx(3.07411986118066e-09)
-    # numbers as C++ writes them
-    text = '{"results": [{"title": "t", "name": "a", "median(elapsed)": 1e-9, "x": -nan}]}'
-    assert recognised(Source("x", None, text.encode())) == "nanobench"
-    assert of_text(text).aggregates[0].value == 1e-9
 
 
 def test_slow_benchmarks_of_nanobench_take_the_time_that_has_more_digits() -> None:
@@ -257,22 +239,3 @@ def test_slow_benchmarks_of_nanobench_take_the_time_that_has_more_digits() -> No
     assert {each.benchmark: each.value for each in of_text(text).aggregates} == pytest.approx({"fib": 1886.65634})
     for other in ("| req | req/s | total | name\n", "|  a/op | op/s | b | `x`\n", "a | b\n"):
         assert recognised(Source("x", None, other.encode())) is None
-
-
-def test_counters_and_complexities_of_nanobench() -> None:
-    epoch = {"elapsed": 2e-9, "instructions": 8, "branchmisses": 0}
-    sizes: list[dict[str, Any]] = [
-        {"name": "a", "batch": 2, "complexityN": n, "measurements": [epoch, epoch]} for n in (10, 20)
-    ]
-    bad: list[dict[str, Any]] = [{"name": "b", "complexityN": -1, "measurements": [{"elapsed": 1}, {}]}]
-    bad.append({"name": "c", "median(elapsed)": -1})
-    found = of_text(json.dumps({"results": [{"title": "benchmark", **each} for each in (*sizes, *bad)]}))
-    assert [(each.benchmark, each.labels) for each in found.measured] == [
-        ("a", {"complexityN": "10"}),
-        ("a", {"complexityN": "20"}),
-    ]
-    assert {metric: of(found, "a", metric, complexityN="10") for metric in found.measured[0].metrics} == {
-        "time": [1e-9, 1e-9],
-        "instructions": [4, 4],
-    }
-    assert failed(found) == [("b", "an epoch has no time"), ("c", "median: -1 in 'time' is below 0")]
