@@ -7,10 +7,10 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gate.config.types import Columns
-from gate.formats import k6
+from gate.formats import jmeter, k6
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
 from gate.formats.parts.requests import succeeded
 from gate.model.digits import FEW, Digits
@@ -32,54 +32,27 @@ _SUFFIXES = {
 _LISTED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    names: frozenset[str] = frozenset()
-    """The columns by which it is recognised."""
-    beside: frozenset[str] = frozenset()
-    """One of these must be there, too."""
-    success: tuple[str, ...] = ()
+class _Header(NamedTuple):
+    """What the columns of a tool say."""
+
+    success: tuple[str, ...] = ("success",)
     """The columns that may tell whether a request succeeded; the first that is there does."""
-    unit: tuple[str, ...] = ()
-    """The columns that may hold the unit of a row, likewise."""
-    metric: tuple[str, ...] = ()
-    """The columns that may name the metric of a row, likewise."""
     kind: str = ""
     """The column that tells different requests apart, whose times are often added up."""
-    units: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = {}
     """The units of columns, or of metrics."""
 
 
-_HEADERS = (
-    _Header(
-        # which columns there are is configurable
-        frozenset({"elapsed"}),
-        beside=frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"}),
-        success=("success", "responseCode"),
-        kind="label",
-        units=dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
-    ),
-    _Header(
-        frozenset({"metric_name", "timestamp", "metric_value"}),
-        success=("expected_response", "status"),
-        metric=("metric_name",),
-        units=dict.fromkeys(k6.TIMES, "ms") | {"data_sent": "B", "data_received": "B"},
-    ),
-    _Header(
-        frozenset({"response-time", "DNS+dialup", "status-code"}),
-        success=("status-code",),
-        units=dict.fromkeys(
-            ("response-time", "DNS+dialup", "DNS", "Request-write", "Response-delay", "Response-read", "offset"), "s"
-        ),
-    ),
-    _Header(
-        frozenset({"request-start", "request-duration", "status"}),
-        success=("status",),
-        units=dict.fromkeys(("request-start", "request-duration", "DNS", "DNS+dialup", "Response-delay"), "s")
-        | {"bytes": "B"},
-    ),
+_JMETER = _Header(
+    ("success", "responseCode"),
+    "label",
+    dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
 )
-_OTHER = _Header(success=("success",), unit=("unit",), metric=("metric", "metric_name"))
+_K6 = _Header(
+    ("expected_response", "status"), units=dict.fromkeys(k6.TIMES, "ms") | {"data_sent": "B", "data_received": "B"}
+)
+_OTHER = _Header()
+_UNIT, _METRIC = ("unit",), ("metric", "metric_name")
 
 
 @dataclass(slots=True)
@@ -164,13 +137,13 @@ class _Table:
     """A header line, and where a row has what by it; None: nowhere."""
 
     def __init__(self, names: list[str], columns: Columns, units: Mapping[str, str | None]) -> None:
-        given = set(names)
-        known = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
-        self.names, self.column, self.header = names, columns.value, next(known, _OTHER)
+        is_k6 = {"metric_name", "timestamp", "metric_value"} <= {*names}
+        self.header = _K6 if is_k6 else _JMETER if jmeter.is_header(names) else _OTHER
+        self.names, self.column = names, columns.value
         self.value = self._at(columns.value)
         self.success = self._place(columns.success, self.header.success)
-        self.unit = self._place(columns.unit, self.header.unit)
-        self.metric = self._place(columns.metric, self.header.metric)
+        self.unit = self._place(columns.unit, _UNIT)
+        self.metric = self._place(columns.metric, _METRIC)
         self.wanted = {name: unit for name, unit in units.items() if self.success is None or name != SUCCESS}
         # a column that must have one value in all rows
         is_mixed = self.metric is None and self.header.kind in names and columns.metric is None

@@ -27,13 +27,13 @@ _Table = Table[tuple[str, bool]]
 
 def recognises(source: Source) -> bool:
     """Return whether its header line is JMeter's."""
-    return _is_header(_header(source.head.first)[0])
+    return is_header(_header(source.head.first)[0])
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each label, in the order of its first sample; another header line begins further ones."""
     names, delimiter = _header(source.head.first)
-    if not _is_header(names):
+    if not is_header(names):
         raise OutputError("line 1: no header line with 'elapsed': set jmeter.save.saveservice.print_field_names=true")
     others = tuple(own for column, (own, _) in _OTHERS.items() if column in names)
     reader = csv.reader(source.raw_lines(), delimiter=delimiter)
@@ -65,7 +65,8 @@ def _header(line: str) -> tuple[list[str], str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])], delimiter
 
 
-def _is_header(names: list[str]) -> bool:
+def is_header(names: list[str]) -> bool:
+    """Return whether a table with these columns is JMeter's."""
     return "elapsed" in names and not _BESIDE.isdisjoint(names)
 
 

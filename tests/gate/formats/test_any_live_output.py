@@ -30,7 +30,7 @@ from gate.formats import (
 )
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
-from tests.gate.formats.test_csv_column import HEY, K6, jmeter
+from tests.gate.formats.test_csv_column import K6, jmeter
 from tests.gate.formats.test_csv_column import parse as csv_of
 from tests.gate.formats.test_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
@@ -60,7 +60,6 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),
     "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
     "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
-    "hey": ([HEY], lambda data: csv_of(data, "response-time", {})),
     "jmeter": ([jmeter(), jmeter("buy")], lambda data: csv_of(data, "elapsed", {"latency": None})),
     "jmh": (captured("jmh/*.json"), lambda data: suite(jmh, data)),
     "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),
