@@ -35,7 +35,7 @@ _LISTED = 5
 class _Header(NamedTuple):
     """What the columns of a tool say."""
 
-    success: tuple[str, ...] = ("success",)
+    success: tuple[str, ...] = ("success", "status-code")
     """The columns that may tell whether a request succeeded; the first that is there does."""
     kind: str = ""
     """The column that tells different requests apart, whose times are often added up."""
