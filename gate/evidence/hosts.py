@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -47,7 +47,7 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
     between = _Between(begin, end)
     if between.differs("boot_id"):
         # counters and loads began anew
-        return between.system()
+        return [warn.Rebooted()]
     grown = between.grown
     wanted = grown("cpu_total") - grown("cpu_idle")
     steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
@@ -61,10 +61,8 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
         warn.Swapped(written, read) if read + written >= SWAPPED else None,
         warn.ThermalThrottling(grown("thermal_throttles")) if grown("thermal_throttles") else None,
         warn.OutOfMemory(grown("oom_kills")) if grown("oom_kills") else None,
-        between.setting("governor"),
-        between.setting("turbo"),
     ]
-    return [*between.system(), *(event for event in events if event is not None)]
+    return [event for event in events if event is not None]
 
 
 class _Between(NamedTuple):
@@ -89,12 +87,6 @@ class _Between(NamedTuple):
         except (KeyError, ValueError, TypeError):
             return 0.0
 
-    def system(self) -> list[warn.Event]:
-        events: list[warn.Event] = [warn.Rebooted()] if self.differs("boot_id") else []
-        if self.differs("kernel"):
-            events.append(warn.KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
-        return events
-
     def load(self) -> warn.Load | None:
         before, after = number(self.begin.get("load")), number(self.end.get("load"))
         if before is None or after is None:
@@ -106,18 +98,12 @@ class _Between(NamedTuple):
             matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
         return warn.Load(before, after, processors) if matters else None
 
-    def setting(self, key: Literal["governor", "turbo"]) -> warn.FrequencySetting | None:
-        if not self.differs(key):
-            return None
-        was, now = (state[key] if isinstance(state[key], bool) else str(state[key]) for state in self)
-        return warn.FrequencySetting(key, was, now)
-
 
 def run_states(records: Sequence[Located]) -> list[warn.Event]:
     """Return what happened to the machines while they measured, by the host lines of each session in their order.
 
     A run that was killed has a beginning without an end, and begins again when it is resumed: of the time between, only
-    a reboot or another kernel counts. Of two runs nothing is said together.
+    a reboot counts. Of two runs nothing is said together.
     """
     sessions: dict[int, dict[tuple[str, int], list[HostState]]] = defaultdict(lambda: defaultdict(list))
     run = 0
@@ -134,7 +120,7 @@ def run_states(records: Sequence[Located]) -> list[warn.Event]:
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
                 states_of = _Between(first.state, second.state)
-                found += state_changes(*states_of) if measured else states_of.system()
+                found += state_changes(*states_of) if measured else [warn.Rebooted()] * states_of.differs("boot_id")
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
     return list(dict.fromkeys(events))
 

@@ -124,12 +124,6 @@ class Rebooted(Event, frozen=True):
     says = "the machine was rebooted during the run"
 
 
-class KernelChanged(Event, frozen=True):
-    says = "the kernel changed from {was} to {now}"
-    was: str
-    now: str
-
-
 class Steal(Event, frozen=True):
     says = "the hypervisor took {share:share} of the CPU time that programs wanted (steal)"
     share: float
@@ -176,18 +170,6 @@ class ThermalThrottling(Event, frozen=True):
 class OutOfMemory(Event, frozen=True):
     says = "the kernel killed {processes:program} because memory ran out"
     processes: float
-
-
-class FrequencySetting(Event, frozen=True):
-    """A setting of the processors' frequency changed."""
-
-    setting: Literal["governor", "turbo"]
-    was: str | bool
-    now: str | bool
-
-    def _happened(self) -> str:
-        was, now = (("on" if value else "off") if isinstance(value, bool) else value for value in (self.was, self.now))
-        return f"{self.setting} changed from {was} to {now}"
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
