@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.formats.parts.live import printed
-from gate.formats.parts.result import About, Failed, Format, Result, aggregate, sampled, statistics
+from gate.formats.parts.result import About, Failed, Format, Result, aggregate, sampled
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
 
@@ -69,7 +69,10 @@ def _times(name: str, found: Mapping[str, Any]) -> Iterator[Result]:
         name, "time", "mean", mean, unit="s", scale=_MS, low=low, high=high, confidence=_CONFIDENCE,
         sd=number(found.get("sd")), count=number(found.get("samplesCount", found.get("sampleCount"))),
     )  # fmt: skip
-    yield from statistics(name, "time", found, _QUANTILES, unit="s", scale=_MS)
+    known = {statistic: number(found[key]) for key, statistic in _QUANTILES.items() if key in found}
+    for statistic, value in known.items():
+        if value is not None:
+            yield aggregate(name, "time", statistic, value, unit="s", scale=_MS)
 
 
 def _interval(mean: float, found: Mapping[str, Any]) -> tuple[float | None, float | None]:

@@ -201,8 +201,7 @@ def test_launches_of_benchmarkdotnet_are_executions_and_results_their_iterations
     (other,) = measured(found, QUICK, job="Runtime=.NET 6.0")
     assert other.metrics["time"].values == pytest.approx([99e-9])
     assert failed(found) == [("Tiny.Benchmarks.Sorts.Bad", "no statistics (NA)")]
-    collects = aggregates(found, QUICK, "Gen0Collects")["value"]
-    assert (collects.value, collects.unit, found.about.tool) == (0.5, "", "BenchmarkDotNet 0.14.0")
+    assert found.about.tool == "BenchmarkDotNet 0.14.0"
     host = {"cpu": "AMD EPYC 7763", "runtime": ".NET 8.0.8 (8.0.824.36612)", "debugger": False}
     assert {name: found.about.host[name] for name in host} == host
 
@@ -210,9 +209,7 @@ def test_launches_of_benchmarkdotnet_are_executions_and_results_their_iterations
 def test_brief_reports_of_benchmarkdotnet_have_values_or_statistics() -> None:
     found = of_file("benchmarkdotnet/sorts-report-brief.json")
     assert measured(found, QUICK, n="8")[0].metrics["time"].values == pytest.approx([101e-9, 102e-9, 101.5e-9])
-    times = aggregates(found, QUICK, n="64")
-    mean = times["mean"]
+    mean = aggregates(found, QUICK, n="64")["mean"]
     assert (mean.value, mean.low, mean.high, mean.sd) == pytest.approx((802e-9, 800e-9, 804e-9, 1e-9))
     assert (mean.confidence, mean.count) == (0.999, 3)
-    assert times["p95"].value == pytest.approx(803e-9)
     assert aggregates(found, QUICK, "memory", n="64")["value"].value == 96
