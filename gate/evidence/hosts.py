@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,8 +31,6 @@ LOAD_BEFORE = 0.5
 """Load for each processor before measuring began: others were at work."""
 LOAD_AFTER = 1.5
 """Load for each processor at the end: more programs than processors, so the measured ones waited."""
-LOAD_RISE = 2.0
-"""Rise of a load where the number of processors is not known; one benchmark alone makes it one."""
 SWAPPED = 256
 """Pages: a MiB where they have 4 KiB."""
 
@@ -51,7 +50,7 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
     grown = between.grown
     wanted = grown("cpu_total") - grown("cpu_idle")
     steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
-    read, written, seconds = grown("swap_in"), grown("swap_out"), between.elapsed
+    read, written, seconds = grown("swap_in"), grown("swap_out"), grown("uptime")
     waited = {what: grown(f"pressure_{what}") / 1e6 / seconds if seconds else 0.0 for what in PRESSURES}
     events: list[warn.Event | None] = [
         warn.Steal(steal) if steal >= STEAL else None,
@@ -77,25 +76,12 @@ class _Between(NamedTuple):
     def differs(self, key: str) -> bool:
         return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
-    @property
-    def elapsed(self) -> float:
-        if up := self.grown("uptime"):
-            return up
-        try:
-            times = [datetime.datetime.fromisoformat(str(state["time"])) for state in self]
-            return max(0.0, (times[1] - times[0]).total_seconds())
-        except (KeyError, ValueError, TypeError):
-            return 0.0
-
     def load(self) -> warn.Load | None:
         before, after = number(self.begin.get("load")), number(self.end.get("load"))
         if before is None or after is None:
             return None
-        processors = number(self.end.get("processors"))
-        if processors is None:
-            matters = after - before >= LOAD_RISE
-        else:
-            matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
+        processors = number(self.end.get("processors")) or math.inf
+        matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
         return warn.Load(before, after, processors) if matters else None
 
 
@@ -259,12 +245,12 @@ _NAMES = {
     "cpu_count": "processors", "num_cpus": "processors", "cores": "processors", "threads": "hardware threads",
     "cpu_affinity": "affinity", "affinity": "affinity", "/gomaxprocs": "GOMAXPROCS",
     "library_build_type": "build type", "configuration": "build type", "debugger": "debugger",
-    "runtime": "runtime", "version": "runtime version",
+    "runtime": "runtime",
     "jdkVersion": "JDK", "vmName": "JVM", "vmVersion": "JVM version", "jvmArgs": "JVM arguments",
     "python_implementation": "Python", "python_version": "Python version", "python_compiler": "compiler",
     "python_cflags": "Python's compiler flags", "python_config_args": "Python's build options",
     "sdk": "SDK", "env": "environment",
-    "mhz_per_cpu": "clock rate", "clock_speed": "clock rate", "caches": "caches", "memory": "memory", "ram": "memory",
+    "mhz_per_cpu": "clock rate", "caches": "caches", "memory": "memory", "ram": "memory",
     "goos": "system", "os": "system", "system": "system", "kernel": "kernel", "platform": "platform",
 }  # fmt: skip
 """What the tools call a fact, and what it is called here; the worst come first."""
@@ -280,7 +266,7 @@ _SILENT = ("", "unknown", "None")
 _PROCESSORS = "/gomaxprocs"
 _OF_GO = ("cpu", "goarch", _PROCESSORS, "goos")
 """Labels that are of a process; those of other tools may as well be parameters of benchmarks."""
-_ROUGH = {_NAMES[key] for key in ("mhz_per_cpu", "clock_speed", "memory", "ram")}
+_ROUGH = {_NAMES[key] for key in ("mhz_per_cpu", "memory", "ram")}
 _ROOM = 0.1
 """A share by which clock rates and memory differ on machines of one make, as these are measured."""
 _FAR = datetime.timedelta(days=30)

@@ -61,8 +61,6 @@ def test_changes_of_a_machine(change: dict[str, Any], said: list[Event]) -> None
 
 def test_a_load_from_before() -> None:
     assert state_changes({**BEGIN, "load": 2.4}, {**BEGIN, **QUIET}) == [Load(2.4, 1.2, 4)]
-    alone = without("processors", BEGIN)
-    assert state_changes(alone, {**alone, **QUIET, "load": 5.2}) == [Load(0.3, 5.2, None)]
 
 
 def without(key: str, state: dict[str, Any]) -> dict[str, Any]:
@@ -79,11 +77,6 @@ def test_what_is_not_in_both_or_of_another_shape_is_not_spoken_of(key: str) -> N
         state_changes({**BEGIN, key: odd}, end)
         state_changes(BEGIN, {**end, key: odd})
     assert state_changes({}, {}) == []
-
-
-def test_time_is_taken_where_uptime_is_unknown() -> None:
-    begin, end = without("uptime", BEGIN), without("uptime", {**BEGIN, **QUIET, "pressure_memory": 50_000_000})
-    assert state_changes(begin, end) == [Pressure("memory", 0.5)]
 
 
 def host(when: Any, session: int = 0, **change: Any) -> HostState:
