@@ -25,7 +25,7 @@ from gate.writing.plain import visible
 FORMAT = Format(
     title="Criterion.rs (the folder `target/criterion`, or a part of it; standard output)", column="baseline"
 )
-_SAMPLE, _BENCHMARK, _RAW = "sample.json", "benchmark.json", "raw.csv"
+_SAMPLE, _BENCHMARK = "sample.json", "benchmark.json"
 _NO_BASELINE = ("change", "report")
 _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 """Folders in target/ that are large, and hold no results."""
@@ -93,7 +93,7 @@ def read(source: Source) -> Iterator[Result]:
         try:
             if each.why is not None:
                 raise OutputError(each.why)
-            yield _measured(each.name, _sample(each.data), _unit(each.folder), labels)
+            yield _measured(each.name, _sample(each.data), labels)
         except (OSError, OutputError) as error:
             yield Failed(benchmark=each.name, status=str(error), labels=labels)
 
@@ -135,11 +135,8 @@ def _name(folder: Path, root: Path) -> tuple[str, str | None]:
         return own.as_posix(), str(error)
 
 
-def _measured(name: str, values: list[float], unit: str, labels: dict[str, str]) -> Measured:
-    # what a measurement of the project's own counts
-    metrics = {unit: Metric(unit=unit, values=values)}
-    if unit == "ns":
-        metrics = {"time": Metric(unit="s", values=[value * _NANOSECOND for value in values])}
+def _measured(name: str, values: list[float], labels: dict[str, str]) -> Measured:
+    metrics = {"time": Metric(unit="s", values=[value * _NANOSECOND for value in values])}
     return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
@@ -169,7 +166,7 @@ def suite(found: Mapping[str, Files]) -> Suite:
             if files.again:
                 why = "measured twice into one directory: do two bench targets have a benchmark of this name?"
                 raise OutputError(why)
-            results.append(_measured(name, _sample(files.sample), "ns", {}))
+            results.append(_measured(name, _sample(files.sample), {}))
         except OutputError as error:
             results.append(Failed(benchmark=name, status=str(error)))
     return sorted_by_name(results, "")
@@ -187,18 +184,6 @@ def _sample(data: bytes) -> list[float]:
     if len(sample.iters) != len(sample.times) or not all(count > 0 for count in sample.iters):
         raise OutputError(f"the times in {_SAMPLE} have not one number of iterations each")
     return [time / count for time, count in zip(sample.times, sample.iters, strict=True)]
-
-
-def _unit(folder: Path) -> str:
-    """Read what was measured, which only the CSV says: nanoseconds, or what a project's own measurement counts."""
-    raw = folder / _RAW
-    if not raw.is_file():
-        return "ns"
-    with raw.open(encoding="utf-8", errors="replace") as file:
-        header, first = (file.readline(1 << 16).rstrip("\n").split(",") for _ in range(2))
-    # names in front of it may hold commas, in quotes: count from the end
-    place = header.index("unit") - len(header) if "unit" in header else None
-    return first[place] if place is not None and len(first) >= -place and first[place] else "ns"
 
 
 def _printed(source: Source) -> Iterator[Result]:
