@@ -145,7 +145,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.FiguresOfTool(("size",), "value"), "size: each value is the figure that the tool gives for a build, not one measured time"),
     (m.SameValues(), "base and head have the same values, so every ratio is 1: are they the same measurements?"),
     (m.MeasuredSeparately(), "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes them; `perfgate check` measures both in turns"),
-    (m.RequestsFailed("login", 0.0, 0.021), "login: requests failed (0.0% of base's, 2.1% of head's); times are of the others alone"),
     (m.ForeignValues(), "the values come from the pull request's own workflow run, which its author can change: treat the verdict as advice"),
     (m.RoundsShort(2, 5), "2 of 5 planned rounds were measured"),
     (m.BudgetRounds(5, 12), "only 5 of 12 rounds fit the budget, judging by the first two"),
