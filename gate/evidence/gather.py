@@ -171,7 +171,7 @@ def _gathered(
             *([NothingToCompare(compared, False, "missing", min(absent["base"]), empty=True)] if is_new else []),
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
-            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
+            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
             *_of_cases(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),

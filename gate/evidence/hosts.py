@@ -152,7 +152,7 @@ def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) ->
 # --- whether both sides had the same ----------------------------------------------------------------------------------
 
 
-def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[warn.SidesApart | warn.SidesMixed]:
+def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[warn.SidesApart]:
     """Return where base and head of one benchmark were measured on other machines, kernels or boots.
 
     An execution belongs to the last run line before it in its file. Compared is within a session; a session that has
@@ -161,7 +161,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
 
     away: keys that somebody compares by.
     """
-    found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
+    found: dict[warn.SidesApart, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)
     for benchmark, sessions in measured.items():
         single = [sides for sides in sessions.values() if not all(sides.values())]
@@ -172,18 +172,14 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
                 continue
             if base != head:
                 found[warn.SidesApart((), where, _ordered(base), _ordered(head))].append(benchmark)
-            elif len(base) > 1:
-                found[warn.SidesMixed((), where, _ordered(base))].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
     told = [
         msgspec.structs.replace(each, benchmarks=() if len(names) == len(measured) else names)
         for each, names in named.items()
     ]
-    if not any(isinstance(each, warn.SidesApart) for each in told) and any(
-        f.base != f.head or not measured for f in facts
-    ):
-        return [*told, warn.SidesApart((), None, (), (), facts)]
-    return [msgspec.structs.replace(each, facts=facts) if isinstance(each, warn.SidesApart) else each for each in told]
+    if not told and any(f.base != f.head or not measured for f in facts):
+        return [warn.SidesApart((), None, (), (), facts)]
+    return [msgspec.structs.replace(each, facts=facts) for each in told]
 
 
 def machines(records: Sequence[Located]) -> list[warn.SeveralMachines]:

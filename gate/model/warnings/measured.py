@@ -292,11 +292,6 @@ class SameCommit(First, frozen=True):
     )
 
 
-class ProvedInPart(First, frozen=True):
-    says = "{benchmarks:listed}: unaffected in some sessions and measured in others: only the values count"
-    benchmarks: tuple[str, ...]
-
-
 Perturbation = Literal["path", "environment"]
 
 
