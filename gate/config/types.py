@@ -332,8 +332,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     """The values instrument reads this column of a CSV file with a header line. A table `{value, success, unit,
     metric}` also names the columns that say what a row is (docs/values.md)."""
     format: str | None = None
-    """What the values instrument reads: "values", "hlog", or what a benchmark library prints, such as "catch2"
-    (docs/values.md). Default: "values" or "hlog"."""
+    """What the values instrument reads: "values", or what a benchmark library prints, such as "catch2"
+    (docs/values.md). Default: "values"."""
     service: Service | None = None
     """A server that the benchmark talks to."""
     load: Load | None = None

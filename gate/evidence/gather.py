@@ -44,10 +44,10 @@ from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, apart, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
-from gate.model.case import CaseId, canonical, case_id
+from gate.model.case import CaseId, canonical
 from gate.model.digits import shortest_step
 from gate.model.evidence import Case, Evidence, Sample
-from gate.model.names import ACTIVE, ERROR_RATE, FEWEST_FOR_STEADY, ONE_TASK, SIDES, Better, Side
+from gate.model.names import ACTIVE, FEWEST_FOR_STEADY, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, Turn, Unsampled
 from gate.model.warnings import AnyWarning, typed
@@ -171,7 +171,7 @@ def _gathered(
             *([NothingToCompare(compared, False, "missing", min(absent["base"]), empty=True)] if is_new else []),
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
-            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
+            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(run),
             *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
             *_of_cases(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
@@ -201,11 +201,6 @@ def _of_cases(cases: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
         yield warn.UnknownDirection(
             *(tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
         )
-    for case in cases:
-        if case.metric == ERROR_RATE:
-            base, head = float(case.base.values.mean()), float(case.head.values.mean())
-            if base or head:
-                yield warn.RequestsFailed(f"{case.benchmark}{at(case_id(case))}", base, head)
 
 
 def _failures(

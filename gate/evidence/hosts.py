@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -30,8 +31,6 @@ LOAD_BEFORE = 0.5
 """Load for each processor before measuring began: others were at work."""
 LOAD_AFTER = 1.5
 """Load for each processor at the end: more programs than processors, so the measured ones waited."""
-LOAD_RISE = 2.0
-"""Rise of a load where the number of processors is not known; one benchmark alone makes it one."""
 SWAPPED = 256
 """Pages: a MiB where they have 4 KiB."""
 
@@ -47,11 +46,11 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
     between = _Between(begin, end)
     if between.differs("boot_id"):
         # counters and loads began anew
-        return between.system()
+        return [warn.Rebooted()]
     grown = between.grown
     wanted = grown("cpu_total") - grown("cpu_idle")
     steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
-    read, written, seconds = grown("swap_in"), grown("swap_out"), between.elapsed
+    read, written, seconds = grown("swap_in"), grown("swap_out"), grown("uptime")
     waited = {what: grown(f"pressure_{what}") / 1e6 / seconds if seconds else 0.0 for what in PRESSURES}
     events: list[warn.Event | None] = [
         warn.Steal(steal) if steal >= STEAL else None,
@@ -61,10 +60,8 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
         warn.Swapped(written, read) if read + written >= SWAPPED else None,
         warn.ThermalThrottling(grown("thermal_throttles")) if grown("thermal_throttles") else None,
         warn.OutOfMemory(grown("oom_kills")) if grown("oom_kills") else None,
-        between.setting("governor"),
-        between.setting("turbo"),
     ]
-    return [*between.system(), *(event for event in events if event is not None)]
+    return [event for event in events if event is not None]
 
 
 class _Between(NamedTuple):
@@ -79,45 +76,20 @@ class _Between(NamedTuple):
     def differs(self, key: str) -> bool:
         return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
-    @property
-    def elapsed(self) -> float:
-        if up := self.grown("uptime"):
-            return up
-        try:
-            times = [datetime.datetime.fromisoformat(str(state["time"])) for state in self]
-            return max(0.0, (times[1] - times[0]).total_seconds())
-        except (KeyError, ValueError, TypeError):
-            return 0.0
-
-    def system(self) -> list[warn.Event]:
-        events: list[warn.Event] = [warn.Rebooted()] if self.differs("boot_id") else []
-        if self.differs("kernel"):
-            events.append(warn.KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
-        return events
-
     def load(self) -> warn.Load | None:
         before, after = number(self.begin.get("load")), number(self.end.get("load"))
         if before is None or after is None:
             return None
-        processors = number(self.end.get("processors"))
-        if processors is None:
-            matters = after - before >= LOAD_RISE
-        else:
-            matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
+        processors = number(self.end.get("processors")) or math.inf
+        matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
         return warn.Load(before, after, processors) if matters else None
-
-    def setting(self, key: Literal["governor", "turbo"]) -> warn.FrequencySetting | None:
-        if not self.differs(key):
-            return None
-        was, now = (state[key] if isinstance(state[key], bool) else str(state[key]) for state in self)
-        return warn.FrequencySetting(key, was, now)
 
 
 def run_states(records: Sequence[Located]) -> list[warn.Event]:
     """Return what happened to the machines while they measured, by the host lines of each session in their order.
 
     A run that was killed has a beginning without an end, and begins again when it is resumed: of the time between, only
-    a reboot or another kernel counts. Of two runs nothing is said together.
+    a reboot counts. Of two runs nothing is said together.
     """
     sessions: dict[int, dict[tuple[str, int], list[HostState]]] = defaultdict(lambda: defaultdict(list))
     run = 0
@@ -134,7 +106,7 @@ def run_states(records: Sequence[Located]) -> list[warn.Event]:
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
                 states_of = _Between(first.state, second.state)
-                found += state_changes(*states_of) if measured else states_of.system()
+                found += state_changes(*states_of) if measured else [warn.Rebooted()] * states_of.differs("boot_id")
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
     return list(dict.fromkeys(events))
 
@@ -180,7 +152,7 @@ def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) ->
 # --- whether both sides had the same ----------------------------------------------------------------------------------
 
 
-def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[warn.SidesApart | warn.SidesMixed]:
+def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[warn.SidesApart]:
     """Return where base and head of one benchmark were measured on other machines, kernels or boots.
 
     An execution belongs to the last run line before it in its file. Compared is within a session; a session that has
@@ -189,7 +161,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
 
     away: keys that somebody compares by.
     """
-    found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
+    found: dict[warn.SidesApart, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)
     for benchmark, sessions in measured.items():
         single = [sides for sides in sessions.values() if not all(sides.values())]
@@ -200,18 +172,14 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
                 continue
             if base != head:
                 found[warn.SidesApart((), where, _ordered(base), _ordered(head))].append(benchmark)
-            elif len(base) > 1:
-                found[warn.SidesMixed((), where, _ordered(base))].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
     told = [
         msgspec.structs.replace(each, benchmarks=() if len(names) == len(measured) else names)
         for each, names in named.items()
     ]
-    if not any(isinstance(each, warn.SidesApart) for each in told) and any(
-        f.base != f.head or not measured for f in facts
-    ):
-        return [*told, warn.SidesApart((), None, (), (), facts)]
-    return [msgspec.structs.replace(each, facts=facts) if isinstance(each, warn.SidesApart) else each for each in told]
+    if not told and any(f.base != f.head or not measured for f in facts):
+        return [warn.SidesApart((), None, (), (), facts)]
+    return [msgspec.structs.replace(each, facts=facts) for each in told]
 
 
 def machines(records: Sequence[Located]) -> list[warn.SeveralMachines]:
@@ -273,12 +241,12 @@ _NAMES = {
     "cpu_count": "processors", "num_cpus": "processors", "cores": "processors", "threads": "hardware threads",
     "cpu_affinity": "affinity", "affinity": "affinity", "/gomaxprocs": "GOMAXPROCS",
     "library_build_type": "build type", "configuration": "build type", "debugger": "debugger",
-    "runtime": "runtime", "version": "runtime version",
+    "runtime": "runtime",
     "jdkVersion": "JDK", "vmName": "JVM", "vmVersion": "JVM version", "jvmArgs": "JVM arguments",
     "python_implementation": "Python", "python_version": "Python version", "python_compiler": "compiler",
     "python_cflags": "Python's compiler flags", "python_config_args": "Python's build options",
     "sdk": "SDK", "env": "environment",
-    "mhz_per_cpu": "clock rate", "clock_speed": "clock rate", "caches": "caches", "memory": "memory", "ram": "memory",
+    "mhz_per_cpu": "clock rate", "caches": "caches", "memory": "memory", "ram": "memory",
     "goos": "system", "os": "system", "system": "system", "kernel": "kernel", "platform": "platform",
 }  # fmt: skip
 """What the tools call a fact, and what it is called here; the worst come first."""
@@ -294,7 +262,7 @@ _SILENT = ("", "unknown", "None")
 _PROCESSORS = "/gomaxprocs"
 _OF_GO = ("cpu", "goarch", _PROCESSORS, "goos")
 """Labels that are of a process; those of other tools may as well be parameters of benchmarks."""
-_ROUGH = {_NAMES[key] for key in ("mhz_per_cpu", "clock_speed", "memory", "ram")}
+_ROUGH = {_NAMES[key] for key in ("mhz_per_cpu", "memory", "ram")}
 _ROOM = 0.1
 """A share by which clock rates and memory differ on machines of one make, as these are measured."""
 _FAR = datetime.timedelta(days=30)

@@ -31,7 +31,7 @@ from gate.model import (
     Side,
     UserError,
 )
-from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
+from gate.model.warnings.setup import MemoryOfOneSession
 from gate.units import plural
 
 MOST_PARTS = 4096
@@ -84,8 +84,7 @@ def run_of(records: Iterable[Located]) -> Run | None:
     alike = len(hosts) == 1 and all(file.run.memory == run.memory for file in files)
     if (alike and not several) or not any(file.run.memory for file in files):
         return run
-    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
-    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
+    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, MemoryOfOneSession()])
 
 
 def config_of(run: Run | None, options: Source | None = None) -> Config | None:

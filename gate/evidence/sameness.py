@@ -10,7 +10,7 @@ from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import SIDES, Build, Execution, Failure, HostState, Layouts, Record, Run, Same, Side, Unproved
 from gate.model.case import canonical
-from gate.model.warnings.measured import ProvedInPart, SameCommit
+from gate.model.warnings.measured import SameCommit
 from gate.model.warnings.setup import NothingToCompare
 
 
@@ -64,16 +64,10 @@ def is_one_commit(run: Run | None) -> bool:
     return run.base.sha is not None and run.base.sha == run.head.sha and not changed
 
 
-def sameness_warnings(records: Sequence[Located], run: Run | None) -> list[SameCommit | ProvedInPart]:
-    """Warn of an A/A run, and of benchmarks that are proved in some sessions only."""
-    if is_one_commit(run):
-        meant = run is not None and any(isinstance(each, NothingToCompare) for each in run.warnings)
-        return [] if meant else [SameCommit()]
-    executions = [each.record for each in records if isinstance(each.record, Execution)]
-    measured = {name for e in executions for name in (e.benchmark, e.suite)}
-    proved = {each.record.benchmark: None for each in records if isinstance(each.record, Same)}
-    both = tuple(name for name in proved if name in measured)
-    return [ProvedInPart(both)] if both else []
+def sameness_warnings(run: Run | None) -> list[SameCommit]:
+    """Warn of an A/A run."""
+    meant = run is not None and any(isinstance(each, NothingToCompare) for each in run.warnings)
+    return [SameCommit()] if is_one_commit(run) and not meant else []
 
 
 def unproved(records: Iterable[Record]) -> dict[str, Unproved]:

@@ -1,4 +1,4 @@
-"""benchmark.js: the lines of String(event.target), and a suite or its benchmarks as JSON.
+"""benchmark.js: the lines of String(event.target).
 
 Format: toStringBench of benchmark.js 2.1.
 """
@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from gate.formats.libtest import parts
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Result, aggregate, entry, sampled
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.model.digits import Digits
 
-FORMAT = Format(title="benchmark.js (what it prints, or a suite as JSON)", again="number")
+FORMAT = Format(title="benchmark.js (what it prints)", again="number")
 _CONFIDENCE = 0.95
 _RESULT = re.compile(
     r" x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
@@ -31,40 +30,13 @@ _LONGEST = 200
 
 
 def recognises(source: Source) -> bool:
-    """Return whether one of its lines is as benchmark.js prints it, or it is JSON of its benchmarks."""
-    found = source.head.json
-    if isinstance(found, (dict, list)):
-        return any(_has_sample(each) for each in _benchmarks(found))
+    """Return whether one of its lines is as benchmark.js prints it."""
     return any(True for _ in _printed(source.head.lines[:5000]))
 
 
-def _benchmarks(found: Any) -> list[Any]:
-    """Give the benchmarks of a list or a suite, which has them under "0", "1" and so on."""
-    return found if isinstance(found, list) else [each for key, each in found.items() if str(key).isdigit()]
-
-
-def _has_sample(found: Any) -> bool:
-    stats = found.get("stats") if isinstance(found, dict) else None
-    return isinstance(stats, dict) and isinstance(stats.get("sample"), list)
-
-
 def read(source: Source) -> Iterator[Result]:
-    """Yield a rate for each line, or a process for each benchmark of JSON."""
+    """Yield a rate for each line."""
     yield About(tool="benchmark.js")
-    if isinstance(source.head.json, (dict, list)):
-        document = source.document(object, "the JSON of benchmark.js")
-        for place, each in enumerate(_benchmarks(document) if isinstance(document, (dict, list)) else ()):
-            benchmark = entry(each, dict[str, Any], f"benchmark {place}")
-            if isinstance(benchmark, Failed):
-                yield benchmark
-                continue
-            name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
-            if "error" in benchmark or not _has_sample(benchmark):
-                why = "it threw an error" if "error" in benchmark else "no sample in the file"
-                yield Failed(benchmark=name, status=why)
-            else:
-                yield sampled(name, benchmark["stats"]["sample"], 1.0)
-        return
     yield from (result for result, _ in _printed(source.lines()))
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate, entry, sampled, statistics
+from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate, entry, sampled
 from gate.formats.parts.source import Source
-from gate.model import Better, Metric
+from gate.model import Metric
 from gate.model.bounds import number
-from gate.units import to_base
 
 FORMAT = Format(title="BenchmarkDotNet (`--exporters json`: `*-report-full.json`, `-brief.json`)", again="number")
 _NS = 1e-9
@@ -25,9 +24,6 @@ _HOST = {
     "HasAttachedDebugger": "debugger",
     "PhysicalCoreCount": "cores", "LogicalCoreCount": "threads",
 }  # fmt: skip
-_STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}
-_BETTER: dict[bool | None, Better] = {True: "higher", False: "lower"}
-_ALLOCATED = ("Allocated Memory", "Allocated")
 
 
 class _Measurement(msgspec.Struct):
@@ -36,17 +32,6 @@ class _Measurement(msgspec.Struct):
     LaunchIndex: float = 1
     Operations: float = 0
     Nanoseconds: float = 0
-
-
-class _Descriptor(msgspec.Struct):
-    Id: str = ""
-    Unit: str | None = None
-    TheGreaterTheBetter: bool | None = None
-
-
-class _Metric(msgspec.Struct):
-    Value: float | None = None
-    Descriptor: _Descriptor = msgspec.field(default_factory=_Descriptor)
 
 
 class _Benchmark(msgspec.Struct):
@@ -59,7 +44,6 @@ class _Benchmark(msgspec.Struct):
     Statistics: dict[str, Any] | None = None
     Memory: dict[str, Any] | None = None
     Measurements: list[_Measurement] | None = None
-    Metrics: list[_Metric] | None = None
 
 
 class _Report(msgspec.Struct):
@@ -129,14 +113,6 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
         yield from _statistics(name, benchmark.Statistics, labels, first)
         if memory is not None:
             yield aggregate(name, "memory", "value", memory, unit="B", labels=labels)
-    for metric in benchmark.Metrics or ():
-        if metric.Value is not None and metric.Descriptor.Id and metric.Descriptor.Id not in _ALLOCATED:
-            unit = metric.Descriptor.Unit or ""
-            base, scale = to_base("" if unit == "Count" else unit)
-            yield aggregate(
-                name, metric.Descriptor.Id, "value", metric.Value, unit=base, scale=scale,
-                better=_BETTER.get(metric.Descriptor.TheGreaterTheBetter), labels=labels,
-            )  # fmt: skip
 
 
 def _launches(benchmark: _Benchmark, wanted: str) -> dict[float, list[float]]:
@@ -162,10 +138,3 @@ def _statistics(name: str, found: dict[str, Any], labels: dict[str, str], first:
         high=number(interval.get("Upper")), confidence=0.999 if interval.get("Level") in (12, "L999") else None,
         sd=number(found.get("StandardDeviation")), count=number(found.get("N")), labels=labels,
     )  # fmt: skip
-    given = found.get("Percentiles")
-    quantiles = given if isinstance(given, dict) else {}
-    # where both are there, at its place among the statistics
-    known = {_STATISTICS[key]: value for key, value in found.items() if key in _STATISTICS}
-    known.update({f"p{key[1:]}": value for key, value in quantiles.items() if re.fullmatch(r"P\d{1,3}", str(key))})
-    wanted = {statistic: statistic for statistic in known if statistic not in ("p0", "p100")}
-    yield from statistics(name, "time", known, wanted, unit="s", scale=_NS, labels=labels)

@@ -1,4 +1,4 @@
-"""The profiles of valgrind's callgrind and cachegrind, and the counts that callgrind prints."""
+"""The profiles of valgrind's callgrind and cachegrind."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ from gate.formats.parts.result import About, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
-FORMAT = Format(
-    title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`, callgrind's standard error)",
-    again="process",
-)
+FORMAT = Format(title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`)", again="process")
 _NAMES = {"Ir": "instructions"}
 _KEYS = (b"events:", b"totals:", b"summary:", b"cmd:", b"pid:", b"creator:")
-_PRINTED = re.compile(r"==(\d+)== (Command: |Events    : |Collected : |Callgrind, )(.*)", re.ASCII)
 _TOTALS = re.compile(rb"^totals:.*\n", re.MULTILINE)
 _EVENTS = re.compile(r"^events: *\S", re.MULTILINE)
 _COST = re.compile(r"^(fn=|fl=|cmd:|creator:|positions:|summary:|totals:)", re.MULTILINE)
@@ -44,17 +40,14 @@ class Process(msgspec.Struct):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it has a line "events:" among others of a profile, or callgrind's own lines on a terminal."""
+    """Return whether it has a line "events:" among others of a profile."""
     text = source.head.text
-    if any((found := _PRINTED.match(line)) and found[2] == "Events    : " for line in source.head.lines[:5000]):
-        return True
     return _EVENTS.search(text) is not None and len(set(_COST.findall(text))) > 1
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each one that the file counts."""
-    printed = any(_PRINTED.match(line) for line in source.head.lines[:5000])
-    creator, processes = _printed(source) if printed else profiles(source)
+    creator, processes = profiles(source)
     yield About(tool=creator)
     for process in processes:
         # wherever the program was built
@@ -101,32 +94,6 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
             # the totals behind the costs are the summary before them, which cachegrind writes at the end
             process.parts[-1] = _numbers(text, place)
     return creator, list(found.values()) or [process]
-
-
-def _printed(source: Source) -> tuple[str, list[Process]]:
-    """Read what callgrind prints at the end of each process; a fork prints no command, so it counts to its parent."""
-    processes: list[Process] = []
-    by_pid: dict[str, Process] = {}
-    for place, line in enumerate(source.lines(), 1):
-        printed = _PRINTED.match(line)
-        if not printed or source.unended:
-            continue
-        pid, kind, value = printed.groups()
-        if kind == "Callgrind, ":
-            # a number that another process of this log had before
-            by_pid.pop(pid, None)
-        elif kind == "Command: ":
-            by_pid[pid] = Process(value)
-            processes.append(by_pid[pid])
-        elif pid not in by_pid and not processes:
-            by_pid[pid] = Process()
-            processes.append(by_pid[pid])
-        process = by_pid.get(pid) or processes[-1] if processes else Process()
-        if kind == "Events    : ":
-            process.events = value.split()
-        elif kind == "Collected : ":
-            process.parts.append(_numbers(value, place))
-    return "callgrind", processes
 
 
 def _numbers(text: str, place: int) -> list[int]:

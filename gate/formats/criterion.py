@@ -1,4 +1,4 @@
-"""Criterion.rs (0.3.4 to 0.8): the folder target/criterion, one above it, or a part of it, and what it prints.
+"""Criterion.rs (0.3.4 to 0.8): the folder target/criterion, one above it or a part of it, and what it prints.
 
 A printed estimate is a slope or a mean, which the text does not say.
 """
@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,7 +18,6 @@ from gate.formats.parts.output import NAME, OutputError, Suite, shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import GZIP, Source
 from gate.model import Better, Metric
-from gate.model.bounds import number
 from gate.model.digits import Digits
 from gate.walking import walk
 from gate.writing.plain import visible
@@ -26,7 +25,7 @@ from gate.writing.plain import visible
 FORMAT = Format(
     title="Criterion.rs (the folder `target/criterion`, or a part of it; standard output)", column="baseline"
 )
-_SAMPLE, _ESTIMATES, _BENCHMARK, _RAW = "sample.json", "estimates.json", "benchmark.json", "raw.csv"
+_SAMPLE, _BENCHMARK = "sample.json", "benchmark.json"
 _NO_BASELINE = ("change", "report")
 _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 """Folders in target/ that are large, and hold no results."""
@@ -45,48 +44,17 @@ _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _PANIC = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at ")
 
 
-class _Interval(msgspec.Struct):
-    confidence_level: float | None = None
-    lower_bound: float | None = None
-    upper_bound: float | None = None
-
-
-class _Estimate(msgspec.Struct):
-    """A statistic of the times of one iteration, in nanoseconds."""
-
-    point_estimate: float
-    confidence_interval: _Interval = msgspec.field(default_factory=_Interval)
-
-
-class Estimates(msgspec.Struct):
-    """What estimates.json holds."""
-
-    mean: _Estimate
-    median: _Estimate | None = None
-    std_dev: _Estimate | None = None
-
-
-class _Amount(NamedTuple):
-    """What one iteration works through."""
-
-    number: float
-    unit: str
-    """Of the throughput: "B/s", "1/s" or "bit/s"."""
-
-
 class _Baseline(NamedTuple):
     folder: Path
     data: bytes
-    """Of its sample, or where there is none of its estimates."""
+    """Of its sample."""
     name: str
-    worked: _Amount | None
     why: str | None
     """Why its name cannot be read."""
 
 
 class _Id(msgspec.Struct):
     full_id: str
-    throughput: Any = None
 
 
 class _Sample(msgspec.Struct):
@@ -95,15 +63,10 @@ class _Sample(msgspec.Struct):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether a folder holds benchmark.json beside samples or estimates, or a file is one of these."""
+    """Return whether a folder holds benchmark.json beside samples, or what is printed a time."""
     if source.is_folder and source.path is not None:
         return next(_folders(source.path), None) is not None
-    found = source.head.json
-    if not isinstance(found, dict):
-        return any(map(_is_time, source.head.lines))
-    mean = found.get("mean")
-    is_estimates = isinstance(mean, dict) and "point_estimate" in mean and "median_abs_dev" in found
-    return {"iters", "times", "sampling_mode"} <= found.keys() or is_estimates
+    return any(map(_is_time, source.head.lines))
 
 
 def _is_time(line: str) -> bool:
@@ -113,7 +76,7 @@ def _is_time(line: str) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each baseline of each benchmark, the oldest baselines first, or what was printed of each."""
     if source.path is None or not source.is_folder:
-        yield from _printed(source) if any(map(_is_time, source.head.lines)) else _single(source)
+        yield from _printed(source)
         return
     found = list(_baselines(source.path))
     # of several projects a benchmark and its baseline may be there twice
@@ -130,10 +93,7 @@ def read(source: Source) -> Iterator[Result]:
         try:
             if each.why is not None:
                 raise OutputError(each.why)
-            if (each.folder / _SAMPLE).is_file():
-                yield from _measured(each.name, _sample(each.data), _unit(each.folder), each.worked, labels)
-            else:
-                yield from aggregates(_json(each.data, Estimates, _ESTIMATES), each.name, labels, each.worked)
+            yield _measured(each.name, _sample(each.data), labels)
         except (OSError, OutputError) as error:
             yield Failed(benchmark=each.name, status=str(error), labels=labels)
 
@@ -145,7 +105,7 @@ def _folders(root: Path) -> Iterator[Path]:
         if count > MOST:
             return
         path = Path(folder)
-        if path.name not in _NO_BASELINE and len({_SAMPLE, _ESTIMATES, _BENCHMARK} & set(files)) > 1:
+        if path.name not in _NO_BASELINE and {_SAMPLE, _BENCHMARK} <= set(files):
             yield path
         never = {"report", "node_modules"} | (_OF_CARGO if "CACHEDIR.TAG" in files else set())
         inner[:] = sorted(name for name in inner if name not in never and not name.startswith("."))
@@ -155,8 +115,7 @@ def _baselines(root: Path) -> Iterator[_Baseline]:
     """Read the baselines of all benchmarks, without those that are copies."""
     benchmarks: dict[Path, dict[str, bytes]] = {}
     for folder in _folders(root):
-        file = next(file for file in (folder / _SAMPLE, folder / _ESTIMATES) if file.is_file())
-        benchmarks.setdefault(folder.parent, {})[folder.name] = file.read_bytes()
+        benchmarks.setdefault(folder.parent, {})[folder.name] = (folder / _SAMPLE).read_bytes()
     for above, found in benchmarks.items():
         if (new := found.get("new")) is not None:
             if found.get("base") == new:
@@ -167,42 +126,18 @@ def _baselines(root: Path) -> Iterator[_Baseline]:
             yield _Baseline(above / name, data, *_name(above / name, root))
 
 
-def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
-    """Name a benchmark, with what it works through, and why that could not be read."""
+def _name(folder: Path, root: Path) -> tuple[str, str | None]:
+    """Name a benchmark, and say why its name could not be read."""
     own = folder.parent.relative_to(root) if folder != root else Path(folder.parent.name)
     try:
-        found = _json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
-    except FileNotFoundError:
-        return own.as_posix(), None, None
+        return _json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK).full_id, None
     except (OSError, OutputError) as error:
-        return own.as_posix(), None, str(error)
-    return found.full_id, amount(found.throughput), None
+        return own.as_posix(), str(error)
 
 
-def _single(source: Source) -> Iterator[Result]:
-    """Read sample.json or estimates.json alone, named by its neighbours where they are there."""
-    name, worked, labels = source.name, None, {}
-    if source.path is not None and (source.path.parent / _BENCHMARK).is_file():
-        name, worked, _ = _name(source.path.parent, source.path.parent)
-        labels = {"baseline": source.path.parent.name}
-    data = source.text().encode()
-    if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
-        yield from _measured(name, _sample(data), "ns", worked, labels)
-    else:
-        yield from aggregates(_json(data, Estimates, _ESTIMATES), name, labels, worked)
-
-
-def _measured(
-    name: str, values: list[float], unit: str, worked: _Amount | None, labels: dict[str, str]
-) -> Iterator[Result]:
-    if unit != "ns":
-        # what a measurement of the project's own counts
-        yield Measured(benchmark=name, metrics={unit: Metric(unit=unit, values=values)}, labels=labels)
-        return
-    seconds = [value * _NANOSECOND for value in values]
-    yield Measured(benchmark=name, metrics={"time": Metric(unit="s", values=seconds)}, labels=labels)
-    if seconds:
-        yield from _throughput(name, worked, sum(seconds) / len(seconds), labels)
+def _measured(name: str, values: list[float], labels: dict[str, str]) -> Measured:
+    metrics = {"time": Metric(unit="s", values=[value * _NANOSECOND for value in values])}
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 class Files(NamedTuple):
@@ -231,7 +166,7 @@ def suite(found: Mapping[str, Files]) -> Suite:
             if files.again:
                 why = "measured twice into one directory: do two bench targets have a benchmark of this name?"
                 raise OutputError(why)
-            results.append(next(_measured(name, _sample(files.sample), "ns", None, {})))
+            results.append(_measured(name, _sample(files.sample), {}))
         except OutputError as error:
             results.append(Failed(benchmark=name, status=str(error)))
     return sorted_by_name(results, "")
@@ -249,62 +184,6 @@ def _sample(data: bytes) -> list[float]:
     if len(sample.iters) != len(sample.times) or not all(count > 0 for count in sample.iters):
         raise OutputError(f"the times in {_SAMPLE} have not one number of iterations each")
     return [time / count for time, count in zip(sample.times, sample.iters, strict=True)]
-
-
-def _unit(folder: Path) -> str:
-    """Read what was measured, which only the CSV says: nanoseconds, or what a project's own measurement counts."""
-    raw = folder / _RAW
-    if not raw.is_file():
-        return "ns"
-    with raw.open(encoding="utf-8", errors="replace") as file:
-        header, first = (file.readline(1 << 16).rstrip("\n").split(",") for _ in range(2))
-    # names in front of it may hold commas, in quotes: count from the end
-    place = header.index("unit") - len(header) if "unit" in header else None
-    return first[place] if place is not None and len(first) >= -place and first[place] else "ns"
-
-
-def amount(throughput: Any) -> _Amount | None:
-    """Read the "throughput" of benchmark.json, such as {"Bytes": 1024}; None: it has none."""
-    if not isinstance(throughput, dict):
-        return None
-    found = throughput.get("ElementsAndBytes")
-    throughput = {k.capitalize(): v for k, v in found.items()} if isinstance(found, dict) else throughput
-    units = {"Bytes": "B/s", "BytesDecimal": "B/s", "Elements": "1/s", "Bits": "bit/s"}
-    found_here = ((number(throughput.get(key)), unit) for key, unit in units.items())
-    return next((_Amount(each, unit) for each, unit in found_here if each is not None and each > 0), None)
-
-
-def aggregates(
-    estimates: Estimates, name: str, labels: dict[str, str], each: _Amount | None
-) -> Iterator[Aggregate | Failed]:
-    """Yield mean and median with their intervals, and the throughput by the mean, as critcmp gives it."""
-    sd = estimates.std_dev.point_estimate * _NANOSECOND if estimates.std_dev else None
-    for statistic, estimate in (("mean", estimates.mean), ("median", estimates.median)):
-        if estimate is not None:
-            interval = estimate.confidence_interval
-            yield Aggregate(
-                benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
-                value=estimate.point_estimate * _NANOSECOND, low=_seconds(interval.lower_bound),
-                high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
-            )  # fmt: skip
-    yield from _throughput(name, each, estimates.mean.point_estimate * _NANOSECOND, labels)
-
-
-def _throughput(name: str, each: _Amount | None, mean: float, labels: dict[str, str]) -> Iterator[Aggregate | Failed]:
-    """Yield the throughput at the mean time of an iteration, as critcmp gives it.
-
-    It is no metric with values: the mean of the samples' rates would be another number, and a verdict on it one more
-    about the same times.
-    """
-    if each is not None and mean > 0:
-        yield Aggregate(
-                benchmark=name, metric="throughput", statistic="mean", value=each.number / mean, unit=each.unit,
-                better="higher", labels=labels,
-            )  # fmt: skip
-
-
-def _seconds(nanoseconds: float | None) -> float | None:
-    return None if nanoseconds is None else nanoseconds * _NANOSECOND
 
 
 def _printed(source: Source) -> Iterator[Result]:

@@ -7,12 +7,11 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from gate.config.types import Columns
-from gate.formats import k6
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
-from gate.formats.parts.requests import succeeded
 from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
@@ -32,54 +31,35 @@ _SUFFIXES = {
 _LISTED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    names: frozenset[str] = frozenset()
-    """The columns by which it is recognised."""
-    beside: frozenset[str] = frozenset()
-    """One of these must be there, too."""
-    success: tuple[str, ...] = ()
+class _Header(NamedTuple):
+    """What the columns of a tool say."""
+
+    success: tuple[str, ...] = ("success", "status-code")
     """The columns that may tell whether a request succeeded; the first that is there does."""
-    unit: tuple[str, ...] = ()
-    """The columns that may hold the unit of a row, likewise."""
-    metric: tuple[str, ...] = ()
-    """The columns that may name the metric of a row, likewise."""
     kind: str = ""
     """The column that tells different requests apart, whose times are often added up."""
-    units: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = {}
     """The units of columns, or of metrics."""
 
 
-_HEADERS = (
-    _Header(
-        # which columns there are is configurable
-        frozenset({"elapsed"}),
-        beside=frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"}),
-        success=("success", "responseCode"),
-        kind="label",
-        units=dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
-    ),
-    _Header(
-        frozenset({"metric_name", "timestamp", "metric_value"}),
-        success=("expected_response", "status"),
-        metric=("metric_name",),
-        units=dict.fromkeys(k6.TIMES, "ms") | {"data_sent": "B", "data_received": "B"},
-    ),
-    _Header(
-        frozenset({"response-time", "DNS+dialup", "status-code"}),
-        success=("status-code",),
-        units=dict.fromkeys(
-            ("response-time", "DNS+dialup", "DNS", "Request-write", "Response-delay", "Response-read", "offset"), "s"
-        ),
-    ),
-    _Header(
-        frozenset({"request-start", "request-duration", "status"}),
-        success=("status",),
-        units=dict.fromkeys(("request-start", "request-duration", "DNS", "DNS+dialup", "Response-delay"), "s")
-        | {"bytes": "B"},
-    ),
+_JMETER = _Header(
+    ("success", "responseCode"),
+    "label",
+    dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
 )
-_OTHER = _Header(success=("success",), unit=("unit",), metric=("metric", "metric_name"))
+_OF_JMETER = frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"})
+"""One of these stands beside its "elapsed"."""
+_TIMES_OF_K6 = (
+    "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking", "http_req_sending",
+    "http_req_waiting", "http_req_receiving", "iteration_duration", "group_duration", "ws_connecting",
+    "ws_session_duration", "ws_ping", "grpc_req_duration", "browser_web_vital_fcp", "browser_web_vital_fid",
+    "browser_web_vital_inp", "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
+)  # fmt: skip
+_K6 = _Header(
+    ("expected_response", "status"), units=dict.fromkeys(_TIMES_OF_K6, "ms") | {"data_sent": "B", "data_received": "B"}
+)
+_OTHER = _Header()
+_UNIT, _METRIC = ("unit",), ("metric", "metric_name")
 
 
 @dataclass(slots=True)
@@ -164,13 +144,14 @@ class _Table:
     """A header line, and where a row has what by it; None: nowhere."""
 
     def __init__(self, names: list[str], columns: Columns, units: Mapping[str, str | None]) -> None:
-        given = set(names)
-        known = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
-        self.names, self.column, self.header = names, columns.value, next(known, _OTHER)
+        is_k6 = {"metric_name", "timestamp", "metric_value"} <= {*names}
+        is_jmeter = "elapsed" in names and not _OF_JMETER.isdisjoint(names)
+        self.header = _K6 if is_k6 else _JMETER if is_jmeter else _OTHER
+        self.names, self.column = names, columns.value
         self.value = self._at(columns.value)
         self.success = self._place(columns.success, self.header.success)
-        self.unit = self._place(columns.unit, self.header.unit)
-        self.metric = self._place(columns.metric, self.header.metric)
+        self.unit = self._place(columns.unit, _UNIT)
+        self.metric = self._place(columns.metric, _METRIC)
         self.wanted = {name: unit for name, unit in units.items() if self.success is None or name != SUCCESS}
         # a column that must have one value in all rows
         is_mixed = self.metric is None and self.header.kind in names and columns.metric is None
@@ -248,7 +229,7 @@ class _Table:
 
     def _failed(self, cell: str, line: int, each: _Found) -> bool:
         try:
-            success = succeeded(cell)
+            success = _succeeded(cell)
             # where rows name their metric, not all are of requests
             if success is None and self.metric is None:
                 raise OutputError("a blank cell does not tell whether the request succeeded")
@@ -287,3 +268,28 @@ def _values(found: _Found, column: str) -> list[float]:
         except OutputError as error:
             raise OutputError(f"line {line} of the CSV, column {column!r}: {error}") from None
     return values
+
+
+_SUCCESSES = frozenset({"true", "t", "yes", "y", "1", "ok", "success", "succeeded", "pass", "passed"})
+_NO_RESPONSE = "non http response code"
+"""How JMeter's responseCode begins where no response came."""
+_FAILURES = frozenset({"false", "f", "no", "n", "0", "ko", "fail", "failed", "failure", "error"})
+
+
+@lru_cache(maxsize=256)
+def _succeeded(cell: str) -> bool | None:
+    """Read whether a request succeeded from a word or an HTTP status (below 400); None of a blank cell.
+
+    Raises:
+        OutputError: it is neither.
+    """
+    word = cell.strip().casefold()
+    if word in _SUCCESSES:
+        return True
+    if word in _FAILURES or word.startswith(_NO_RESPONSE):
+        return False
+    if not word:
+        return None
+    if len(word) == 3 and word.isascii() and word.isdigit() and "100" <= word <= "599":
+        return word < "400"
+    raise OutputError(f"{shown(cell.encode('utf-8', 'replace'))} is neither true or false nor an HTTP status")

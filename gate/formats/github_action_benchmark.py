@@ -1,7 +1,7 @@
 """github-action-benchmark's data.js, and the plain JSON of external-data-json-path: years of commits, a value each.
 
 More is better where the tool of the suite or the unit (ops/s, iter/sec, MB/s) says so, of JMH too, where the action
-errs. A range is what the tool gave: of benchmark.js an interval of 95%, of others of no known confidence.
+errs. Its range, which each tool means otherwise, is left out.
 """
 
 from __future__ import annotations
@@ -30,11 +30,6 @@ _BIGGER = {"benchmarkjs", "pytest", "customBiggerIsBetter"}
 _MEANS = {"benchmarkjs", "pytest", "googlecpp", "catch2", "jmh", "benchmarkdotnet"}
 """The tools whose value is a mean for certain."""
 _CUSTOM = {"customBiggerIsBetter", "customSmallerIsBetter"}
-_RANGE = re.compile(r"\s*+(?:±|\+/-|\+-|\ufffd)?\s*+(\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?)\s*+(%)?\s*+")
-_COUNT = re.compile(r"^(?:rounds: (\d{1,15})|(\d{1,15}) samples)$", re.MULTILINE)
-_MEAN = re.compile(r"^mean: (\S+) (nsec|usec|msec|sec)$", re.MULTILINE)
-_STDDEV = re.compile(r"stddev: (\S+)")
-_SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
 _SHORT = 8
 _BEGINS = re.compile(r"\s*window\.BENCHMARK_DATA\s*=\s*")
 
@@ -44,9 +39,6 @@ class _Bench(msgspec.Struct):
     value: Any = None
     """A number, or its text."""
     unit: Any = None
-    range: Any = None
-    extra: Any = None
-    """Lines of text, or what else users write."""
 
 
 class _Commit(msgspec.Struct):
@@ -99,53 +91,26 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:
-    """Yield the value of a benchmark, and of go bench and pytest what else its texts hold.
+    """Yield the value of a benchmark.
 
     Args:
         tool: of the suite, as the action names it.
         names: of all benchmarks beside it.
     """
-    name, unit, extra = str(bench.name), str(bench.unit or ""), str(bench.extra or "")
+    name, unit = str(bench.name), str(bench.unit or "")
+    value, own = _number(bench.value), written(unit)
     made = partial(aggregate, labels=labels, execution=execution)
-    if tool == "go":
-        # before 1.18 of the action all units after the first are in one text
-        units, values = [unit], [_number(bench.value)]
-        words = unit.split()
-        if len(words) > 1 and f"{name} - {words[0]}" in names:
-            # it is there for older versions: each unit has an element of its own
-            return
-        if len(words) > 1:
-            units, values = words[::2], [values[0], *map(_number, words[1::2])]
-        for metric, value in zip(units, values, strict=False):
-            # as go's adapter: MB of 10**6 B, and the unit is kept
-            own = Written(metric) if metric == "MB/s" else written(metric)
-            called, kind = name.removesuffix(f" - {metric}"), "time" if metric == "ns/op" else metric or "value"
-            yield made(called, kind, "mean", value, unit=own.unit, scale=own.scale)
-        return
-    own = written(unit)
-    # a custom tool is named by the direction that it takes for better
-    better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
-    value, count = _number(bench.value), _COUNT.search(extra)
-    low = high = sd = confidence = None
-    match = _RANGE.fullmatch(str(bench.range)) if bench.range is not None else None
-    half = _number(match[1].replace(",", "")) if match else None
-    # the deviation of Catch2 is in a unit of its own, which is left out; that of pytest is of the time
-    if match and half is not None and value is not None and tool not in ("catch2", "pytest"):
-        if tool == "benchmarkdotnet":
-            sd = half
-        else:
-            half = abs(value) * half / 100 if match[2] else half
-            low, high, confidence = value - half, value + half, 0.95 if tool == "benchmarkjs" else None
-    number = int(count[1] or count[2]) if count else None
-    yield made(
-        name, own.metric, "mean" if tool in _MEANS else "value", value, unit=own.unit, scale=own.scale, better=better,
-        low=low, high=high, confidence=confidence, sd=sd, count=number,
-    )  # fmt: skip
-    mean = _MEAN.search(extra) if tool == "pytest" else None
-    if mean and (seconds := _number(mean[1])) is not None:
-        stddev = _STDDEV.fullmatch(str(bench.range or ""))
-        sd = _number(stddev[1]) if stddev else None
-        yield made(name, "time", "mean", seconds * _SECONDS[mean[2]], unit="s", sd=sd, count=number)
+    if tool != "go":
+        # a custom tool is named by the direction that it takes for better
+        better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
+        statistic = "mean" if tool in _MEANS else "value"
+        yield made(name, own.metric, statistic, value, unit=own.unit, scale=own.scale, better=better)
+    elif (first := (unit.split() or [""])[0]) == unit or f"{name} - {first}" not in names:
+        # one that has all units in one text is there for older versions: each unit has an element of its own
+        called, kind = name.removesuffix(f" - {unit}"), "time" if first == "ns/op" else first or "value"
+        # as go's adapter: MB of 10**6 B, and the unit is kept
+        own = Written(first) if first == "MB/s" else written(first)
+        yield made(called, kind, "mean", value, unit=own.unit, scale=own.scale)
 
 
 def _number(value: Any) -> float | None:

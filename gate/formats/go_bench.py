@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -41,25 +41,19 @@ _PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
 _OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
 _CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\* Test killed).*)")
 _FAILS = ("FAIL\t", "--- FAIL: ")
+_FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
+# what b.Log writes
+_LOGGED = re.compile(r"--- |(?:    |\t)\s*[^\s\d]")
 # one value and its unit, as testing writes them behind a tab
-_PAIR = re.compile(r" *([-+]?(?:\d+(?:\.\d+)?|NaN|Inf)) (\S+)", re.ASCII)
+_PAIR = re.compile(r" *[-+]?(?:\d+(?:\.\d+)?|NaN|Inf) \S+", re.ASCII)
 _COUNT = 8
 """The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
 _NAME = "Benchmark"
 _CALLED = re.compile(r"Benchmark[^\Wa-z]\S*")
 # a name, and a count or a value as testing measures them
 _BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|MB/s|B/op|allocs/op)\b)", re.ASCII)
-# a name with its results behind another word, whose end it may be, but for a name: "BenchmarkA/BenchmarkB-8" is one;
-# longer names would make the search slow
-_NEXT = re.compile(
-    rf"((?<![ \t])[ \t]++(?:(?!{_NAME})\S)*+)(?={_CALLED.pattern[:-1]}{{0,500}}[ \t]+\d+[ \t]+[-+.\d]+ \S)", re.ASCII
-)
-# results whose tabs are lost, anywhere on a line, or without a name at its beginning
-_SPACED = re.compile(
-    rf"(?:\b({_CALLED.pattern[:-1]}{{1,500}}) +|^ +)\d+ +\d+(?:\.\d+)? (?:ns/op|MB/s|B/op|allocs/op)(?!\S)", re.ASCII
-)
+_WORD, _FOLLOWS = re.compile(r"\S+"), re.compile(r"[ \t]+\d+[ \t]+[-+.\d]+ +\S", re.ASCII)
 _PROCS = re.compile(r"-\d+$", re.ASCII)
-_FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
 _TIMES_AND_SIZES = ("ns", "us", "µs", "μs", "ms", "s", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB")
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 # what the live instrument calls them, and their other names
@@ -81,17 +75,6 @@ class _Event(msgspec.Struct, rename="pascal"):
     time: str = ""
 
 
-class _Found(NamedTuple):
-    """A name, and the results behind it on its line."""
-
-    name: str
-    """As it says."""
-    values: dict[str, Digits]
-    """By unit; empty: no results yet."""
-    printed: bool = False
-    """Something was printed between its name and its values, on the same line."""
-
-
 @dataclass(slots=True)
 class _Lines:
     """The lines of one benchmark in one process, under one configuration."""
@@ -109,8 +92,8 @@ class _Lines:
     steps: dict[bytes, float] = field(default_factory=dict)
     """Of the last digit of each unit's first value."""
 
-    def add(self, announced: str, units: list[bytes], numbers: Iterable[float], written: Iterable[Digits]) -> None:
-        """Keep a line, whose units may be others than those before; written: its numbers, which are seldom asked."""
+    def add(self, announced: str, units: list[bytes], numbers: list[float], written: list[bytes]) -> None:
+        """Keep a line, whose units may be others than those before; written: its numbers, whose digits may count."""
         # of "a" with GOMAXPROCS=2, and of "a-2"
         if announced != self.announced:
             self.problem = "two benchmarks have this name"
@@ -120,16 +103,48 @@ class _Lines:
             if len(set(units)) < len(units):
                 self.problem = "one of its lines has a unit twice"
             for unit, own in zip(units, written, strict=True):
-                self.steps.setdefault(unit, own.step)
+                self.steps.setdefault(unit, Digits(own).step)
             self.values = [self.by_unit.setdefault(unit, array("d")) for unit in units]
         for values, number in zip(self.values, numbers, strict=True):
             values.append(number)
 
 
 @dataclass(slots=True)
+class _File:
+    groups: dict[_Process, dict[bytes, _Lines]] = field(default_factory=dict)
+    failed: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
+    better: dict[str, Better] = field(default_factory=dict)
+    exact: set[str] = field(default_factory=set)
+    processes: dict[str, int] = field(default_factory=dict)
+    """Of each package, how many there were."""
+    first: dict[str, str] = field(default_factory=dict)
+    """The first value of each key."""
+    created: str | None = None
+    left_out: list[str] = field(default_factory=list)
+    packages: set[str] = field(default_factory=set)
+    reported: str = ""
+    """The first failure that it reports."""
+    wrong: str = ""
+    """The first thing that a strict reader refuses."""
+
+    def read_unit(self, words: list[str]) -> None:
+        """Take a line "Unit NAME better=higher assume=exact"."""
+        name = _metric_of(words[0].encode())[0] if words else ""
+        for word in words[1:]:
+            key, _, value = word.partition("=")
+            if key == "better" and value in ("lower", "higher"):
+                better: Better = "higher" if value == "higher" else "lower"
+                if self.better.setdefault(name, better) != better:
+                    self.wrong = self.wrong or f"the unit {_quoted(words[0])} is better both lower and higher"
+            elif (key, value) == ("assume", "exact"):
+                self.exact.add(name)
+
+
+@dataclass(slots=True)
 class _Stream:
     """What is known of one stream of lines while they go by; -json has one for each package."""
 
+    file: _File
     labels: dict[str, str]
     place: int = 0
     """The line that is read, from 1."""
@@ -151,71 +166,182 @@ class _Stream:
     """The line of that name."""
     unread: dict[str, str] = field(default_factory=dict)
     """Names whose results cannot be read, and why."""
-    torn: dict[str, str] = field(default_factory=dict)
-    """Names with what looks like their results, which may be what a benchmark printed, and why it cannot be read."""
     crash: str = ""
     passed: bool = False
     """A line of this process ends with PASS, behind what a benchmark may have printed."""
     named: bool = False
     """A failure that names its benchmark was there in this process."""
 
-    def end_pending(self) -> None:
-        """Keep that the results of a name did not come, if one began."""
+    def read(self, line: bytes) -> None:
+        """Take a line of results fast, and leave all others to what knows them."""
+        if line.startswith(b"Benchmark") and self._keep(line.split()):
+            return
+        if line and not line.isspace():
+            text = line.decode("utf-8", "replace")
+            if text == "FAIL" or text.startswith(_FAILS):
+                self.file.reported = self.file.reported or _quoted(self.crash or text)
+            self._read_other(text)
+
+    def _key(self, labels: dict[str, str] | None = None) -> _Process:
+        """Return under which key results go now, and failures: that of the stream, or of its process elsewhere."""
+        own = self.labels if labels is None else labels
+        if self.ended:
+            package = own.get("pkg", "")
+            self.process = self.file.processes.get(package, 0)
+            self.file.processes[package] = self.process + 1
+            self.ended = False
+        key = tuple(sorted(own.items())), self.process
+        self.lines = self.file.groups.setdefault(key, {})
+        return key
+
+    def _keep(self, words: list[bytes]) -> bool:
+        """Keep a name, a count and pairs of value and unit; return whether they are that."""
+        if len(words) < 4 or len(words) % 2 or not words[1].isdigit():
+            return False
+        try:
+            numbers = list(map(float, written := words[2::2]))
+        except ValueError:
+            return False
+        self._end_pending()
+        lines = self.file.groups[self._key()] if self.lines is None else self.lines
+        found, announced = lines.get(words[0]), self.announced
+        if found is None or announced != found.announced:
+            announced = announced if _is_of(words[0].decode("utf-8", "replace"), announced) else ""
+            found = found or lines.setdefault(words[0], _Lines(announced))
+        found.add(announced, words[3::2], numbers, written)
+        return True
+
+    def _fail(self, benchmark: str | None, status: str, package: str | None = None) -> None:
+        """Keep a failure; package: the one that failed, if it is not that of the stream."""
+        labels = self.labels | ({} if package is None else {"pkg": package})
+        self.file.failed.setdefault((benchmark, *self._key(labels)), status)
+
+    def _leave_out(self, what: str) -> None:
+        """Keep something that is left out or read in part."""
+        self.file.left_out.append(f"line {self.place}: {what}")
+
+    def _end_pending(self) -> None:
         # "Benchmarking" is the name of nothing that testing runs
         if _CALLED.fullmatch(self.pending):
             self.unread.setdefault(self.pending, f"line {self.began}: what it prints hides its results")
         self.pending = ""
 
+    def _read_other(self, line: str) -> None:
+        self.passed = self.passed or line.endswith("PASS")
+        if line.startswith(("Unit ", "Unit\t")):
+            self.file.read_unit(line.split()[1:])
+        elif match := _FAILED.match(line):
+            self._fail(match[1], visible(self.crash) or "it failed")
+            self.named, self.crash, self.pending = True, "", ""
+        elif match := _PACKAGE_FAILED.match(line):
+            self._package_failed(match[1], (match[2] or "").strip())
+        elif match := _CRASHED.match(line):
+            self.pending = match[1] or self.pending
+            self.crash = self.crash or match[2]
+        elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
+            if "\t" in line:
+                self.file.packages.add(line.split("\t")[1].strip())
+            self.end(complete=True)
+        elif (
+            (match := _CONFIGURES.fullmatch(line))
+            and match[1] not in _NO_KEYS
+            and (not self.pending or match[1] in _OF_HEADER)
+        ):
+            self._configure(match[1], (match[2] or "").strip())
+        elif not self.crash and not _LOGGED.match(line):
+            before = ""
+            for part in _apart(line):
+                self._read_odd(part, strange=bool(before.strip()) and not _CALLED.search(before))
+                before = part
 
-@dataclass(slots=True)
-class _File:
-    groups: dict[_Process, dict[bytes, _Lines]] = field(default_factory=dict)
-    failed: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
-    partly: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
-    """Benchmarks that have results, and others that cannot be read."""
-    better: dict[str, Better] = field(default_factory=dict)
-    exact: set[str] = field(default_factory=set)
-    processes: dict[str, int] = field(default_factory=dict)
-    """Of each package, how many there were."""
-    first: dict[str, str] = field(default_factory=dict)
-    """The first value of each key."""
-    created: str | None = None
-    left_out: list[str] = field(default_factory=list)
-    packages: set[str] = field(default_factory=set)
-    reported: str = ""
-    """The first failure that it reports."""
-    wrong: str = ""
-    """The first thing that a strict reader refuses."""
+    def _package_failed(self, package: str, why: str) -> None:
+        """Keep that a package failed, if nothing says which of its benchmarks did."""
+        self.file.packages.add(package)
+        crashed = self.pending or (self.announced if self.crash else "")
+        if crashed:
+            self._fail(crashed, visible(self.crash) or "its results did not come")
+            self.pending, self.crash = "", ""
+        elif not self.named:
+            status = visible(self.crash) or (why if why.startswith("[") else "the package failed")
+            self._fail(None, f"{visible(package)}: {status}", package)
+            self.crash = ""
+        self.end(complete=True)
 
-    def lines_of(self, stream: _Stream, labels: dict[str, str] | None = None) -> _Process:
-        """Return under which key results go now, and failures: that of the stream, or of its process elsewhere."""
-        own = stream.labels if labels is None else labels
-        if stream.ended:
-            package = own.get("pkg", "")
-            stream.process = self.processes.get(package, 0)
-            self.processes[package] = stream.process + 1
-            stream.ended = False
-        key = tuple(sorted(own.items())), stream.process
-        stream.lines = self.groups.setdefault(key, {})
-        return key
+    def _configure(self, key: str, value: str) -> None:
+        if key in _PROCESS_BEGINS:
+            self.end()
+        self.lines = None
+        if key == "pkg":
+            self.file.packages.add(value)
+        if value:
+            self.labels[key] = visible(value)
+            self.file.first.setdefault(key, visible(value))
+        else:
+            self.labels.pop(key, None)
 
-    def fail(self, stream: _Stream, benchmark: str | None, status: str, package: str | None = None) -> None:
-        """Keep a failure; package: the one that failed, if it is not that of the stream."""
-        labels = stream.labels | ({} if package is None else {"pkg": package})
-        self.failed.setdefault((benchmark, *self.lines_of(stream, labels)), status)
+    def _read_odd(self, text: str, *, strange: bool) -> None:
+        """Read results behind other text, or into which a benchmark printed, and a name that begins or is announced.
 
-    def keep(self, stream: _Stream, found: _Found) -> None:
-        """Keep the results of a line."""
-        lines = self.groups[self.lines_of(stream)]
-        announced = stream.announced if _is_of(found.name, stream.announced) else ""
-        numbers = found.values.values()
-        own = lines.setdefault(found.name.encode(), _Lines(announced))
-        own.add(announced, [unit.encode() for unit in found.values], numbers, numbers)
+        Args:
+            strange: something else stands before it on its line.
+        """
+        before, words = (text.split()[0], text.split()[1:]) if _is_result(text) else _tail(text)
+        name = next((_named(word) for word in reversed(before.split()) if _NAME in word), "") or self.pending
+        if not words:
+            self._begin(text)
+        elif not name:
+            self._leave_out("results without a name")
+            self.file.wrong = self.file.wrong or self.file.left_out[-1]
+        elif (strange or (before and not before.startswith(name))) and not (
+            "\t" in text and (self.announced or self._has_header)
+        ):
+            # what somebody may have written into the file
+            self._leave_out(f"a result of {name} is left out: something stands before its name")
+        else:
+            self.pending = "" if name == self.pending else self.pending
+            if not self._keep([name.encode(), *(word.encode() for word in words)]):
+                self.unread.setdefault(name, f"line {self.place}: its results cannot be read: {_quoted(text)}")
+            elif strange or before not in ("", name):
+                self._leave_out(f"something was printed into the results of {name}, read without it")
 
-    def leave_out(self, why: str, *, wrong: bool = False) -> None:
-        """Keep something that is left out or read in part; wrong: a strict reader refuses it."""
-        self.left_out.append(why)
-        self.wrong = self.wrong or (why if wrong else "")
+    def _begin(self, text: str) -> None:
+        """Take a name whose results come later, or what begins like results and cannot be read."""
+        names = [name for part in text.split("\t")[:-1] if (name := _last_name(part.rstrip(" ")))]
+        certain = text.startswith(_NAME) or self._has_header
+        if names and certain and (not self.announced or _is_of(names[-1], self.announced)):
+            self._end_pending()
+            self.pending, self.began = names[-1], self.place
+        elif name := _last_name(text):
+            self.announced = name
+            self.of_testing = self.of_testing or name == text
+        elif not self.announced and (begins := _BEGINS.match(text)):
+            self.unread.setdefault(begins[1], f"line {self.place}: its results cannot be read: {_quoted(text)}")
+
+    @property
+    def _has_header(self) -> bool:
+        return not self.labels.keys().isdisjoint(_OF_HEADER)
+
+    def end(self, *, complete: bool = False) -> None:
+        """End a process, which may have crashed without a word from `go test`; complete: it says itself it ended."""
+        begun = not self.ended or self.announced or self.pending
+        of_testing = self.of_testing or "goos" in self.labels or self.crash
+        if begun and of_testing and not (complete or self.passed):
+            why = _quoted(self.crash) if self.crash else "it is cut short"
+            self.file.wrong = self.file.wrong or f"{self.labels.get('pkg', 'the output')} ends without PASS: {why}"
+        if self.crash:
+            self._fail(self.pending or self.announced or None, visible(self.crash))
+            self.pending = ""
+        self._end_pending()
+        names = {raw.decode("utf-8", "replace") for raw in self.file.groups[self._key()]} if self.unread else set()
+        for name, why in self.unread.items():
+            if not any(_is_of(each, name) for each in names):
+                self._fail(name, why)
+            else:
+                # it has results, and others that cannot be read
+                self.file.left_out.append(f"{name}: {why}")
+        # another process begins with the next result
+        self.ended, self.lines, self.named, self.passed, self.crash = True, None, False, False, ""
+        self.announced, self.unread = "", {}
 
 
 def recognises(source: Source) -> bool:
@@ -291,7 +417,7 @@ def _file(source: Source) -> _File:
     if source.head.json_lines or (_has_events(text) and not _is_text(text)):
         _read_events(source, file)
         return file
-    stream = _Stream({})
+    stream = _Stream(file, {})
     for line in source.bytes_lines():
         stream.place += 1
         words = line.split() if source.unended and line.startswith(b"Benchmark") else []
@@ -301,8 +427,8 @@ def _file(source: Source) -> _File:
             why = f"line {stream.place}: the file is cut off within its results"
             stream.unread.setdefault(words[0].decode("utf-8", "replace"), why)
         else:
-            _read_line(file, stream, line)
-    _end(file, stream)
+            stream.read(line)
+    stream.end()
     return file
 
 
@@ -315,275 +441,68 @@ def _read_events(source: Source, file: _File) -> None:
         except (msgspec.DecodeError, UnicodeDecodeError):
             # what a build tool or a cut left between the events
             if b'"Output"' in line:
-                file.leave_out(f"line {place}: it is no whole event of test2json")
+                file.left_out.append(f"line {place}: it is no whole event of test2json")
             continue
         file.created = file.created or event.time or None
         if event.action != "output":
             continue
         stream = streams.get(event.package)
         if stream is None:
-            stream = streams[event.package] = _Stream({"pkg": event.package} if event.package else {})
+            stream = streams[event.package] = _Stream(file, {"pkg": event.package} if event.package else {})
         # a line comes in several events: its name when the benchmark begins, its results when it ends
         stream.place = place
         *whole, stream.rest = (stream.rest + event.output).split("\n")
         for each in whole:
-            _read_line(file, stream, each.encode("utf-8", "replace"))
+            stream.read(each.encode("utf-8", "replace"))
     for stream in streams.values():
-        _read_line(file, stream, stream.rest.encode("utf-8", "replace"))
-        _end(file, stream)
+        stream.read(stream.rest.encode("utf-8", "replace"))
+        stream.end()
 
 
-def _read_line(file: _File, stream: _Stream, line: bytes) -> None:
-    """Take a line of results fast, and leave all others to what knows them."""
-    if line.startswith(b"Benchmark"):
-        words = line.split()
-        # what stands between a count and pairs of value and unit
-        if len(words) >= 4 and len(words) % 2 == 0 and words[1].isdigit():
-            try:
-                numbers = list(map(float, texts := words[2::2]))
-            except ValueError:
-                pass
-            else:
-                stream.end_pending()
-                lines = file.groups[file.lines_of(stream)] if stream.lines is None else stream.lines
-                found, announced = lines.get(words[0]), stream.announced
-                if found is None or announced != found.announced:
-                    announced = announced if _is_of(words[0].decode("utf-8", "replace"), announced) else ""
-                    found = found or lines.setdefault(words[0], _Lines(announced))
-                found.add(announced, words[3::2], numbers, map(Digits, texts))
-                return
-    if line and not line.isspace():
-        text = line.decode("utf-8", "replace")
-        if text == "FAIL" or text.startswith(_FAILS):
-            file.reported = file.reported or _quoted(stream.crash or text)
-        _read_other(file, stream, text)
+def _apart(line: str) -> list[str]:
+    """Part a line before each name that has results right behind it: files are put together without a newline.
 
-
-def _read_other(file: _File, stream: _Stream, line: str) -> None:
-    stream.passed = stream.passed or line.endswith("PASS")
-    if line.startswith(("Unit ", "Unit\t")):
-        _read_unit(file, line.split()[1:])
-    elif match := _FAILED.match(line):
-        file.fail(stream, match[1], visible(stream.crash) or "it failed")
-        stream.named, stream.crash = True, ""
-        stream.pending = ""
-    elif match := _PACKAGE_FAILED.match(line):
-        _package_failed(file, stream, match[1], (match[2] or "").strip())
-    elif match := _CRASHED.match(line):
-        stream.pending = match[1] or stream.pending
-        stream.crash = stream.crash or match[2]
-    elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
-        if "\t" in line:
-            file.packages.add(line.split("\t")[1].strip())
-        _end(file, stream, complete=True)
-    elif (
-        (match := _CONFIGURES.fullmatch(line))
-        and match[1] not in _NO_KEYS
-        and (not stream.pending or match[1] in _OF_HEADER)
-    ):
-        _configure(file, stream, match[1], (match[2] or "").strip())
-    elif not stream.crash:
-        for each in _apart(line, stream.pending):
-            _read_mixed(file, stream, each)
-
-
-def _read_unit(file: _File, words: list[str]) -> None:
-    name = _metric_of(words[0].encode())[0] if words else ""
-    for word in words[1:]:
-        key, _, value = word.partition("=")
-        if key == "better" and value in ("lower", "higher"):
-            better: Better = "higher" if value == "higher" else "lower"
-            if file.better.setdefault(name, better) != better:
-                file.wrong = file.wrong or f"the unit {_quoted(words[0])} is better both lower and higher"
-        elif (key, value) == ("assume", "exact"):
-            file.exact.add(name)
-
-
-def _package_failed(file: _File, stream: _Stream, package: str, why: str) -> None:
-    """Keep that a package failed, if nothing says which of its benchmarks did."""
-    file.packages.add(package)
-    crashed = stream.pending or (stream.announced if stream.crash else "")
-    if crashed:
-        file.fail(stream, crashed, visible(stream.crash) or "its results did not come")
-        stream.pending, stream.crash = "", ""
-    elif not stream.named:
-        status = visible(stream.crash) or (why if why.startswith("[") else "the package failed")
-        file.fail(stream, None, f"{visible(package)}: {status}", package)
-        stream.crash = ""
-    _end(file, stream, complete=True)
-
-
-def _configure(file: _File, stream: _Stream, key: str, value: str) -> None:
-    if key in _PROCESS_BEGINS:
-        _end(file, stream)
-    stream.lines = None
-    if key == "pkg":
-        file.packages.add(value)
-    if value:
-        stream.labels[key] = visible(value)
-        file.first.setdefault(key, visible(value))
-    else:
-        stream.labels.pop(key, None)
-
-
-def _read_mixed(file: _File, stream: _Stream, line: str) -> None:
-    """Read a name that -v announces, and results into which a benchmark printed."""
-    if not (stream.announced or stream.pending or line.startswith(_NAME)):
-        _read_behind(file, stream, line)
-        return
-    try:
-        found = _named_on(stream, line)
-        if found is not None:
-            stream.end_pending()
-            stream.began = stream.place
-        elif stream.pending:
-            # what the benchmark printed came between its name and its results
-            found = _Found(stream.pending, _values(line.split("\t"), anything_before=True))
-        elif _values(line.split("\t")):
-            raise OutputError(f"results without a name: {_quoted(line.strip())}")
-        else:
-            _announce(stream, line)
-            return
-    except OutputError as error:
-        file.leave_out(f"line {stream.place}: {error}", wrong=True)
-        return
-    stream.pending = "" if found.values else found.name
-    if found.values:
-        file.keep(stream, found)
-    if found.printed:
-        what = f"something was printed into the results of {found.name}, read without it"
-        file.leave_out(f"line {stream.place}: {what}")
-
-
-def _announce(stream: _Stream, line: str) -> None:
-    """Take the name of a benchmark that begins, or what looks like results that cannot be read."""
-    if name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
-        stream.announced = name
-        stream.of_testing = stream.of_testing or name == line
-    elif begins := _BEGINS.match(line):
-        why = f"line {stream.place}: its results cannot be read: {_quoted(line)}"
-        if not stream.announced:
-            stream.unread.setdefault(begins[1], why)
-        elif begins[1].startswith(stream.announced):
-            # behind an announcement it may be what the benchmark prints
-            stream.torn.setdefault(stream.announced, why)
-
-
-def _read_behind(file: _File, stream: _Stream, line: str) -> None:
-    """Read a name, or results, behind something else on their line."""
-    parts = line.split("\t")
-    # four spaces: what b.Log wrote
-    if line.startswith("    B"):
-        return
-    where, of_testing = f"line {stream.place}", not stream.labels.keys().isdisjoint(_OF_HEADER)
-    lost = _SPACED.search(line) if len(parts) == 1 else None
-    names = [
-        (name, at) for at, part in enumerate(parts[:-1]) if _CALLED.fullmatch(name := _last_name(part.rstrip(" ")))
-    ]
-    if lost and lost[1]:
-        stream.unread.setdefault(lost[1], f"{where}: its results cannot be read: their tabs are lost")
-    elif names:
-        name, at = names[-1]
-        found = _Found(name, _values(parts[at + 1 :], anything_before=True))
-        if not of_testing and found.values:
-            # what somebody may have written into the file
-            file.leave_out(f"{where}: a result of {name} is left out: something stands before its name")
-        elif found.values:
-            file.keep(stream, found)
-            file.leave_out(f"{where}: a result of {name} read without what stands before it")
-        elif of_testing:
-            # its results come behind what the benchmark prints
-            stream.pending, stream.began = name, stream.place
-    elif lost or _values(parts):
-        file.leave_out(f"{where}: results without a name", wrong=True)
-
-
-def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
-    """End a process, which may have crashed without a word from `go test`; complete: it says itself that it ended."""
-    begun = not stream.ended or stream.announced or stream.pending
-    of_testing = stream.of_testing or "goos" in stream.labels or stream.crash
-    if begun and of_testing and not (complete or stream.passed):
-        why = _quoted(stream.crash) if stream.crash else "it is cut short"
-        file.wrong = file.wrong or f"{stream.labels.get('pkg', 'the output')} ends without PASS: {why}"
-    if stream.crash:
-        file.fail(stream, stream.pending or stream.announced or None, visible(stream.crash))
-        stream.pending = ""
-    stream.end_pending()
-    if stream.unread or stream.torn:
-        names = {raw.decode("utf-8", "replace") for raw in file.groups[file.lines_of(stream)]}
-        for name, why in (stream.torn | stream.unread).items():
-            if not any(_is_of(each, name) for each in names):
-                file.fail(stream, name, why)
-            elif name in stream.unread:
-                # it has results, and others that cannot be read
-                file.left_out.append(f"{name}: {why}")
-                file.partly.setdefault((name, *file.lines_of(stream)), why)
-    # another process begins with the next result
-    stream.ended, stream.lines, stream.named, stream.passed, stream.crash = True, None, False, False, ""
-    stream.announced = stream.pending = ""
-    stream.unread, stream.torn = {}, {}
-
-
-def _apart(line: str, pending: str) -> list[str]:
-    """Part a line before each name that has results, where another name or its results come before it.
-
-    Files that are put together without a newline have such lines. pending: a name whose results have not come yet.
+    "BenchmarkA/BenchmarkB-8" is one name.
     """
-    parts = _NEXT.sub(r"\1\n", line).split("\n")
-    return parts if len(parts) > 1 and (pending or _CALLED.search(parts[0])) else [line]
+    places = [0]
+    for word in _WORD.finditer(line):
+        at = word.start() + word[0].find(_NAME)
+        if at > max(places[-1], word.start() - 1) and _CALLED.match(line, at) and _FOLLOWS.match(line, word.end()):
+            places.append(at)
+    return [line[at:end] for at, end in zip(places, [*places[1:], len(line)], strict=True)]
 
 
-def _named_on(stream: _Stream, line: str) -> _Found | None:
-    """Find a name at whose results a line begins, also after something that was printed without a newline."""
-    parts, announced = line.split("\t"), stream.announced
-    ends = [part.rstrip(" ") for part in parts[:-1]]
-    name, place = "", -1
-    for at, end in enumerate(ends) if announced else ():
-        plain = end if end.endswith(announced) else _PROCS.sub("", end)
-        if plain.endswith(announced):
-            name, place = announced + end[len(plain) :], at
-    is_own = bool(name)
-    # four spaces: what b.Log wrote
-    if not is_own and not line.startswith("    "):
-        name, place = next(((each, at) for at, end in enumerate(ends) if (each := _last_name(end))), ("", -1))
-    if not name:
-        return None
-    values, printed = _values(parts[place + 1 :]), False
-    if not values and ends[place] == name and (is_own or not place):
-        # it begins the line, so what is printed between them is not another's
-        values = _values(parts[place + 1 :], anything_before=True)
-        printed = bool(values)
-    # after an announcement, another name without results is what the benchmark prints
-    return _Found(name, values, printed) if values or is_own or not announced else None
+def _is_result(text: str) -> bool:
+    word = _WORD.match(text)
+    return word is not None and _CALLED.match(text) is not None and _FOLLOWS.match(text, word.end()) is not None
 
 
-def _values(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
-    """Read what stands between tabs as a count and pairs of value and unit, after anything; empty where it is not."""
-    ends = len(parts)
-    while ends > 1 and not parts[ends - 1].strip():
-        ends -= 1
-    first, found = ends, []
-    while first > 1 and (pair := _PAIR.fullmatch(parts[first - 1].rstrip() if first == ends else parts[first - 1])):
-        found.append((pair[2], Digits(pair[1])))
+def _tail(text: str) -> tuple[str, list[str]]:
+    """Read a count and pairs of value and unit at the end of a line, as testing writes them between tabs.
+
+    Returns:
+        What stands before them, and their words; [] where it does not end so.
+    """
+    parts = text.rstrip().split("\t")
+    first = len(parts)
+    while first > 1 and _PAIR.fullmatch(parts[first - 1]):
         first -= 1
-    if not found or (first > 1 and not anything_before):
-        return {}
     count = parts[first - 1]
     before = count.rstrip("0123456789")
-    wide = len(count) - len(before.rstrip(" "))
-    if len(before) == len(count) or wide < _COUNT or (before.strip(" ") and not anything_before):
-        return {}
-    units = Counter(unit for unit, _ in found)
-    if twice := next((unit for unit in reversed(units) if units[unit] > 1), None):
-        raise OutputError(f"a line of results has the unit {_quoted(twice)} twice")
-    return dict(found[::-1])
+    if first == len(parts) or before == count or len(count) - len(before.rstrip(" ")) < _COUNT:
+        return "", []
+    words = [count[len(before) :], *" ".join(parts[first:]).split()]
+    return "\t".join([*parts[: first - 1], before]).rstrip(), words
 
 
 def _last_name(text: str) -> str:
     """Return the name of a benchmark with which a text ends; "" where it ends with none."""
     if not text or text[-1].isspace():
         return ""
-    word = text.rsplit(None, 1)[-1]
+    return _named(text.rsplit(None, 1)[-1])
+
+
+def _named(word: str) -> str:
     at = word.find(_NAME)
     return word[at:] if at >= 0 else ""
 
@@ -644,7 +563,7 @@ def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed
     for (labels, process), suffix in suffixes.items():
         executions[labels, process] = counts[labels, suffix]
         counts[labels, suffix] += 1
-    named = lru_cache(None)(_named)
+    named = lru_cache(None)(_names)
     for key, lines in file.groups.items():
         for raw, of in lines.items():
             name = raw.decode("utf-8", "replace")
@@ -654,14 +573,14 @@ def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed
                 yield Failed(status=why, execution=executions[key], **own)
             else:
                 yield Measured(metrics=metrics, execution=executions[key], **own)
-    for (benchmark, labels, process), status in (file.failed | file.partly if strict else file.failed).items():
+    for (benchmark, labels, process), status in file.failed.items():
         own = {"benchmark": None, "labels": dict(labels)}
         if benchmark is not None:
             own = named(benchmark, labels, suffixes.get((labels, process), ""), announced=False)
         yield Failed(status=status, execution=executions[labels, process], **own)
 
 
-def _named(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[str, Any]:
+def _names(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> dict[str, Any]:
     """Give the names of a benchmark, without the GOMAXPROCS at its end; announced: -v says that it is that."""
 
     def labelled(name: str, procs: str) -> dict[str, str]:

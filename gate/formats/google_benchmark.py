@@ -1,10 +1,8 @@
-"""Google Benchmark's JSON (1.0 to 1.9), its CSV and the table that it prints."""
+"""Google Benchmark's JSON (1.0 to 1.9)."""
 
 from __future__ import annotations
 
-import csv
 import math
-import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -12,16 +10,14 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from gate.formats.parts.output import NAME, OutputError
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
 from gate.writing.plain import visible
 
-FORMAT = Format(
-    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)"
-)
+FORMAT = Format(title="Google Benchmark (`--benchmark_out=FILE`, its JSON)")
 _Row = dict[str, Any]
 _SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _AGGREGATES = ("mean", "median", "stddev", "cv")
@@ -34,17 +30,8 @@ _OF_ROW = {
 _OWN_CLOCK = {"real_time", "manual_time"}
 """In a name: its author says that another time than the thread's counts, since it waits or has threads of its own."""
 UNITS = {"items_per_second": "1/s", "bytes_per_second": "B/s", "max_bytes_used": "B", "total_allocated_bytes": "B"}
-_TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
-_TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
-_ROW = re.compile(rf"(?P<name>{NAME})\s++{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
-_ERROR = re.compile(rf"(?P<name>{NAME})\s++ERROR OCCURRED: '(?P<why>[^']*)'?.*")
-_HEADER = "name,iterations,real_time,cpu_time,time_unit"
-_TEXTS = ("name", "time_unit", "label", "error_message")
 _SPREADS = ("stddev", "cv")
 _OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version", "library_version")
-_CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
-_CACHE = re.compile(r"\s*L(\d) (\w+) (\d{1,9})(?: KiB|K) ", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
 _NUMBERS = (float, int)
 _TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 _INDICES = ("family_index", "per_family_instance_index")
@@ -59,10 +46,10 @@ _Key = tuple[str, str, str]
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is JSON with "benchmarks" that have a "real_time", or CSV with the columns of one."""
+    """Return whether it is JSON with "benchmarks" that have a "cpu_time"."""
     found = source.head.json
     if not isinstance(found, dict):
-        return any(_is_header(line) or _TABLE.fullmatch(line) for line in source.head.lines[:2000])
+        return False
     rows, context = found.get("benchmarks"), found.get("context")
     first = source.head.element("benchmarks")
     if "name" in first:
@@ -70,22 +57,15 @@ def recognises(source: Source) -> bool:
     return rows in ([], None) and isinstance(context, dict) and "num_cpus" in context
 
 
-def _is_header(line: str) -> bool:
-    return _HEADER in line.replace('"', "")
-
-
 def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
-    if isinstance(source.head.json, dict):
-        context = source.head.json.get("context")
-        rows = source.document(_File, "Google Benchmark's JSON").benchmarks
-    else:
-        context = _printed_context(source.head.lines[:20])
-        is_csv = any(_is_header(line) for line in source.head.lines[:2000])
-        rows = list(_csv_rows(source) if is_csv else _printed_rows(source))
+    if not isinstance(source.head.json, dict):
+        return
+    context = source.head.json.get("context")
+    found = source.document(_File, "Google Benchmark's JSON")
     yield _about(context if isinstance(context, dict) else {})
     groups: dict[_Key, list[_Row]] = {}
-    for place, row in enumerate(rows):
+    for place, row in enumerate(found.benchmarks):
         name = row.get("name") if isinstance(row, dict) else None
         if isinstance(name, str):
             first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
@@ -148,25 +128,11 @@ def _about(context: dict[str, Any]) -> About:
     )
 
 
-def _printed_context(lines: list[str]) -> dict[str, Any]:
-    """Read what stands above the table, or the header of CSV, as JSON has it."""
-    cpus = next((found for line in lines if (found := _CPUS.match(line))), None)
-    host = dict[str, Any]()
-    if cpus:
-        host = {"num_cpus": int(cpus[1]), "mhz_per_cpu": float(cpus[2])}
-        host["cpu_scaling_enabled"] = any("CPU scaling is enabled" in line for line in lines)
-        host["library_build_type"] = "debug" if any("was built as DEBUG" in line for line in lines) else "release"
-        caches = [found for line in lines if (found := _CACHE.match(line))]
-        host["caches"] = [{"level": f[1], "type": f[2], "size": 1024 * int(f[3])} for f in caches]
-    dates = [line for line in lines if _DATE.match(line)]
-    return {**host, **({"date": dates[0]} if dates else {})}
-
-
 def _is_summary(row: _Row, names: set[str]) -> bool:
     """Return whether a row sums others up: an aggregate or a fitted complexity; names: of all rows."""
     if "run_type" in row:
         return bool(row["run_type"] != "iteration")
-    # before 1.5, and in CSV, only the name tells, and where aggregates alone were reported, only its companions
+    # before 1.5 only the name tells, and where aggregates alone were reported, only its companions
     stem, _, end = str(row["name"]).rpartition("_")
     is_aggregate = end in _AGGREGATES and (stem in names or {f"{stem}_mean", f"{stem}_stddev"} <= names)
     return is_aggregate or end in ("BigO", "RMS") or any(key in row for key in _COMPLEXITY)
@@ -234,38 +200,3 @@ def _numbers(row: _Row) -> dict[str, float]:
 def _is_number(value: Any) -> TypeGuard[float]:
     """Return whether a value is a number, and no integer beyond all floats."""
     return isinstance(value, float) or (type(value) is int and abs(number(value) or 0.0) < math.inf)
-
-
-def _csv_rows(source: Source) -> Iterator[_Row]:
-    columns: list[str] = []
-    place = 0
-    for cells in csv.reader(source.raw_lines()):
-        if _is_header(",".join(cells)) and "name" in cells:
-            columns, place = cells, cells.index("name")
-        elif columns and len(cells) > place:
-            yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
-
-
-def _printed_rows(source: Source) -> Iterator[_Row]:
-    in_table = False
-    for line in map(str.rstrip, source.lines()):
-        in_table = in_table or _TABLE.fullmatch(line) is not None
-        row, error = _ROW.fullmatch(line), _ERROR.fullmatch(line)
-        if in_table and row and not row[2].strip("0."):
-            # a unit that is too large for it has left no digit
-            why = f"its time is printed as {row[2]} {row[3]}"
-            yield {"name": row["name"], "error_occurred": True, "error_message": why}
-        elif in_table and row:
-            times = {"real_time": _cell("real_time", row[2]), "cpu_time": _cell("cpu_time", row[4])}
-            yield {"name": row["name"], **times, "time_unit": row[3], "iterations": float(row["iterations"])}
-        elif in_table and error:
-            yield {"name": error["name"], "error_occurred": True, "error_message": error["why"]}
-
-
-def _cell(key: str, cell: str) -> Any:
-    if key == "error_occurred":
-        return cell.lower() == "true"
-    try:
-        return cell if key in _TEXTS else float(cell)
-    except ValueError:
-        return cell

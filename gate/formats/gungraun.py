@@ -1,4 +1,4 @@
-"""Gungraun, which was Iai-Callgrind (schemas 4 to 7, since 0.15): summaries, folder, what it and Iai print."""
+"""Gungraun, which was Iai-Callgrind (schemas 4 to 7, since 0.15): its summaries, and its folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from gate.formats import callgrind
 from gate.formats.parts.json_text import parse_json
-from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
@@ -19,8 +19,8 @@ from gate.model.bounds import number
 from gate.walking import walk
 
 FORMAT = Format(
-    title="Gungraun, Iai-Callgrind and Iai (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
-    "`target/gungraun` or `target/iai`, standard output)",
+    title="Gungraun and Iai-Callgrind (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
+    "`target/gungraun` or `target/iai`)",
     column="baseline",
 )
 _KINDS = ('"LibraryBenchmark"', '"BinaryBenchmark"')
@@ -32,19 +32,6 @@ _MOST = 20_000
 _OF_CLOCK = "Perf "
 """What begins the names of the events of perf, which the processor counts: they are never twice the same."""
 _BYTES = ("TotalBytes", "AtTGmaxBytes", "AtTEndBytes", "ReadsBytes", "WritesBytes", "MaximumBytes")
-
-_EVENTS = {
-    "Instructions": "Ir", "L1 Hits": "L1hits", "L2 Hits": "LLhits", "LL Hits": "LLhits", "RAM Hits": "RamHits",
-    "Total read+write": "TotalRW", "Estimated Cycles": "EstimatedCycles", "RAM Hit Rate": "RamHitRate",
-}  # fmt: skip
-_NUMBER = r"\d{1,20}(?:\.\d{1,20})?"
-_PAIR = re.compile(rf"  +(?P<event>[A-Z][^:|]*?): *(?P<new>{_NUMBER}|N/A)\|(?P<old>{_NUMBER}|N/A) +\(.*", re.ASCII)
-_IAI = re.compile(
-    rf"  (?P<event>Instructions|L[12] Accesses|RAM Accesses|Estimated Cycles): *(?P<new>{_NUMBER})( \(.*)?", re.ASCII
-)
-_UNREAD = re.compile(rf"  +(?:{'|'.join(re.escape(event) for event in _EVENTS)}): ")
-_TOOL = re.compile(r" +=+ (?P<tool>[A-Za-z]+) =+")
-_OUR_TOOL = "CALLGRIND"
 
 
 class _Summary(msgspec.Struct):
@@ -68,34 +55,27 @@ class _Side(NamedTuple):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it holds summaries of benchmarks or printed counts, or is a folder with summaries or profiles."""
+    """Return whether it holds summaries of benchmarks, or is a folder with summaries or profiles."""
     if source.is_folder and source.path is not None:
         return next(_files(source.path), None) is not None
-    text, lines = source.head.text, source.head.lines[:5000]
-    if '"module_path"' in text and any(kind in text for kind in _KINDS):
-        return '"profiles"' in text
-    return any(_PAIR.fullmatch(line) for line in lines) or (
-        sum(_IAI.fullmatch(line) is not None for line in lines) > 1 and any("Accesses:" in line for line in lines)
-    )
+    text = source.head.text
+    return '"module_path"' in text and '"profiles"' in text and any(kind in text for kind in _KINDS)
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the old runs, then the new ones; where packages share a name, labelled by the package."""
     sides: list[_Side] = []
-    failed: list[Failed] = []
     if source.is_folder and source.path is not None:
         for file in _files(source.path):
             try:
                 sides += _of_file(file, source)
             except OutputError as error:
                 yield Failed(benchmark=_by_folder(file.parent, source.path), status=str(error))
-    elif '"module_path"' in source.head.text:
+    else:
         summaries = [(summary, _of_summary(summary)) for summary in _summaries(source)]
         sides += [side for _, found in summaries for side in found]
         why = "no counts that perfgate can read in its summary"
         yield from (Failed(benchmark=_name(summary), status=why) for summary, found in summaries if not found)
-    else:
-        failed = _printed(source, sides)
     packages: dict[str, set[str]] = {}
     for side in sides:
         packages.setdefault(side.benchmark, set()).add(side.package)
@@ -112,7 +92,6 @@ def read(source: Source) -> Iterator[Result]:
             exact = not name.startswith(_OF_CLOCK)
             metrics[name] = Metric(unit=unit, better=better, values=[value], exact=exact)
         yield Measured(benchmark=side.benchmark, metrics=metrics, labels=labels)
-    yield from failed
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -238,53 +217,3 @@ def _number(value: Any) -> float | None:
 
 def _at(value: Any, key: str) -> Any:
     return value.get(key) if isinstance(value, dict) else None
-
-
-def _printed(source: Source, sides: list[_Side]) -> list[Failed]:
-    """Read what is printed of each benchmark into sides, and return the counts that cannot be read."""
-    name: list[str] = []
-    tool, is_counted = _OUR_TOOL, False
-    unread: list[Failed] = []
-    for place, raw in enumerate(source.lines(), 1):
-        line = raw.rstrip()
-        pair, iai, headed = _PAIR.fullmatch(line), _IAI.fullmatch(line), _TOOL.fullmatch(line)
-        if headed:
-            tool = headed["tool"].upper()
-        elif (pair or iai) and name:
-            if not is_counted:
-                benchmark = _named(name)
-                sides += [_Side(benchmark, "", "new", True, {}), _Side(benchmark, "", "old", False, {})]
-            is_counted = True
-            _count(sides, tool, pair or iai)
-        elif name and _UNREAD.match(line):
-            why = f"line {place}: a count cannot be read: {shown(line.strip().encode())}"
-            unread.append(Failed(benchmark=_named(name), status=why, labels={"baseline": "new"}))
-        elif line and not line.startswith(" "):
-            # arguments that are printed may hold newlines
-            name = [line] if is_counted or not (bool(name) and "::" in name[0].split(" ")[0]) else [*name, line]
-            tool, is_counted = _OUR_TOOL, False
-        elif not line:
-            name = []
-    sides[:] = [side for side in sides if side.metrics]
-    return unread
-
-
-def _named(lines: list[str]) -> str:
-    """Name a benchmark as its summary does: "file::group::function id", without the arguments behind it."""
-    path, space, rest = lines[0].partition(" ")
-    own = rest.partition(":")[0]
-    return f"{path} {own}" if space and own and "::" in path else lines[0]
-
-
-def _count(sides: list[_Side], tool: str, found: re.Match[str] | None) -> None:
-    if found is None:
-        return
-    own = found["event"].strip()
-    # as the summaries call it: "At t-gmax bytes" is AtTGmaxBytes
-    event = _EVENTS.get(own) or "".join(word[:1].upper() + word[1:] for word in re.split("[ -]", own))
-    for side, key in zip(sides[-2:], ("new", "old"), strict=True):
-        number = found.groupdict().get(key)
-        if number is not None and number != "N/A":
-            # of several processes the last one is the total
-            is_other = tool != _OUR_TOOL and event in ("Ir", "TotalRW", "EstimatedCycles")
-            side.metrics[f"{tool.title()} {event}" if is_other else event] = float(number)

@@ -13,7 +13,6 @@ import msgspec
 
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Series
-from gate.formats.parts.requests import float_of
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -79,8 +78,11 @@ def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
     """
     if source.head.text.startswith(_HEADER):
         for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
-            found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
-            if found["mean"] is None:
+            try:
+                found = {key: float(row[key]) if row.get(key) else None for key in _HEADER.split(",")[1:]}
+            except ValueError:
+                found = {}
+            if found.get("mean") is None:
                 raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
             command, known = row.get("command") or "", ((k, v) for k, v in row.items() if isinstance(k, str) and v)
             labels = {key.removeprefix(_PARAMETER): value for key, value in known if key.startswith(_PARAMETER)}

@@ -1,9 +1,8 @@
-"""What JMH writes: its JSON (-rf json) with the values, and its CSV (-rf csv, scsv) with means alone."""
+"""JMH's JSON (-rf json)."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,17 +20,14 @@ from gate.formats.parts.result import (
     Result,
     aggregate,
     entry,
-    numbered,
 )
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.writing.plain import visible
 
-FORMAT = Format(title="JMH (`-rf json`, `csv` or `scsv`)", again="process")
+FORMAT = Format(title="JMH (`-rf json`)", again="process")
 _CONFIDENCE = 0.999
 """Of JMH's errors and intervals."""
-_CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')
-_QUANTILE = re.compile(r"p([01]\.\d+)")
 _PRIMARY = {"s": "time", "1/s": "throughput"}
 """The primary metric by its base unit."""
 # What TimeValue.tuToString writes.
@@ -70,18 +66,12 @@ class _Result(msgspec.Struct):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is JMH's JSON or its CSV."""
-    if isinstance(source.head.json, list):
-        return {"benchmark", "mode", "primaryMetric"} <= source.head.element().keys()
-    return _CSV.match(source.head.text.lstrip()) is not None
+    """Return whether it is a list of JMH's results."""
+    return isinstance(source.head.json, list) and {"benchmark", "mode", "primaryMetric"} <= source.head.element().keys()
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each fork, and means where the values are not there."""
-    separator = _CSV.match(source.head.text.lstrip())
-    if separator is not None:
-        yield from numbered(_read_csv(source, separator[1]))
-        return
     about: About | None = None
     for place, each in enumerate(source.document(list[Any], "JMH's JSON"), 1):
         result = entry(each, _Result, f"result {place}", "benchmark")
@@ -153,46 +143,6 @@ def _number(value: _Number | None) -> float | None:
 def _secondary(name: str) -> str:
     """Name a secondary metric, never as the primary one: as JMH prints it."""
     return f":{name}" if name in _PRIMARY.values() else name
-
-
-def _read_csv(source: Source, separator: str) -> Iterator[Result]:
-    rows = csv.reader(source.raw_lines(), delimiter=separator)
-    titles = [title.strip() for title in next(rows, [])]
-    places = {title.partition(" (")[0]: place for place, title in enumerate(titles)}
-    parameters = {title.partition(": ")[2]: at for at, title in enumerate(titles) if title.startswith("Param: ")}
-    error, unit = places.get("Score Error"), places.get("Unit")
-    if error is None or unit is None:
-        raise OutputError("the titles lack Score Error or Unit: this is not the CSV of JMH")
-    yield About(tool="JMH")
-    for row in rows:
-        # other calls may have been appended
-        if not any(row) or row[0] == "Benchmark":
-            continue
-        if len(row) < len(titles):
-            yield Failed(benchmark=row[0], status="its row is cut off")
-            continue
-        params = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
-        name, mode, threads, count, score = row[:5]
-        base, scale = _known_unit(row[unit])
-        own, _, key = name.partition(":")
-        # "sampled·p0.50" before 1.36
-        quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
-        value, half = _decimal(score), _decimal(row[error])
-        low, high = (None, None) if half is None or value is None else (value - half, value + half)
-        yield aggregate(
-            _named(own, params, mode), _PRIMARY.get(base, "score") if not key or quantile else _secondary(key),
-            f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
-            low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
-            count=None if quantile else _decimal(count),
-        )  # fmt: skip
-
-
-def _decimal(text: str) -> float | None:
-    """Read a number as the machine's language writes it: "1,5" too; None: it is none."""
-    own = text.strip()
-    if own.count(",") == 1 and "." not in own:
-        own = own.replace(",", ".")
-    return _number(own.replace(",", "").replace("∞", "inf"))
 
 
 def failed(text: str) -> str | None:

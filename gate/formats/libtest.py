@@ -1,4 +1,4 @@
-"""The lines of Rust's own benches, of bencher and of Criterion's `--output-format bencher`, and their JSON.
+"""The lines of Rust's own benches, of bencher and of Criterion's `--output-format bencher`.
 
 Format: library/test/src/formatters/pretty.rs of Rust, bencher's src/lib.rs, and BencherReport in Criterion's
 src/report.rs, whose unit is that of its measurement.
@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from gate.formats.parts.live import printed
-from gate.formats.parts.output import OutputError, shown, written
+from gate.formats.parts.output import shown, written
 from gate.formats.parts.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.formats.parts.source import Source
 from gate.model import Better
@@ -35,43 +33,14 @@ _ENDED = ("ok", "FAILED", "ignored")
 _EACH = "/iter"
 
 
-class _Event(msgspec.Struct):
-    type: str
-    name: str = ""
-    median: float | None = None
-    mib_per_second: float | None = None
-    event: str = ""
-
-
 def recognises(source: Source) -> bool:
     """Return whether one of its lines is a benchmark's."""
-    lines = source.head.lines
-    return any(isinstance(each, Aggregate) for each in _printed(lines)) or any(map(_is_event, lines))
-
-
-def _is_event(line: str) -> bool:
-    return '"bench"' in line and '"median"' in line and '"deviation"' in line and line.lstrip().startswith("{")
+    return any(isinstance(each, Aggregate) for each in _printed(source.head.lines))
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the median of each benchmark; other lines are passed over."""
     yield from _printed(source.lines())
-    for place, line in enumerate(source.lines(), 1) if any(map(_is_event, source.head.lines)) else ():
-        if not _is_event(line) and '"failed"' not in line:
-            continue
-        try:
-            event = msgspec.json.decode(line, type=_Event)
-        except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError) as error:
-            if not _is_event(line):
-                continue
-            raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
-        if event.type == "bench" and not event.name:
-            yield LeftOut(f"line {place}: a result without a name")
-        elif event.type == "bench" and event.median is not None:
-            # called MiB, and 1,000,000 bytes
-            yield from _median(event.name, Digits.shortest(event.median), "ns", event.mib_per_second)
-        elif event.type == "bench" or (event.type == "test" and event.event == "failed"):
-            yield Failed(benchmark=event.name, status="it failed")
 
 
 def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[Aggregate]:

@@ -24,8 +24,7 @@ _AGGREGATES = ("mean", "median", "min", "max")
 
 
 class _Stats(msgspec.Struct):
-    data: list[float | str | None] | None = None
-    """Of a file that somebody shortened by hand also text, such as "...", in place of rounds."""
+    data: list[float | None] | None = None
     mean: float | None = None
     median: float | None = None
     min: float | None = None
@@ -88,11 +87,11 @@ def read(source: Source) -> Iterator[Result]:
         elif stats.data and None in stats.data:
             lost = f"{stats.data.count(None)} of {len(stats.data)}"
             yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
-        elif stats.data and all(isinstance(value, float) for value in stats.data):
-            metrics = {metric: Metric(unit="s", values=[value for value in stats.data if isinstance(value, float)])}
+        elif stats.data:
+            metrics = {metric: Metric(unit="s", values=[value for value in stats.data if value is not None])}
             yield Measured(benchmark=name, metrics=metrics, labels=labels)
         else:
-            # the rounds were left out, or some of them are gone
+            # the rounds were left out
             values = {key: getattr(stats, key) for key in _AGGREGATES if getattr(stats, key) is not None}
             if not values:
                 yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)

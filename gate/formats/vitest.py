@@ -7,12 +7,19 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.formats.parts.live import printed
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Result, aggregate, sampled
 from gate.formats.parts.source import Source
-from gate.formats.tinybench import of_rates, of_times
+from gate.model.bounds import number
 
 FORMAT = Format(title="vitest bench (`--outputJson`; of 5 the JSON reporter)", again="number")
 _SEPARATOR = " > "
+_CONFIDENCE = 0.95
+"""Of the margin of error."""
+_MS = 1e-3
+_QUANTILES = {
+    "p50": "p50", "median": "p50", "p75": "p75", "p99": "p99", "p995": "p99.5", "p999": "p99.9", "min": "min",
+    "max": "max",
+}  # fmt: skip
 
 
 def recognises(source: Source) -> bool:
@@ -39,9 +46,38 @@ def read(source: Source) -> Iterator[Result]:
                 named.append((name, each, {"mean": each.get("hz")}))
     yield from _failed(found.get("testResults"))
     for name, times, rates in named:
-        yield from of_times(name, times, {})
-        if not times.get("samples"):
-            yield from of_rates(name, rates, {})
+        yield from _times(name, times)
+        if not times.get("samples") and (mean := number(rates.get("mean"))) is not None:
+            low, high = _interval(mean, rates)
+            yield aggregate(
+                name, "throughput", "mean", mean, unit="1/s", better="higher", low=low, high=high,
+                confidence=_CONFIDENCE,
+            )  # fmt: skip
+
+
+def _times(name: str, found: Mapping[str, Any]) -> Iterator[Result]:
+    samples = found.get("samples")
+    if isinstance(samples, list) and samples:
+        yield sampled(name, samples, _MS)
+        return
+    mean = number(found.get("mean"))
+    if mean is None:
+        yield Failed(benchmark=name, status="no values: it failed, or did not run")
+        return
+    low, high = _interval(mean, found)
+    yield aggregate(
+        name, "time", "mean", mean, unit="s", scale=_MS, low=low, high=high, confidence=_CONFIDENCE,
+        sd=number(found.get("sd")), count=number(found.get("samplesCount", found.get("sampleCount"))),
+    )  # fmt: skip
+    known = {statistic: number(found[key]) for key, statistic in _QUANTILES.items() if key in found}
+    for statistic, value in known.items():
+        if value is not None:
+            yield aggregate(name, "time", statistic, value, unit="s", scale=_MS)
+
+
+def _interval(mean: float, found: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    margin = number(found.get("moe"))
+    return (None, None) if margin is None else (mean - margin, mean + margin)
 
 
 def _failed(results: Any) -> Iterator[Result]:

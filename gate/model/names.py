@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar, Literal, get_args
 
 from gate.codes import Exit
-from gate.units import ERROR_RATE as ERROR_RATE
 from gate.units import SUCCESS as SUCCESS
 
 Side = Literal["base", "head"]

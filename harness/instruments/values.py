@@ -6,7 +6,7 @@ from importlib import import_module
 
 from gate.config.commands import mentions
 from gate.config.types import Benchmark
-from gate.formats import csv_column, hlog, values
+from gate.formats import csv_column, values
 from gate.formats.parts.output import EmptyError, Live, OutputError, Series
 from gate.model import Metric
 from harness.instruments.declaration import built_in
@@ -32,7 +32,7 @@ _MAX_CHATTER = 1 << 30
 
 
 class Values:
-    """Reads what a program writes: numbers, JSON lines, an HdrHistogram log, the column of a CSV file, or `format`."""
+    """Reads what a program writes: numbers, JSON lines, the column of a CSV file, or `format`."""
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the benchmark's command; standard output is kept: it has the numbers, or the reason of a failure."""
@@ -86,7 +86,7 @@ def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
         return read(data, units)
     if (columns := benchmark.columns) is not None:
         return csv_column.parse(data, columns, units)
-    return hlog.LIVE(data, units) if hlog.is_log(data) else values.parse(data, units)
+    return values.parse(data, units)
 
 
 INSTRUMENT = built_in(Values())

@@ -1,4 +1,4 @@
-"""Results of vitest, tinybench, mitata and benchmark.js, written by the real tools."""
+"""Results of vitest and benchmark.js, written by the real tools."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.formats.parts.reading import Reading
-from tests.support.foreign import aggregates, failed, measured, of_file
+from tests.support.foreign import aggregates, of_file
 from tests.support.tools import ROOT
 from tests.support.tools import run as output_of
 
@@ -31,39 +31,6 @@ def run(folder: Path, script: str) -> Reading:
     (folder / "run.mjs").write_text(script)
     (folder / "out").write_bytes(output_of("node", "run.mjs", folder=folder))
     return of_file(folder / "out")
-
-
-def test_tinybench(folder: Path) -> None:
-    found = run(
-        folder,
-        "import { Bench } from 'tinybench'\n"
-        "const bench = new Bench({ time: 0, iterations: 7, warmup: false })\n"
-        "bench.add('sort', () => [3, 1, 2].sort()).add('throws', () => { throw new Error('as asked') })\n"
-        "await bench.run()\n"
-        "console.log(JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result }))))\n",
-    )
-    assert found.format.title.startswith("tinybench")
-    written = json.loads((folder / "out").read_text())
-    (sort,) = measured(found, "sort")
-    samples = written[0]["result"]["latency"]["samples"]
-    assert len(samples) == 7
-    assert sort.metrics["time"].values == pytest.approx([sample / 1000 for sample in samples])
-    assert [f.benchmark for f in found.failed] == ["throws"]
-
-
-def test_mitata(folder: Path) -> None:
-    found = run(
-        folder,
-        "import { bench, run, do_not_optimize } from 'mitata'\n"
-        "bench('sort', () => do_not_optimize(Array.from({ length: 1e5 }, (_, i) => -i).sort()))\n"
-        "bench('throws', () => { throw new Error('as asked') })\n"
-        "await run({ format: { json: { debug: false } } })\n",
-    )
-    assert found.format.title.startswith("mitata")
-    (run_,) = json.loads((folder / "out").read_text())["benchmarks"][0]["runs"]
-    (sort,) = measured(found, "sort")
-    assert sort.metrics["time"].values == pytest.approx([sample / 1e9 for sample in run_["stats"]["samples"]])
-    assert failed(found) == [("throws", "it threw: as asked")]
 
 
 def test_benchmark_js(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
@@ -20,6 +21,8 @@ from gate.writing.phrases import unread
 
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
+_OURS = re.compile(r'\{"type": ?"[a-z]')
+"""How lines of measurements begin; k6 has types of its own."""
 R = TypeVar("R", Measured, Aggregate, Failed)
 N = TypeVar("N", bound=Measured | Failed)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
@@ -181,7 +184,7 @@ def _of_documents(source: Source, name: str) -> Reading | None:
 
 def why_unknown(source: Source) -> str:
     """Say why a source is in no format that is known, and what to do."""
-    if not source.is_folder and source.head.text.lstrip().startswith('{"type":'):
+    if not source.is_folder and _OURS.match(source.head.text.lstrip()):
         return "is a measurements file already: `perfgate decide` reads it as it is"
     if not source.is_folder and not source.head.data.strip():
         return "is empty"

@@ -239,19 +239,6 @@ def aggregate(
     )  # fmt: skip
 
 
-def statistics(
-    benchmark: str, metric: str, found: Mapping[str, Any], known: Mapping[str, str], *,
-    unit: str = "", scale: float = 1.0, labels: Mapping[str, str] | None = None,
-) -> Iterator[Aggregate | Failed]:  # fmt: skip
-    """Yield the statistics that a file gives as numbers, by the names that it has for them; once each."""
-    values: dict[str, float] = {}
-    for key, statistic in known.items():
-        if (value := number(found.get(key))) is not None:
-            values.setdefault(statistic, value)
-    for statistic, value in values.items():
-        yield aggregate(benchmark, metric, statistic, value, unit=unit, scale=scale, labels=labels)
-
-
 def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
     """Read a benchmark of a JSON document; one that is not of the shape has failed, and says what is wrong where.
 
@@ -269,10 +256,10 @@ def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
 
 def told_apart(results: Iterable[Result], again: str) -> Iterator[Result]:
     """Say of what a file has again under one name and labels what it is, as `Format.again` has it."""
-    return {"number": numbered, "process": _continued}.get(again, iter)(results)
+    return {"number": _numbered, "process": _continued}.get(again, iter)(results)
 
 
-def numbered(results: Iterable[Result]) -> Iterator[Result]:
+def _numbered(results: Iterable[Result]) -> Iterator[Result]:
     """Tell what a file has twice under one name and the same labels apart: by a label "number", from "2" on."""
     seen: Counter[Any] = Counter()
     for result in results:
@@ -323,9 +310,3 @@ def sampled(
         return Failed(benchmark=benchmark, status="not all of its samples are numbers", labels=own)
     metrics = {"time": Metric(unit="s", values=values)}
     return Measured(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)
-
-
-def threw(error: Any) -> str:
-    """Say what a benchmark of JavaScript threw: an Error becomes {} in JSON unless the user wrote its message."""
-    message = error.get("message") if isinstance(error, dict) else error
-    return f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"

@@ -34,14 +34,6 @@ GZIP = b"\x1f\x8b"
 """The first bytes of what is packed."""
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_STAMP = re.compile(
-    # `gh run view --log` writes job and step, GitLab the number of a stream, Kubernetes its name
-    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?(?:\x1b_bk;t=\d+\x07|"
-    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
-    r"(?: \d\d[OE][ +]?| std(?:out|err) [FP](?: |$)|[ \t]|$))",
-    re.ASCII,
-)
-"""What a CI's log has before each line."""
 
 
 class Head:
@@ -53,20 +45,9 @@ class Head:
 
     @cached_property
     def text(self) -> str:
-        """It as text, without a byte order mark, with plain newlines; what is no text replaced.
-
-        Colours, and the time that a log has before each of its lines, are left out.
-        """
+        """It as text, without a byte order mark and colours, with plain newlines; what is no text replaced."""
         text = _COLOUR.sub("", self.data.decode(_encoding(self.data), "replace"))
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        return "\n".join(_STAMP.sub("", line) for line in text.split("\n")) if self.is_log else text
-
-    @cached_property
-    def is_log(self) -> bool:
-        """Each of its lines begins with a time, as in the log of a CI."""
-        lines = [line for line in self.data.decode(_encoding(self.data), "replace").splitlines() if line.strip()]
-        # the last one may be cut off
-        return bool(lines) and all(map(_STAMP.match, lines[: max(1, len(lines) - 1)]))
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
     @cached_property
     def lines(self) -> list[str]:
@@ -154,35 +135,29 @@ class Source:
             return file.read()
 
     def bytes_lines(self) -> Iterator[bytes]:
-        """Yield its lines in UTF-8, without their ends, colours and times of a log; one after the other."""
+        """Yield its lines in UTF-8, without their ends and colours; one after the other."""
         encoding = _encoding(self.head.data)
         if encoding != "utf-8":
             yield from (text.encode() for text in self.lines())
             return
-        is_log = self.head.is_log
         with self._open() as file:
             for raw in self._placed(file):
                 line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
-                if is_log or b"\x1b" in line:
-                    line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+                if b"\x1b" in line:
+                    line = _COLOUR.sub("", line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
                 yield line
 
     def lines(self) -> Iterator[str]:
-        """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced."""
+        """Yield its lines as text, without their ends and colours; what is no text replaced."""
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
             for line in self._placed(text):
                 self.unended = line[-1:] != "\n"
-                yield self._bare(line.rstrip("\n"))
+                yield _COLOUR.sub("", line.rstrip("\n")) if "\x1b" in line else line.rstrip("\n")
 
     def _placed(self, lines: Iterable[T]) -> Iterator[T]:
         for self._line, line in enumerate(lines, 1):
             yield line
         self._line = None
-
-    def _bare(self, line: str) -> str:
-        """Leave colours out, and the time that a log has before each of its lines."""
-        own = _COLOUR.sub("", line) if "\x1b" in line else line
-        return _STAMP.sub("", own) if self.head.is_log else own
 
     def raw_lines(self) -> Iterator[str]:
         """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them."""
@@ -190,10 +165,9 @@ class Source:
             yield from self._placed(text)
 
     def text(self) -> str:
-        """Read all of it as text with plain newlines, without the times of a log."""
+        """Read all of it as text with plain newlines."""
         data = self.whole()
-        text = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
-        return "\n".join(map(self._bare, text.split("\n"))) if self.head.is_log else text
+        return data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
 
     def documents(self) -> list[Document]:
         """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
@@ -215,7 +189,7 @@ class Source:
             OutputError: it is no JSON, or not of the shape, named as `what` it should be.
         """
         self.taken_whole = True
-        is_plain = _encoding(self.head.data) == "utf-8" and not self.head.is_log
+        is_plain = _encoding(self.head.data) == "utf-8"
         try:
             return msgspec.json.decode(self.whole() if is_plain else self.text(), type=shape)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

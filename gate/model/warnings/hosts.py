@@ -124,12 +124,6 @@ class Rebooted(Event, frozen=True):
     says = "the machine was rebooted during the run"
 
 
-class KernelChanged(Event, frozen=True):
-    says = "the kernel changed from {was} to {now}"
-    was: str
-    now: str
-
-
 class Steal(Event, frozen=True):
     says = "the hypervisor took {share:share} of the CPU time that programs wanted (steal)"
     share: float
@@ -176,18 +170,6 @@ class ThermalThrottling(Event, frozen=True):
 class OutOfMemory(Event, frozen=True):
     says = "the kernel killed {processes:program} because memory ran out"
     processes: float
-
-
-class FrequencySetting(Event, frozen=True):
-    """A setting of the processors' frequency changed."""
-
-    setting: Literal["governor", "turbo"]
-    was: str | bool
-    now: str | bool
-
-    def _happened(self) -> str:
-        was, now = (("on" if value else "off") if isinstance(value, bool) else value for value in (self.was, self.now))
-        return f"{self.setting} changed from {was} to {now}"
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
@@ -259,20 +241,13 @@ class SeveralMachines(HostWarning, frozen=True):
         return f"host: measured on {count}, {every}; only the facts of the first are shown"
 
 
-class _OfSides(First, frozen=True):
+class SidesApart(First, frozen=True):
+    """Base and head were measured on different machines."""
+
     benchmarks: tuple[str, ...]
     """Names of the benchmarks; empty: all."""
     session: int | None
     """Number of the session, from 0; None: there is one."""
-
-    def where(self) -> str:
-        benchmarks = f"{joined(self.benchmarks)}: " if self.benchmarks else ""
-        return benchmarks + ("" if self.session is None else f"session {self.session}: ")
-
-
-class SidesApart(_OfSides, frozen=True):
-    """Base and head were measured on different machines."""
-
     base: Machines
     """The machines that measured base; empty: result files of another tool, which do not name them."""
     head: Machines
@@ -291,14 +266,6 @@ class SidesApart(_OfSides, frozen=True):
         shown = tuple({*self.base, *self.head})
         base, head = (_named(side, shown) for side in (self.base, self.head))
         measured = "; ".join([f"base was measured on {base}, head on {head}", *told])
-        return f"{self.where()}{measured}: the ratio also compares the machines"
-
-
-class SidesMixed(_OfSides, frozen=True):
-    """Base and head were each measured on the same several machines."""
-
-    machines: Machines
-
-    def _said(self) -> str:
-        names = _named(self.machines, self.machines)
-        return f"{self.where()}base and head were each measured on {names}: the values mix machines"
+        where = "" if self.session is None else f"session {self.session}: "
+        where = f"{joined(self.benchmarks)}: {where}" if self.benchmarks else where
+        return f"{where}{measured}: the ratio also compares the machines"

@@ -79,16 +79,6 @@ class MeasuredSeparately(First, frozen=True):
     )
 
 
-class RequestsFailed(First, frozen=True):
-    says = (
-        "{benchmark}: requests failed ({base:share} of base's, {head:share} of head's); times are of the others alone"
-    )
-    benchmark: str
-    base: float
-    """The share of base's requests that failed."""
-    head: float
-
-
 class ForeignValues(First, frozen=True):
     says = (
         "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
@@ -306,11 +296,6 @@ class SameCommit(First, frozen=True):
     says = (
         "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"
     )
-
-
-class ProvedInPart(First, frozen=True):
-    says = "{benchmarks:listed}: unaffected in some sessions and measured in others: only the values count"
-    benchmarks: tuple[str, ...]
 
 
 Perturbation = Literal["path", "environment"]

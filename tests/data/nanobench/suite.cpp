@@ -3,7 +3,6 @@
 #include <nanobench.h>
 
 #include <cstdint>
-#include <fstream>
 
 static std::uint64_t sum(std::uint64_t n) {
   std::uint64_t s = 1;
@@ -11,21 +10,10 @@ static std::uint64_t sum(std::uint64_t n) {
   return s;
 }
 
-static void render(char const* format, char const* file, ankerl::nanobench::Bench& bench) {
-  std::ofstream out(file);
-  bench.render(format, out);
-}
-
 int main() {
   ankerl::nanobench::Bench bench;
   bench.title("sums").epochs(5).minEpochIterations(10).warmup(1).batch(10).unit("byte").relative(true);
   bench.run("short | \"quoted\"; `ticks`", [] { sum(10); });
   bench.run("long", [] { sum(1000); });
-  render(ankerl::nanobench::templates::json(), "full.json", bench);
-  render(ankerl::nanobench::templates::csv(), "table.csv", bench);
-  render("[\n{{#result}}  {\"title\": \"{{title}}\", \"name\": \"{{name}}\", \"median(elapsed)\": {{median(elapsed)}},"
-         " \"medianAbsolutePercentError(elapsed)\": {{medianAbsolutePercentError(elapsed)}}}{{^-last}},{{/-last}}\n"
-         "{{/result}}]\n",
-         "medians.json", bench);
   ankerl::nanobench::Bench().epochs(5).epochIterations(2).run("two iterations", [] { sum(10); });
 }

@@ -3,7 +3,6 @@
 import io
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from gate.cli.main import main
@@ -21,32 +20,16 @@ FACTOR = "[study.factor]\nn = [1, 2]\n"
 READY = "[study.factor.NAME.SETTING.service] and [benchmark.service]"
 
 
-@pytest.fixture(params=["as msgspec words it", "as a later msgspec words it"])
-def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    convert = msgspec.convert
-
-    def reworded(raw: object, kind: type) -> object:
-        try:
-            return convert(raw, kind)
-        except msgspec.ValidationError:
-            raise msgspec.ValidationError("no") from None
-
-    if request.param.startswith("as a later"):
-        monkeypatch.setattr(msgspec, "convert", reworded)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ('[gate]\nthresold = "3%"', "perfgate.toml:2: gate.thresold: unknown key; did you mean threshold?"),
-        ("[gat]", "perfgate.toml:1: gat: unknown key; did you mean gate?"),
         ("[gate]\n\n# a comment\nthreshold = [\n  1,\n]", 'perfgate.toml:4: gate.threshold: expected a share such as "3%", got [1]'),
         ('[gate]\ninterval = "zz"', 'perfgate.toml:2: gate.interval: "zz" is not one of "auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared", "bootstrap", "bootstrap:RRN", "bootstrap:RNN", "bootstrap:FLAT", "bootstrap-bca", "bootstrap-bca:RRN", "bootstrap-bca:RNN", "bootstrap-bca:FLAT"'),
         ("[gate]\nconfidence = 95", "perfgate.toml:2: gate.confidence: expected a number below 1, got 95; write e.g. confidence = 0.95"),
         ('[plan]\nbuilds = "x"', 'perfgate.toml:2: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4}'),
         ('[gate]\ndetectable = "0%"', 'perfgate.toml:2: gate.detectable: write a size above 0, or "threshold"'),
         ('[gate]\ndetectable = "2%"', "perfgate.toml:2: gate.detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
-        ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"\ndetectable = "10%"\n[[override]]\ndetectable = "threshold"',
             'perfgate.toml:6: override[0].detectable: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"',
@@ -62,7 +45,6 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         ("[plan]\nmetrics = [1]", 'perfgate.toml:2: plan.metrics: expected a list of strings, got [1]; write e.g. metrics = ["time"]'),
         ('[[accept]]\nbenchmark = "a"\nup_to = "8%"\nuntil = "soon"\nreason = "x"', 'perfgate.toml:4: accept[0].until: expected a date, got "soon"; write e.g. until = 2026-12-31'),
         ('[[accept]]\nbenchmark = "a"\nup_to = "8%"\nuntil = 2026-12-31\nreason = ""', 'perfgate.toml:5: accept[0].reason: is empty; write e.g. reason = "new checksum, see #123"'),
-        ("[plan]\nbuilds = 0", "perfgate.toml:2: plan.builds: expected a whole number of 1 or more, got 0; write e.g. builds = {min = 4}"),
         ('[plan]\nbudget = "15x"', "perfgate.toml:2: plan.budget: 'x' in '15x' is not a unit of time: use \"s\", \"m\" or \"h\""),
         ("plan = 3", "perfgate.toml:1: plan: expected a table, got 3"),
         ("benchmark = 1", "perfgate.toml:1: benchmark: expected [[benchmark]] tables, got 1"),
@@ -77,7 +59,6 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
             "perfgate.toml:4: benchmark[0].metric: spawn measures nothing exact; exact is for counts and sizes of the other instruments",
         ),
         ("[build]\nsetup = []", "perfgate.toml:2: build.setup: is empty; leave the key out, or write a command"),
-        ('[build]\nrelink = " "', "perfgate.toml:2: build.relink: is empty; leave the key out, or write a command"),
         ('[build]\nwrite = ["a\\u0000"]', "perfgate.toml:2: build.write[0]: holds a NUL character"),
         ('[[override]]\nbenchmark = "a"\nmetric = "b"', 'perfgate.toml:1: override[0]: changes nothing; add e.g. threshold = "5%"'),
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
@@ -91,23 +72,17 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
             (f'[[benchmark]]\nname = "a"\ncommand = "x {{port}}"\n{line}', f"perfgate.toml:4: benchmark[0].{message}")
             for line, message in [
                 ('warmup = "no"', 'warmup: "no" is neither a whole number from 0 to 10,000,000 nor "auto"'),
-                ("warmup = -1", 'warmup: -1 is neither a whole number from 0 to 10,000,000 nor "auto"'),
                 ('cpus = "one"', 'cpus: "one" is not a list of processors: write 0, 2-3 or 0,2'),
-                ('cpus = "0-100000"', 'cpus: "0-100000" is not a list of processors: write 0, 2-3 or 0,2'),
                 ('column = "ms"', "column: is for the values instrument, not for spawn"),
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),
-                ('instrument = "common"', 'instrument: "common" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
                 ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
                 ('traits = {exact = true}', "traits: unknown key; did you mean metrics?"),
-                ('format = "hlog"', "format: is for the values instrument, not for spawn"),
-                ('format = "hlog"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
-                ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hlog, libtest, nanobench, values, vitest'),
+                ('format = "divan"', "format: is for the values instrument, not for spawn"),
+                ('format = "divan"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
+                ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, libtest, nanobench, values, vitest'),
                 ("warmup = 99999999999999999999", 'warmup: 99999999999999999999 is neither a whole number from 0 to 10,000,000 nor "auto"'),
                 ('timeout = "9000h"', "timeout: '9000h' is longer than a year"),
                 ('against = ""', 'against: is empty; write e.g. against = "./program"'),
-                ('same_output = "a\\u0000"', "same_output: holds a NUL character"),
-                ('load = {command = " "}', 'load.command: is empty; write e.g. command = "./program"'),
-                ('service = {command = ["a\\u0000"], ready = "log:x"}', "service.command[0]: holds a NUL character"),
                 ('service = {command = "s", ready = "udp:1"}', 'service.ready: "udp:1" begins with none of tcp:, http://, log:'),
                 ('service = {command = "s", ready = "log:"}', 'service.ready: "log:" has nothing after the colon'),
                 ('service = {command = "s", ready = "tcp:abc"}', 'service.ready: "tcp:abc": write tcp:{port}, tcp:8080 or tcp:HOST:8080'),
@@ -117,10 +92,8 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
                 ('column = {success = "ok"}\ninstrument = "values"', 'column: needs the key value; write e.g. value = "..."'),
                 ('column = ""\ninstrument = "values"', "column: is empty: name a column of the header line"),
                 ('service = {command = "s"}', 'service: needs ready = "tcp:PORT", "http://..." or "log:TEXT", which shows that it is up'),
-                ('prepare = ""', 'prepare: is empty; write e.g. prepare = "./program"'),
                 ('cleanup = "x"\ninstrument = "values"', "cleanup: is for spawn, which starts the command itself, not for values"),
                 ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values), not for spawn"),
-                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values), not for spawn"),
             ]
         ],
         (
@@ -130,7 +103,6 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         ("[plan]\nbuilds = " + "1" * 5000, "perfgate.toml: cannot be read: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits"),
         ("[plan]\nbuilds = " + "[" * 5000, "perfgate.toml: cannot be read: maximum recursion depth exceeded"),
         ("[plan]\nbudget = " + "1" * 400, "perfgate.toml:2: plan.budget: a number of that many digits is out of range"),
-        ("[gate]\nthreshold = " + "1" * 400, "perfgate.toml:2: gate.threshold: a number of that many digits is out of range"),
         ("x = [", "perfgate.toml:1: not valid TOML: Invalid value (`x`)"),
         ("[gate]\nwarn = 1\nwarn = 2", "perfgate.toml:3: not valid TOML: Cannot overwrite a value (`warn`)"),
         ("[gate]\n[plan]\n[gate]", "perfgate.toml:3: not valid TOML: Cannot declare ('gate',) twice (`[gate]`)"),
@@ -141,7 +113,6 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         ("[study.factor]\na = 1", 'perfgate.toml:2: study.factor.a: expected a list of strings or numbers or a table, got 1; write e.g. a = ["..."]'),
         ("[study.factor]\na = [1]", "perfgate.toml:2: study.factor.a: has 1 setting: a factor has two or more"),
         ("[study.factor]\na = [1, 2, 1]", "perfgate.toml:2: study.factor.a: has the setting 1 twice"),
-        ('[study.factor]\na = [1, "1"]', "perfgate.toml:2: study.factor.a: has the setting 1 twice"),
         ("[study.factor]\na = [1, nan]", "perfgate.toml:2: study.factor.a: nan is not a setting: write a finite number or a string"),
         ('[study.factor]\na = ["x", "y\\n"]', "perfgate.toml:2: study.factor.a: the setting 'y\\n' holds a control character"),
         ('[study.factor]\na = ["x", "{port}"]', 'perfgate.toml:2: study.factor.a: "{port}" holds {port}, which is replaced in commands, prefix and args only'),
@@ -153,22 +124,17 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         # what a setting gives
         ('[study.factor.a]\nx = {value = "{seed}"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.value: "{seed}" holds {seed}, which is replaced in commands, prefix and args only'),
         ('[study.factor.a]\nx = {prefix = [""]}\ny = {}', "perfgate.toml:2: study.factor.a.x.prefix: begins with an empty word: name the program to start"),
-        ('[study.factor.a]\nx = {args = ["\\u0000"]}\ny = {}', "perfgate.toml:2: study.factor.a.x.args[0]: holds a NUL character"),
         ('[study.factor.a]\nx = {env = {"A=B" = "1"}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.env."A=B": is not a name of an environment variable: it is empty, or holds = or NUL'),
-        ('[study.factor.a]\nx = {cpus = "3-1"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.cpus: "3-1": 3-1 ends before it starts'),
-        ('[study.factor.a]\nx = {service = {command = "s", ready = "udp:1"}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.service.ready: "udp:1" begins with none of tcp:, http://, log:'),
         # runners and sessions
         ("[study.factor.a]\nx = {session = []}\ny = {session = 1}", "perfgate.toml:2: study.factor.a.x.session: names no session: write a number, the first is 0"),
         ("[study.factor.a]\nx = {session = [1, 1]}\ny = {session = 0}", "perfgate.toml:2: study.factor.a.x.session: names a session twice"),
         *[(f"[study.factor.a]\nx = {{runner = {runner}}}\ny = {{runner = 'r'}}", 'perfgate.toml:2: study.factor.a.x.runner: names no runner: write "label", or ["label", "label"] that one runner has') for runner in ('""', "[]", '["a", " "]', '"a,b"')],
         ('[study.factor.a]\nx = {runner = "r", session = 0}\ny = {session = 1}', "perfgate.toml:2: study.factor.a.x: is bound to a runner and to a session: use one factor for runners and another for sessions"),
         ("[study.factor.a]\nx = {session = 0}\ny = {}", "perfgate.toml:3: study.factor.a.y: x is bound to a session and y to nothing: bind every setting of a factor alike"),
-        ('[study.factor.a]\nx = {session = 0}\ny = {runner = "r"}', "perfgate.toml:3: study.factor.a.y: x is bound to a session and y to a runner: bind every setting of a factor alike"),
         ('[study.factor.a]\nx = {runner = "r"}\ny = {runner = "s"}\n[study.factor.b]\nz = {runner = "r"}\nw = {runner = "s"}', "perfgate.toml:1: study.factor.a: no job measures a=x, b=w, which are bound to different runners: leave them out with study.exclude"),
         ("[study.factor.a]\nx = {session = 0}\ny = {session = 1}\n[study.factor.b]\nz = {session = [0, 1]}\nw = {session = 0}", "perfgate.toml:1: study.factor.a: no job measures a=y, b=w, which are bound to different sessions: leave them out with study.exclude"),
         # what cannot be together
         ('[study.factor.a]\nx = {}\ny = {cpus = "0"}\n[study.factor.b]\nz = {}\nw = {cpus = "1"}', "perfgate.toml:4: study.factor.b: a=y, b=w both give cpus: leave them out with study.exclude, or give it in one factor"),
-        ('[study.factor.a]\nx = {}\ny = {env = {K = "0"}}\n[study.factor.b]\nz = {}\nw = {env = {K = "1"}}', "perfgate.toml:4: study.factor.b: a=y, b=w both give env K: leave them out with study.exclude, or give it in one factor"),
         # counts
         (f"{TWO}[study]\nreplicates = 0", "perfgate.toml:5: study.replicates: expected a whole number of 1 or more, got 0; write e.g. replicates = 5"),
         (f"{TWO}[study]\nreplicates = 2\nbuilds = 3", "perfgate.toml:6: study.builds: 3 rounds cannot share 2 replicates: at most one build a replicate"),
@@ -190,9 +156,7 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
             (f"{BENCHMARK}[study]\n{key} = 3\n{FACTOR}", f"perfgate.toml:5: study.{key}: unknown key; {said}")
             for key, said in (
                 *((key, f"did you mean {right}?") for key, right in (
-                    ("budjet", "budget"), ("Budget", "budget"), ("bduget", "budget"), ("replicate", "replicates"),
-                    ("replicats", "replicates"), ("factors", "factor"), ("excludes", "exclude"), ("treatment", "treatments"),
-                    ("response", "responses"), ("benchmark", "benchmarks"), ("iteration", "iterations"),
+                    ("Budget", "budget"), ("bduget", "budget"), ("factors", "factor"), ("treatment", "treatments"),
                 )),
                 ("sample_size", "write plan.builds, and plan.starts of each"),
                 ("benchmark_max_time", "write plan.budget: how often is found out within it"),
@@ -203,7 +167,6 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
             )
         ],
         (f"[studies]\n{BENCHMARK}", "perfgate.toml:1: studies: unknown key; did you mean study?"),
-        (f"[stduy]\n{BENCHMARK}", "perfgate.toml:1: stduy: unknown key; did you mean study?"),
         (f"[factor]\nn = [1]\n{BENCHMARK}", "perfgate.toml:1: factor: unknown key; factor is a key of [study]"),
         (
             f"[plan]\nreplicates = 3\n{BENCHMARK}",
@@ -247,7 +210,7 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
                 f"perfgate.toml:5: study.factor.m.a.{key}: unknown key; did you mean {right}?",
             )
             for key, right in (
-                ("environment", "env"), ("buildenv", "build_env"), ("arg", "args"), ("cpu", "cpus"), ("server", "service"),
+                ("environment", "env"), ("buildenv", "build_env"), ("server", "service"),
             )
         ],
         (
@@ -256,15 +219,13 @@ def words_of_msgspec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         ),
     ],
 )  # fmt: skip
-@pytest.mark.usefixtures("words_of_msgspec")
 def test_errors(text: str, message: str) -> None:
     assert error(text) == message
 
 
-@pytest.mark.parametrize("key", ["seed", "randomize", "x", "colour"])
-def test_what_is_like_nothing_gets_the_list(key: str) -> None:
-    said = error(f"{BENCHMARK}[study]\n{key} = 3\n{FACTOR}")
-    assert said.startswith(f"perfgate.toml:5: study.{key}: unknown key; known here: factor, ")
+def test_what_is_like_nothing_gets_the_list() -> None:
+    said = error(f"{BENCHMARK}[study]\ncolour = 3\n{FACTOR}")
+    assert said.startswith("perfgate.toml:5: study.colour: unknown key; known here: factor, ")
 
 
 @pytest.mark.parametrize(
@@ -276,13 +237,11 @@ def test_what_is_like_nothing_gets_the_list(key: str) -> None:
             "plan.replicates: unknown key; replicates is a key of [study]",
         ),
         ("studdy.replicates=3", "did you mean study.replicates=3?"),
-        ("replicates=3", "did you mean study.replicates=3?"),
         ("replicats=3", "did you mean study.replicates=3?"),
         ("budget=1h", "did you mean plan.budget=1h or study.budget=1h?"),
         ("study.plan.builds=3", "did you mean plan.builds=3?"),
         ("study.budget", "did you mean study.budget=VALUE?"),
         ("benchmark.command=x", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
-        ("=", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
         ("a.b.c.d=1", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
     ],
 )

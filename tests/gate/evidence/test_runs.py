@@ -15,12 +15,12 @@ from gate.model import SIDES, Evidence, Memory
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, UnfitHost
 from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
-from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
+from gate.model.warnings.setup import MemoryOfOneSession
 from tests.support.lines import builds, execution, text
 
 ONE = [[[1.0], [2.0]], [[3.0], [4.0]]]
 CONFIG = {"plan": {"builds": 2, "executions": 2}, "build": {"command": "make"}}
-MEMORY = msgspec.to_builtins(Memory(findings=[], contrast_nu=None, build_nu=None, unused=[MemoryOfOneFile()]))
+MEMORY = msgspec.to_builtins(Memory(findings=[], contrast_nu=None, build_nu=None, unused=[MemoryOfOneSession()]))
 
 
 def run_line(benchmarks: str = "", **more: Any) -> dict[str, Any]:
@@ -275,8 +275,11 @@ M, N = of_host("m"), of_host("n")
     ("contents", "why"),
     [
         ([[run_line("x", memory=MEMORY, **M), *both("x")]], None),
-        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, memory=MEMORY, **N)], MemoryOfOneFile()),
-        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, **M)], MemoryOfOneFile()),
+        (
+            [part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, memory=MEMORY, **N)],
+            MemoryOfOneSession(),
+        ),
+        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, **M)], MemoryOfOneSession()),
         ([[run_line("x", memory=MEMORY, **M), *both("x"), *both("x", 1)]], MemoryOfOneSession()),
         ([part("x", "1/1", s, memory=MEMORY, **M) for s in (0, 1)], MemoryOfOneSession()),
     ],

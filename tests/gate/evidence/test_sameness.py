@@ -8,7 +8,7 @@ from gate.config.types import BuildTable, Config
 from gate.evidence.runs import EvidenceError
 from gate.evidence.sameness import layouts_of, shuffled
 from gate.model import SIDES, Build, Evidence, Layouts
-from gate.model.warnings.measured import ProvedInPart, RoundsShort, SameCommit
+from gate.model.warnings.measured import RoundsShort, SameCommit
 from tests.gate.evidence.test_runs import both, gathered, run_line, statuses
 from tests.support.lines import execution
 
@@ -89,7 +89,6 @@ def test_what_is_warned_of() -> None:
     for lines, told in (([same("x")], True), (both("x"), True)):
         assert (SameCommit() in gathered([run_line("x", **ONE), *lines]).warnings) is told
     assert SameCommit() not in gathered([run_line("x", **DIRTY), same("x")]).warnings
-    assert ProvedInPart(("x",)) in gathered(job("x", 0, proves="x"), job("x", 1, measures="x")).warnings
 
 
 @pytest.mark.parametrize("lines", [both("x"), [execution("base", [1.0], benchmark="x/one", suite="x")]])

@@ -9,7 +9,7 @@ import pytest
 
 from gate.cli.listing import result_formats
 from gate.evidence.foreign import named
-from gate.formats import adapter, asv, mitata
+from gate.formats import adapter, asv, divan
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.result import Result
 from gate.formats.parts.source import Source
@@ -71,13 +71,20 @@ UNREAD = {
     "ghz": '{"date":"2026-11-25T17:57:11Z","endReason":"normal","options":{"call":"a.B.c"},"count":1,"average":5,'
     '"fastest":5,"slowest":5,"rps":100,"details":[{"timestamp":"2026-11-25T17:57:11Z","latency":5,"status":"OK"}]}',
     "a custom tool of github-action-benchmark": '[{"name": "a", "unit": "ms", "value": 1.5}]',
-    "HdrHistogram's percentiles": "       Value     Percentile TotalCount 1/(1-Percentile)\n\n 1.5 0.0 1 1.00\n",
+    "HdrHistogram's log": "#[Histogram log format version 1.3]\n0.1,1.0,2.0,HISTFAAAACF42pNpmSzMwMDA\n",
     "hey": "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n1,0,0,0,1,0,200,0",
     "JMH's table": "Benchmark  Mode  Cnt  Score   Error  Units\nA.b        avgt    5  1.234 ± 0.1  us/op\n",
     "JMH's log": "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\nIteration   1: 3.2 us/op\n",
     "Locust": '[{"name": "/", "method": "GET", "num_requests": 1, "response_times": {"5": 1}}]',
     "ReBench": "#!rebench -D x.conf\ninvocation\titeration\tvalue\tunit\tcriterion\tbenchmark\n1\t1\t5\tms\ttotal\tSum\n",
-    "vegeta's binary results": "\x7f\x03\x01\x01\x06Result\x01\x06Latency\x01BytesOut",
+    "nanobench's JSON": '{"results": [{"title": "t", "name": "a", "median(elapsed)": 1e-9}]}',
+    "k6's points": '{"type":"Point","metric":"http_reqs","data":{"time":"2026-01-01T00:00:00Z","value":1,"tags":{}}}\n',
+    "JMeter": "timeStamp,elapsed,label,responseCode,success\n1,10,a,200,true\n",
+    "wrk": "Running 2s test @ http://h/x\n  2 threads and 4 connections\n    Latency     1.30ms   7.30ms   1.05m    92.40%\n",
+    "mitata": '{"benchmarks": [{"alias": "a", "kind": "fn", "runs": [{"stats": {"avg": 1.0}}]}]}',
+    "tinybench": '[{"name": "a", "result": {"hz": 5, "period": 2.0, "samples": [1.0, 3.0]}}]',
+    "vegeta": '{"attack":"a","seq":0,"code":200,"timestamp":"2026-01-01T00:00:00Z","latency":5,"bytes_out":0,"bytes_in":6}\n',
+    "oha": '{"summary": {"successRate": 1.0, "total": 1.0}, "latencyPercentiles": {"p50": 0.1}}',
 }
 """What once was read, or might be thought to be."""
 
@@ -146,12 +153,9 @@ def data_js(keys: str) -> str:
     ("wanted", "text"),
     [
         ("libtest", '{"log":"' + r"test a ... ok\n" * 40_000 + ' bench: nothing"}\n'),
-        ("vegeta", "Bucket         #  %  Histogram\n[4ms," + " " * 200_000 + "x\n"),
-        ("github_action_benchmark", data_js('"unit":"s","range":"1' + " " * 200_000 + 'x"')),
-        ("github_action_benchmark", data_js('"unit":"s","range":"' + "1" * 200_000 + 'x"')),
         ("github_action_benchmark", data_js('"unit":"' + "1 " * 100_000 + "a" + " " * 200_000 + 'x"')),
     ],
-    ids=["quoted log", "bucket", "range, spaces", "range, digits", "unit"],
+    ids=["quoted log", "unit"],
 )
 def test_a_long_run_where_a_value_is_expected(wanted: str, text: str) -> None:
     for name in (wanted, None):
@@ -169,15 +173,8 @@ def test_what_no_reader_expects_is_one_line() -> None:
     ("file", "why"),
     [
         ("hyperfine/sleep.json", "hyperfine's JSON is cut off: copy the file again, or measure again"),
-        ("nanobench/full.json", "nanobench's JSON is cut off"),
         ("google_benchmark/repetitions.json", "Google Benchmark's JSON is cut off"),
         ("github_action_benchmark/data.js", "which the action writes as JSON, is cut off"),
-        ("k6/points.jsonl", "is no point of k6"),
-        ("k6/points.csv", "is no point of k6"),
-        ("vegeta/encoded.jsonl", "is no result of vegeta"),
-        ("jmeter/plain.csv", "cells instead of"),
-        ("oha/rows.csv", "cells instead of"),
-        ("hlog/tags.hlog", "a damaged histogram"),
     ],
 )
 def test_a_file_that_is_cut_off_is_refused(file: str, why: str) -> None:
@@ -195,10 +192,10 @@ def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
                 raise error("of\nwhat")
         yield from ()
 
-    monkeypatch.setattr(mitata, "read", stumbles)
+    monkeypatch.setattr(divan, "read", stumbles)
     with pytest.raises(UserError) as caught:
-        read(Source("x.txt", None, b"a\nb\n"), "mitata")
-    assert str(caught.value).startswith("x.txt: mitata: line 2: something in it is not as the tool writes it: ")
+        read(Source("x.txt", None, b"a\nb\n"), "divan")
+    assert str(caught.value).startswith("x.txt: divan: line 2: something in it is not as the tool writes it: ")
     assert str(caught.value).isprintable()
 
 
@@ -212,9 +209,9 @@ def test_what_recognition_stumbles_over_and_a_lack_of_memory(monkeypatch: pytest
     # it is no file of the tool; memory says nothing of the file
     monkeypatch.setattr(asv, "recognises", stumbles)
     assert recognised(Source("x", None, b"BenchmarkA 1 2 ns/op\n")) == "go_bench"
-    monkeypatch.setattr(mitata, "read", lacks)
+    monkeypatch.setattr(divan, "read", lacks)
     with pytest.raises(MemoryError):
-        of_text("{}", "mitata")
+        of_text("{}", "divan")
 
 
 LARGE = "1" + "0" * 400
@@ -225,7 +222,6 @@ LARGE = "1" + "0" * 400
     [
         ("hyperfine", '{"results":[{"command":"c","measurements":[{"time_wall_clock":{"unit":"second"}}]}]}', "1 of 1 runs have no"),
         ("hyperfine", '{"results":[{"command":"c","measurements":[{"time_wall_clock":[1]}]}]}', "results[0]: Expected object"),
-        ("nanobench", '[{"name":"c","median(elapsed)":1,"measurements":[{"elapsed":' + LARGE + "}]}]", "inf in 'time' is not"),
         ("google_benchmark", '{"context":{},"benchmarks":[{"name":"c","real_time":' + LARGE + ',"cpu_time":1}]}', "its real_time is 1000"),
     ],
 )  # fmt: skip
@@ -242,11 +238,8 @@ def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> 
     assert found.about.host == {"cpu": "\\udc00"}
 
 
-@pytest.mark.parametrize(
-    "file", ["oha/summary.txt", "wrk/two-runs.txt", "divan/tree.txt", "vegeta/report.txt", "callgrind/plain.txt"]
-)
-def test_what_is_printed_again_is_of_another_process(file: str) -> None:
-    text = f"{(DATA / file).read_text().rstrip()}\n"
+def test_what_is_printed_again_is_of_another_process() -> None:
+    text = f"{(DATA / 'divan/tree.txt').read_text().rstrip()}\n"
     once, twice = (of_text(own).results for own in (text, text + text))
     assert {each.execution for each in once} == {0}
     assert sorted(each.execution for each in twice) == [0] * len(once) + [1] * len(once)

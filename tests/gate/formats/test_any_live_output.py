@@ -18,7 +18,6 @@ from gate.formats import (
     divan,
     go_bench,
     google_benchmark,
-    hlog,
     hyperfine,
     jmh,
     libtest,
@@ -31,7 +30,7 @@ from gate.formats import (
 )
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
-from tests.gate.formats.test_csv_column import HEY, K6, jmeter
+from tests.gate.formats.test_csv_column import K6, jmeter
 from tests.gate.formats.test_csv_column import parse as csv_of
 from tests.gate.formats.test_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
@@ -39,7 +38,6 @@ from tests.support.mangled import mangled
 from tests.support.seeds import some
 
 DATA = Path(__file__).parents[2] / "data"
-UNITS = dict.fromkeys(("time", "read", "write"), "ns")
 
 
 def text(data: bytes) -> str:
@@ -59,11 +57,9 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "divan": ([DIVAN.encode()], lambda data: divan.LIVE(data, {})),
     "go": (captured("go/*.txt"), lambda data: go_bench.suite(data, several=False)),
     "google-benchmark": (captured("google-benchmark/*.json"), lambda data: suite(google_benchmark, data)),
-    "hdr": (captured("hdr/*.hlog"), lambda data: hlog.is_log(data) and hlog.LIVE(data, UNITS)),
     "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),
     "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
     "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
-    "hey": ([HEY], lambda data: csv_of(data, "response-time", {})),
     "jmeter": ([jmeter(), jmeter("buy")], lambda data: csv_of(data, "elapsed", {"latency": None})),
     "jmh": (captured("jmh/*.json"), lambda data: suite(jmh, data)),
     "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),

@@ -7,7 +7,17 @@ import msgspec
 import pytest
 
 from gate.formats.parts.output import Written, why_unusable, written
-from gate.formats.parts.result import About, Aggregate, Failed, LeftOut, Measured, Result, aggregate, checked, numbered
+from gate.formats.parts.result import (
+    About,
+    Aggregate,
+    Failed,
+    LeftOut,
+    Measured,
+    Result,
+    aggregate,
+    checked,
+    told_apart,
+)
 from gate.model import Metric
 
 
@@ -59,7 +69,7 @@ def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
 
 def test_what_is_there_twice_is_numbered() -> None:
     one, other = (Aggregate(benchmark="a", metric="time", statistic=name, value=1) for name in ("mean", "p50"))
-    found = numbered([About(), one, other, one, other])
+    found = told_apart([About(), one, other, one, other], "number")
     labels = [each.labels for each in found if not isinstance(each, (About, LeftOut))]
     assert labels == [{}, {}, {"number": "2"}, {"number": "2"}]
 

@@ -1,4 +1,4 @@
-"""Catch2's tables and XML, Google Benchmark's files, nanobench's JSON, CSV and tables."""
+"""Catch2's tables and XML, Google Benchmark's files, nanobench's tables."""
 
 import json
 from array import array
@@ -12,7 +12,7 @@ from gate.formats.parts.live import suite
 from gate.formats.parts.output import Series, Suite
 from gate.formats.parts.reading import Reading, recognised
 from gate.formats.parts.source import Source
-from tests.support.foreign import DATA, failed, of, of_file, of_text, told
+from tests.support.foreign import DATA, failed, of_file, of_text, told
 
 # --- Catch2 -----------------------------------------------------------------------------------------------------------
 
@@ -137,7 +137,6 @@ def test_what_a_file_of_google_benchmark_says_of_itself() -> None:
     }
     assert about.host == {**host, "hostname": "host", "mhz_per_cpu": 2596}
     assert of_file("google_benchmark/1.9.5.json").about.tool == "Google Benchmark 1.9.5"
-    assert of_file("google_benchmark/aborted.csv").about.host == {**host, "mhz_per_cpu": 2596.15}
 
 
 def test_aggregates_of_google_benchmark_are_read_where_there_is_nothing_else() -> None:
@@ -150,35 +149,6 @@ def test_aggregates_of_google_benchmark_are_read_where_there_is_nothing_else() -
     mean = found.aggregates[0]
     assert (mean.metric, mean.unit, mean.count) == ("time", "s", 3)
     assert (mean.value, mean.sd) == pytest.approx((21.71680597044319e-9, 17.907603552823733e-9), rel=1e-12)
-
-
-def test_csv_of_google_benchmark() -> None:
-    copy, more = (found := of_file("google_benchmark/aborted.csv")).measured
-    assert (copy.benchmark, more.benchmark, found.aggregates) == ("Copy/1024", "Copy/4096", [])
-    assert copy.metrics["time"].values == pytest.approx([47.5565e-9, 28.4092e-9, 12.8043e-9])
-    assert more.metrics["bytes_per_second"].better == "higher"
-    mean, *_ = of_file("google_benchmark/aggregates.csv").aggregates
-    assert (mean.benchmark, mean.statistic) == ("Copy/1024", "mean")
-    assert (mean.value, mean.sd) == pytest.approx((11.8963e-9, 0.64091e-9))
-    # columns before the name, and an error
-    found = of_text(
-        "engine,name,iterations,real_time,cpu_time,time_unit,label,error_occurred,error_message\n"
-        'a,"x, y",10,2,3,us,,,\na,"broken",,,,,,true,"no, file"\n'
-    )
-    assert [(each.benchmark, list(each.metrics["time"].values)) for each in found.measured] == [("x, y", [2e-6])]
-    assert failed(found) == [("broken", "no, file")]
-
-
-def test_the_printed_table_of_google_benchmark() -> None:
-    found = of_file("google_benchmark/table.txt")
-    assert {each.benchmark: each.metrics["time"].values for each in found.measured} == {
-        "Copy/1024": pytest.approx([627e-9, 10.9e-9]),
-        "Linear/64": pytest.approx([7.85e-9, 30.9e-9]),
-        "Linear/512": pytest.approx([65.3e-9, 66.2e-9]),
-    }
-    assert found.measured[0].metrics["cpu_time"].values == pytest.approx([12.1e-9, 10.9e-9])
-    assert {each.benchmark for each in found.aggregates} == {"Summary/repeats:2"}
-    assert failed(found) == [("Counters/threads:2", "its time is printed as 0.000 ms"), ("Broken", "no such file:")]
 
 
 def test_rows_of_google_benchmark_that_are_aggregates_skipped_or_bad() -> None:
@@ -249,34 +219,14 @@ def test_counters_of_some_repetitions_and_cpu_time_where_another_time_counts() -
 QUOTED = 'sums/short | "quoted"; `ticks`'
 
 
-def test_epochs_of_nanobench_are_iterations_and_batches_are_divided() -> None:
-    short, long = of_file("nanobench/full.json").measured
-    assert (short.benchmark, long.benchmark, short.labels) == (QUOTED, "sums/long", {"unit": "byte"})
-    assert {name: metric.unit for name, metric in short.metrics.items()} == {"time": "s"}
-    # of a byte: the file has the times of 10
-    assert short.metrics["time"].values == pytest.approx(
-        [3.07411986118066e-10, 3.01511917148017e-10, 3.40922973867415e-10, 3.12305178101262e-10, 3.00492135890957e-10]
-    )
-
-
 def test_medians_of_nanobench() -> None:
-    for name in ("table.csv", "table.md"):
-        short, long, *_ = of_file(f"nanobench/{name}").aggregates
-        assert (short.benchmark, long.benchmark, short.labels) == (QUOTED, "sums/long", {"unit": "byte"})
-        assert (short.metric, short.statistic, short.unit, short.sd) == ("time", "median", "s", None)
-        assert (short.value, long.value) == pytest.approx((3.07411986118066e-10, 5.31569809069212e-08), rel=1e-9)
+    short, long, *_, last = of_file("nanobench/table.md").aggregates
+    assert (short.benchmark, long.benchmark, short.labels) == (QUOTED, "sums/long", {"unit": "byte"})
+    assert (short.metric, short.statistic, short.unit, short.sd) == ("time", "median", "s", None)
+    assert (short.value, long.value) == pytest.approx((3.07411986118066e-10, 5.31569809069212e-08), rel=1e-9)
     # the default title is left out, and warnings hide no row
-    last = of_file("nanobench/table.md").aggregates[-1]
     assert last.benchmark == "two iterations"
     assert last.value == pytest.approx(15e-9)
-    # a template of one's own, which leaves the batch out
-    short, long = of_file("nanobench/medians.json").aggregates
-    assert (short.benchmark, long.benchmark, long.labels) == (QUOTED, "sums/long", {})
-    assert short.value == pytest.approx(3.07411986118066e-09)
-    # numbers as C++ writes them
-    text = '{"results": [{"title": "t", "name": "a", "median(elapsed)": 1e-9, "x": -nan}]}'
-    assert recognised(Source("x", None, text.encode())) == "nanobench"
-    assert of_text(text).aggregates[0].value == 1e-9
 
 
 def test_slow_benchmarks_of_nanobench_take_the_time_that_has_more_digits() -> None:
@@ -289,22 +239,3 @@ def test_slow_benchmarks_of_nanobench_take_the_time_that_has_more_digits() -> No
     assert {each.benchmark: each.value for each in of_text(text).aggregates} == pytest.approx({"fib": 1886.65634})
     for other in ("| req | req/s | total | name\n", "|  a/op | op/s | b | `x`\n", "a | b\n"):
         assert recognised(Source("x", None, other.encode())) is None
-
-
-def test_counters_and_complexities_of_nanobench() -> None:
-    epoch = {"elapsed": 2e-9, "instructions": 8, "branchmisses": 0}
-    sizes: list[dict[str, Any]] = [
-        {"name": "a", "batch": 2, "complexityN": n, "measurements": [epoch, epoch]} for n in (10, 20)
-    ]
-    bad: list[dict[str, Any]] = [{"name": "b", "complexityN": -1, "measurements": [{"elapsed": 1}, {}]}]
-    bad.append({"name": "c", "median(elapsed)": -1})
-    found = of_text(json.dumps({"results": [{"title": "benchmark", **each} for each in (*sizes, *bad)]}))
-    assert [(each.benchmark, each.labels) for each in found.measured] == [
-        ("a", {"complexityN": "10"}),
-        ("a", {"complexityN": "20"}),
-    ]
-    assert {metric: of(found, "a", metric, complexityN="10") for metric in found.measured[0].metrics} == {
-        "time": [1e-9, 1e-9],
-        "instructions": [4, 4],
-    }
-    assert failed(found) == [("b", "an epoch has no time"), ("c", "median: -1 in 'time' is below 0")]

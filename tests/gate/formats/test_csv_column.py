@@ -58,7 +58,7 @@ def test_rows_are_read_in_their_order_and_no_rows_give_nothing() -> None:
 
 
 PRINTS = Path(__file__).parents[2] / "data" / "printed"
-JMETER, K6, HEY, OHA = ((PRINTS / f"{name}.csv").read_bytes() for name in ("jmeter", "k6", "hey", "oha"))
+JMETER, K6 = ((PRINTS / f"{name}.csv").read_bytes() for name in ("jmeter", "k6"))
 
 
 def success(share: float) -> Series:
@@ -80,8 +80,6 @@ def jmeter(label: str = "home") -> bytes:
             {"size": None, "success": None},
             {"size": Series("B", [900, 900]), "success": success(2 / 3)},
         ),
-        (HEY, "response-time", {}, {"time": Series("s", [0.05]), "success": success(0.5)}),
-        (OHA, "request-duration", {"latency": None}, {"latency": Series("s", [0.0025]), "success": success(0.5)}),
         (
             K6,
             "metric_value",

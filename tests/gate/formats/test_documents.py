@@ -54,7 +54,7 @@ def row(name: str, **keys: object) -> str:
 
 def test_each_reader_of_json_is_among_them() -> None:
     assert {file.parent.name for file in DOCUMENTS} == set(UNREADABLE) | {
-        "asv", "criterion", "github_action_benchmark", "google_benchmark", "hyperfine", "jmh"
+        "asv", "github_action_benchmark", "google_benchmark", "hyperfine", "jmh"
     }  # fmt: skip
 
 
@@ -67,16 +67,6 @@ def test_lines_around_a_document_change_nothing(file: Path) -> None:
     assert said(of_text(around)) == said(of_text(around, file.parent.name)) == expected
     windows = b"\xef\xbb\xbf" + around.replace("\n", "\r\n").encode()
     assert said(read(Source("x", None, windows))) == expected
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
-@pytest.mark.parametrize("before", ["", PREAMBLE])
-def test_the_times_of_a_log_change_nothing(file: Path, before: str) -> None:
-    text = file.read_text()
-    log = "".join(f"2026-11-20T08:00:01.1234567Z {line}\n" for line in f"{before}{text}".splitlines())
-    assert recognised(Source("x", None, log.encode())) == file.parent.name
-    assert said(of_text(log)) == said(read_alone(file))
 
 
 @pytest.mark.parametrize("file", [file for file in DOCUMENTS if file.parent.name != "gungraun"], ids=ids)
@@ -181,19 +171,6 @@ def test_strings_keep_what_looks_like_a_number() -> None:
 
 
 UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
-    "benchmark_js": (
-        [
-            {"name": "a", "stats": {"sample": [1.0]}},
-            {"name": "b", "stats": {}},
-            None,
-            {"name": "c", "stats": {"sample": [None]}},
-        ],
-        [
-            ("b", "no sample in the file"),
-            (None, "benchmark 2: Expected object, got null"),
-            ("c", "not all of its samples are numbers"),
-        ],
-    ),
     "benchmarkdotnet": (
         {"HostEnvironmentInfo": {}, "Benchmarks": [{"FullName": "A.B", "Statistics": "x"}, 4]},
         [
@@ -204,25 +181,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
     "gungraun": (
         {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
         [("a::b::c", "no counts that perfgate can read in its summary")],
-    ),
-    "k6": (
-        {
-            "root_group": {},
-            "metrics": {"http_req_failed": {"value": None}, "iteration_duration": None, "vus": {"value": 1}},
-        },
-        [(name, "its summary has no number") for name in ("http_req_failed", "iteration_duration")],
-    ),
-    "mitata": (
-        {"benchmarks": [{"alias": "a", "kind": "fn", "runs": [None]}, {"alias": "b", "runs": []}, 5]},
-        [
-            (None, "benchmarks[0].runs[0]: Expected object, got null"),
-            ("b", "it threw an error"),
-            (None, "benchmarks[2]: Expected object, got int"),
-        ],
-    ),
-    "oha": (
-        {"summary": {"successRate": 1}, "statusCodeDistribution": {"200": 2}},
-        [("requests", "no times in the file")],
     ),
     "pyperf": (
         {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
@@ -240,18 +198,6 @@ UNREADABLE: dict[str, tuple[object, list[tuple[str | None, str]]]] = {
             ("a", "benchmarks[0]: Expected float | null, got str - at $.stats.mean"),
             ("b", "1 of 2 rounds have null for a time"),
         ],
-    ),
-    "tinybench": (
-        [{"name": "a", "latency": {"critical": 1, "df": 1}}, {"hz": 1}, None],
-        [
-            ("a", "no values: it failed, or did not run"),
-            ("task 2", "no values: it did not run"),
-            (None, "task 3: Expected object, got null"),
-        ],
-    ),
-    "vegeta": (
-        {"latencies": {"mean": None, "50th": -1}, "bytes_in": {}, "requests": 3},
-        [("requests", "no latencies in the report")],
     ),
     "vitest": (
         {

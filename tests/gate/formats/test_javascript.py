@@ -1,122 +1,23 @@
-"""What benchmark.js, mitata, tinybench and vitest print and write, of each of their versions."""
+"""What benchmark.js prints and vitest writes, of each of its versions."""
 
 import json
 
 import pytest
 
-from gate.formats import tinybench
-from gate.formats.parts.source import Source
-from tests.support.foreign import aggregates, failed, measured, of, of_file, of_text
+from tests.support.foreign import aggregates, of, of_file, of_text
 
 # --- benchmark.js -----------------------------------------------------------------------------------------------------
 
 
-def test_benchmark_js_prints_rates_and_its_suites_have_samples() -> None:
+def test_benchmark_js_prints_rates() -> None:
     found = of_file("benchmark_js/suite.txt")
     assert [a.benchmark for a in found.aggregates] == ["regex#test", "a x b", "slow"]
     rate = aggregates(found, "regex#test", "throughput")["mean"]
     assert (rate.value, rate.unit, rate.better, rate.count, rate.confidence) == (32013450, "1/s", "higher", 7, 0.95)
     assert (rate.low, rate.high) == pytest.approx((32013450 * 0.7401, 32013450 * 1.2599))
-    suite = of_file("benchmark_js/suite.json")
-    assert len(of(suite, "regex#test")) == 7
-    assert measured(suite, "slow")[0].metrics["time"].values[0] == 0.0037188640666666667
-    assert [f.benchmark for f in suite.failed] == ["throws"]
     # lines of others are passed over
     text = "hello x 3 ops\n> a x b x 81.61 ops/sec ±1.70% (1 run sampled)\nFastest is a\n"
     assert [(a.benchmark, a.value, a.count) for a in of_text(text).aggregates] == [("> a x b", 81.61, 1)]
-
-
-# --- mitata -----------------------------------------------------------------------------------------------------------
-
-
-def test_mitata_has_samples_in_ns_with_arguments_as_labels() -> None:
-    found = of_file("mitata/mitata-1.json")
-    (small,) = measured(found, "fill(8)")
-    time = small.metrics["time"]
-    assert (time.unit, time.better, time.values[0]) == pytest.approx(("s", "lower", 39.83447265625e-9))
-    assert [(m.benchmark, m.labels) for m in found.measured] == [
-        ("sort", {}),
-        ("fill(8)", {"n": "8"}),
-        ("fill(64)", {"n": "64"}),
-        ("inner", {"group": "g"}),
-    ]
-    assert found.about.host == {"cpu": "AMD EPYC", "arch": "x64-linux", "runtime": "node", "version": "20.20.2"}
-    # memory stands beside it without values
-    heap = aggregates(found, "sort", "heap")
-    assert (heap["mean"].unit, heap["mean"].value) == pytest.approx(("B", 943.7026339285715))
-    assert [(*pair, f.labels) for pair, f in zip(failed(found), found.failed, strict=True)] == [
-        ("throws", "it threw: as asked", {"group": "g"})
-    ]
-
-
-def test_mitata_without_samples_has_statistics() -> None:
-    stats = {
-        "kind": "fn",
-        "samples": None,
-        "avg": 20.0,
-        "p50": 10.0,
-        "p999": 90.0,
-        "counters": {"cycles": {"avg": 5.0}},
-    }
-    run = {"name": "a", "args": {}, "stats": stats}
-    found = of_text(json.dumps({"benchmarks": [{"alias": "a", "kind": "static", "group": 0, "runs": [run]}]}), "mitata")
-    values = {name: each.value for name, each in aggregates(found, "a").items()}
-    assert values == pytest.approx({"mean": 2e-8, "p50": 1e-8, "p99.9": 9e-8})
-    assert aggregates(found, "a", "cycles")["mean"].value == 5
-
-
-# --- tinybench --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("file", "first", "host"),
-    [
-        ("results-2.json", 0.0006609999999795946, {}),
-        ("results-3.json", 0.0007010000000207128, {"runtime": "node", "version": "20.20.2"}),
-        ("results-5.json", 0.00036, {"runtime": "node", "version": "20.20.2"}),
-    ],
-)
-def test_tinybench_has_samples_in_ms(file: str, first: float, host: dict[str, str]) -> None:
-    found = of_file(f"tinybench/{file}")
-    (fast,) = measured(found, "fast")
-    time = fast.metrics["time"]
-    assert (time.unit, time.better, len(time.values)) == ("s", "lower", 8)
-    assert time.values[0] == pytest.approx(first * 1e-3)
-    assert (failed(found), found.aggregates) == ([("throws", "it threw an error")], [])
-    assert found.about.host == host
-
-
-def test_tinybench_6_keeps_no_samples_and_its_table_has_intervals() -> None:
-    found = of_file("tinybench/results-6.json")
-    mean, rate = aggregates(found, "fast")["mean"], aggregates(found, "fast", "throughput")["mean"]
-    assert (mean.value, mean.count, mean.confidence) == pytest.approx((3.89424999999477e-6, 8, 0.95))
-    assert (rate.unit, rate.better, rate.low is None) == ("1/s", "higher", False)
-    assert [f.benchmark for f in found.failed] == ["throws"]
-    table = of_file("tinybench/table-6.json")
-    times = aggregates(table, "fast")
-    assert (times["mean"].value, times["mean"].high) == pytest.approx((3894.2e-9, 3894.2e-9 * 2.6577))
-    # 331.00 beside the median is a deviation, no interval
-    assert (times["p50"].value, times["p50"].low) == pytest.approx((726e-9, None))
-    assert aggregates(table, "fast", "throughput")["mean"].value == 1421263
-    assert failed(table) == [("throws", "it threw: as asked")]
-    scaled = [{"Task name": "a", "Latency avg (µs)": "2.5 ± 1%"}, {"Task name": "b", "Throughput avg (ops/s)": "N/A"}]
-    by_users = of_text(json.dumps(scaled), "tinybench")
-    assert aggregates(by_users, "a")["mean"].value == pytest.approx(2.5e-6)
-    assert [f.benchmark for f in by_users.failed] == ["b"]
-
-
-def test_shapes_of_tinybench_that_users_write() -> None:
-    result = {"totalTime": 6.0, "hz": 500, "period": 2.0, "samples": [1.0, 3.0], "mean": 2.0, "p995": 3.0}
-    shapes = [[result], {"tasks": [{"name": "a", "result": result}]}, [{"name": "a", **result}]]
-    for shape, name in zip(shapes, ["task 1", "a", "a"], strict=True):
-        text = json.dumps(shape)
-        assert tinybench.recognises(Source("x", None, text.encode())), text
-        assert of(of_text(text, "tinybench"), name) == [0.001, 0.003]
-    bench = {"bench": {"name": "suite"}, "name": "a", "result": result}
-    assert of_text(json.dumps([bench]), "tinybench").measured[0].labels == {"bench": "suite"}
-    # samples that are longer than the beginning by which it is told
-    long = {**result, "min": 1, "max": 1, "samples": [0.1234] * 60000}
-    assert tinybench.recognises(Source("x", None, json.dumps([{"name": "a", "result": long}]).encode()))
 
 
 # --- vitest -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""JMH's JSON, CSV and text, and BenchmarkDotNet's JSON."""
+"""JMH's JSON and text, and BenchmarkDotNet's JSON."""
 
 import json
 from pathlib import Path
@@ -95,19 +95,6 @@ def test_results_of_jmh_without_values_or_there_twice() -> None:
     found = of_results(result(forks=2, raw=[[1.0, 1.1], []]), result(forks=1))
     assert [(each.execution, each.status) for each in found.failed] == [(1, "1 of 2 forks gave no values")]
     assert [each.execution for each in found.measured] == [0, 2]
-
-
-def test_a_csv_of_jmh_has_means_with_the_error_of_999() -> None:
-    found = of_file("jmh/means.csv")
-    mean = aggregates(found, f"{FOLD}:thrpt", "throughput")["mean"]
-    assert (mean.unit, mean.better, mean.count, mean.confidence) == ("1/s", "higher", 6, 0.999)
-    assert (mean.value, mean.low, mean.high) == pytest.approx((6142524, 6142524 - 13291872, 6142524 + 13291872))
-    times = aggregates(found, f"{FOLD}:sample")
-    assert list(times) == ["mean", "p0", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "p100"]
-    assert times["p99"].value == pytest.approx(1.4868e-06)
-    assert not found.measured
-    german = aggregates(of_file("jmh/german.csv"), f"{FOLD}:thrpt", "throughput")["mean"]
-    assert german.value == pytest.approx(12.028331e6)
 
 
 def captured(name: str) -> dict[str, dict[str, Series]]:
@@ -214,8 +201,7 @@ def test_launches_of_benchmarkdotnet_are_executions_and_results_their_iterations
     (other,) = measured(found, QUICK, job="Runtime=.NET 6.0")
     assert other.metrics["time"].values == pytest.approx([99e-9])
     assert failed(found) == [("Tiny.Benchmarks.Sorts.Bad", "no statistics (NA)")]
-    collects = aggregates(found, QUICK, "Gen0Collects")["value"]
-    assert (collects.value, collects.unit, found.about.tool) == (0.5, "", "BenchmarkDotNet 0.14.0")
+    assert found.about.tool == "BenchmarkDotNet 0.14.0"
     host = {"cpu": "AMD EPYC 7763", "runtime": ".NET 8.0.8 (8.0.824.36612)", "debugger": False}
     assert {name: found.about.host[name] for name in host} == host
 
@@ -223,9 +209,7 @@ def test_launches_of_benchmarkdotnet_are_executions_and_results_their_iterations
 def test_brief_reports_of_benchmarkdotnet_have_values_or_statistics() -> None:
     found = of_file("benchmarkdotnet/sorts-report-brief.json")
     assert measured(found, QUICK, n="8")[0].metrics["time"].values == pytest.approx([101e-9, 102e-9, 101.5e-9])
-    times = aggregates(found, QUICK, n="64")
-    mean = times["mean"]
+    mean = aggregates(found, QUICK, n="64")["mean"]
     assert (mean.value, mean.low, mean.high, mean.sd) == pytest.approx((802e-9, 800e-9, 804e-9, 1e-9))
     assert (mean.confidence, mean.count) == (0.999, 3)
-    assert times["p95"].value == pytest.approx(803e-9)
     assert aggregates(found, QUICK, "memory", n="64")["value"].value == 96

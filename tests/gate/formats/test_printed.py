@@ -288,11 +288,6 @@ cut                                             20          5342     427.36 us
         {"parse": 1000.0, "load": 500.0},
         [("old", "line 1: it threw: Error: no")],
     ),
-    "gungraun": (
-        "b::g::f short:1\n  Instructions:        92|82      (+12.1951%) [+1.12195x]\n  L1 Hits:        9progress8|87   (+12%)\n",
-        {},
-        [("b::g::f short", "line 3: a count cannot be read: 'L1 Hits:        9progress8|87   (+12%)'")],
-    ),
 }  # fmt: skip
 """What benchmarks print into the output of their tool, and where it is cut off: what is read, and what has failed."""
 

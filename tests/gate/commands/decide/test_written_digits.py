@@ -50,7 +50,6 @@ def divan(value: str) -> str:
 
 TOOLS: dict[str, Tool] = {
     "libtest": libtest,
-    "libtest's JSON": lambda value: f'{{ "type": "bench", "name": "parse", "median": {value}, "deviation": 0 }}\n',
     "go": go,
     "go, twice": lambda value: go(value).replace(
         "BenchmarkParse", f"BenchmarkParse-8 \t 1000\t {value} ns/op\nBenchmarkParse"
