@@ -1,4 +1,4 @@
-// Sorts and filters the table of findings, shows values of pictures, and enlarges parts of a call tree. Without it all is there to read.
+// Sorts and filters the table of findings, and shows values of pictures. Without it all is there to read.
 "use strict";
 (() => {
   const make = (name, properties, ...children) => {
@@ -55,50 +55,6 @@
       event.preventDefault();
       show(Math.min(Math.max(current + step, 0), values.length - 1));
     });
-  }
-
-  // enlarges a box of a call tree with what is below it, and says what the box under the pointer is
-  for (const tree of document.querySelectorAll("svg.flame-graph")) {
-    const boxes = [...tree.querySelectorAll("g[tabindex]")].map((group) => {
-      const [rect, text] = [group.querySelector("rect"), group.querySelector("text")];
-      const at = (name) => Number(rect.getAttribute(name));
-      return { group, rect, text, x: at("x"), width: at("width"), y: at("y") };
-    });
-    const whole = boxes[0];
-    const said = make("output", { className: "readout" }, "\u00a0");
-    tree.parentElement.before(said);
-    const fitting = (name, width) => {
-      const most = Math.floor((width - 6) / 6.7);
-      return width < 22 ? "" : name.length <= most ? name : `${name.slice(0, most - 1)}…`;
-    };
-    const enlarge = (chosen) => {
-      const scale = whole.width / chosen.width;
-      for (const box of boxes) {
-        const above = box.y < chosen.y && box.x <= chosen.x + 0.05 && box.x + box.width >= chosen.x + chosen.width - 0.05;
-        const inside = box.y >= chosen.y && box.x >= chosen.x - 0.05 && box.x + box.width <= chosen.x + chosen.width + 0.05;
-        box.group.toggleAttribute("hidden", !(above || inside));
-        const x = above ? whole.x : (box.x - chosen.x) * scale;
-        const width = above ? whole.width : box.width * scale;
-        box.rect.setAttribute("x", x);
-        box.rect.setAttribute("width", width);
-        box.text.setAttribute("x", x + 3);
-        box.text.textContent = fitting(box.group.dataset.name, width);
-        box.group.classList.toggle("f-above", above);
-      }
-    };
-    for (const box of boxes) {
-      const tell = () => (said.textContent = box.group.querySelector("title").textContent);
-      box.group.addEventListener("click", () => enlarge(box));
-      box.group.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") {
-          event.preventDefault();
-          enlarge(box);
-        } else if (event.key === "Escape") enlarge(whole);
-      });
-      box.group.addEventListener("pointerenter", tell);
-      box.group.addEventListener("focus", tell);
-    }
-    addEventListener("beforeprint", () => enlarge(whole));
   }
 
   const table = document.getElementById("findings-table");

@@ -13,7 +13,6 @@ from gate.decide.importance import MOST
 from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve, Verdict
 from gate.model.case import CaseId, case_id, shown
-from gate.model.profile import Explanation
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
 from gate.words import bars
@@ -112,14 +111,6 @@ class Shown(msgspec.Struct, frozen=True):
     figures: tuple[Figure, ...] = ()
     elsewhere: int | None = None
     note: str = ""
-
-
-def flame_of(found: Explanation, title: str, prefix: str) -> Figure | None:
-    """Draw the call tree of both sides; None where an explanation has none."""
-    from gate.plots.changes import flame_graph
-
-    picture = flame_graph(found, title, prefix)
-    return None if picture is None else picture.figure("flame", "Call tree")
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:
