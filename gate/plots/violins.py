@@ -1,7 +1,8 @@
-"""All values of a case: by build and start (NIST TN 1855, Fig. 6), and in the order of the run (Fig. 4)."""
+"""A case: its values by build and start (NIST TN 1855, Fig. 6), in the order of the run, and its change by quantile."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,12 +10,27 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model import SIDES, Case, Finding, Sample, Side, SideSummary
+from gate.model import SIDES, Case, Finding, QuantileCurve, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
 from gate.plots import axes
+from gate.plots.panels import Panel, Span
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
-from gate.plots.scales import Axis, Flags, Kept, build_sizes, density, places, thinned, ticks, used_builds
+from gate.plots.scales import (
+    Axis,
+    Flags,
+    Kept,
+    Range,
+    Tick,
+    build_sizes,
+    density,
+    minus,
+    places,
+    thinned,
+    ticks,
+    used_builds,
+)
 from gate.units import plural
+from gate.words import numbers
 
 _WIDTH, _HEIGHT = 640, 352
 _TOP, _BOTTOM = 54, 290
@@ -309,3 +325,84 @@ def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *,
     named = [(x.at(at), text if index else f"{noun} {text}") for index, (at, text) in enumerate(labels)]
     sheet.row(_TOP - 8, named, "soft small")
     return True
+
+
+# --- the change over the quantiles ------------------------------------------------------------------------------------
+
+_BEFORE, _AFTER, _CURVE = 96, 104, (40, 204)
+_USUAL = 0.1, 0.99
+"""From where to where the curve goes where there are values enough."""
+_MEET, _MEET_NARROW = 16, 28
+"""Labels of thresholds that stand closer than this would meet; on a phone they are larger."""
+
+
+def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | None:
+    """Draw the change of each quantile with its band, and the thresholds; None where there is no point to draw."""
+    points = [e for e in curve.effects if math.isfinite(e.ratio) and 0 <= e.tau <= 1]
+    if not points:
+        return None
+    taus, changes = [e.tau for e in points], [e.ratio - 1 for e in points]
+    bands = [
+        (e.low - 1, e.high - 1) if e.low is not None and e.high is not None and math.isfinite(e.low + e.high) else None
+        for e in points
+    ]
+    # as ratios one is the inverse of the other
+    edges = finding.threshold, 1 / (1 + finding.threshold) - 1
+    low, high = min([*changes, -1.3 * edges[0]]), max([*changes, 1.3 * edges[0]])
+    reach = high - low
+    # a band may be of any width: it may make the picture three times as high as the curve, no more
+    for band in filter(None, bands):
+        low, high = min(low, max(band[0], min(changes) - reach)), max(high, min(band[1], max(changes) + reach))
+    pad = 0.06 * (high - low) or 0.01
+    low, high = low - pad, high + pad
+    signed = [Tick(t.at / 100, t.label if t.at <= 0 else f"+{t.label}") for t in ticks(low * 100, high * 100, 6)]
+    sheet = Sheet(_WIDTH, _TALL)
+    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _WIDTH - _AFTER), Span(Range(low, high, 0), signed), *_CURVE)
+    panel.ruler([Tick(share / 100, f"{share}") for share in range(0, 101, 10)], below=22)
+    sheet.text(panel.middle, _TALL - 8, "quantile of the values, %", "soft", "middle")
+    sheet.text(12, 20, "change of head, %", "soft")
+    up, down = ("worse", "better") if finding.better == "lower" else ("better", "worse")
+    sheet.text(_WIDTH - 14, 20, f"↑ {up}   ↓ {down}", "soft", "end")
+    panel.level("zero", 0)
+    panel.level("limit", *edges)
+    upper, lower = (minus(f"{edge * 100:+.3g}%") for edge in edges)
+    beside, places = panel.x.end + 6, [panel.y.at(edge) for edge in edges]
+    apart = places[1] - places[0]
+    if edges[0] > 0 or apart > _MEET:
+        sheet.text(beside, places[0], upper, "soft middle")
+    if apart > _MEET:
+        sheet.text(beside, places[1], lower, f"soft middle{'' if apart > _MEET_NARROW else ' wide'}")
+    if apart > 2 * _MEET:
+        sheet.text(beside, panel.y.at(0), "no change", "soft middle wide")
+    panel.band("spread", "wing-head", taus, bands)
+    panel.line("curve", taus, changes)
+    sheet.marks("point", "triangle", panel.points(taus, changes), 3.6)
+    several, missing = finding.base.counts.session > 1, bands.count(None)
+    # the curve may be shorter than usual
+    ends = [
+        *([f"below {taus[0] * 100:.4g}%"] if taus[0] > _USUAL[0] else []),
+        *([f"above {taus[-1] * 100:.4g}%"] if taus[-1] < _USUAL[1] else []),
+    ]
+    caption = [
+        "All sessions are in one curve: a slow machine has the values on the right." if several else "",
+        f"Quantiles {' or '.join(ends)} need more values." if ends else "",
+        f"{missing} of {len(points)} points have no band: too few values or builds there." if missing else "",
+        "Where the band reaches the edge, it continues beyond it."
+        if any(band[0] < low or band[1] > high for band in bands if band is not None)
+        else "",
+    ]
+    fast, slow = ("fastest", "slowest") if finding.unit == "s" else ("smallest", "largest")
+    level = "session" if several else "build"
+    reading = [
+        f"The change of each quantile of all values, from the {fast} on the left to the {slow} on the right.",
+        "A level curve: everything changed alike. One that rises to the right: the tail became slower.",
+        f"The band is pointwise, 95%, clustered by {level}, without correction; the curve decides nothing.",
+    ]
+    if edges[0] > 0:
+        other = f"and the same ratio in the other direction, 1/{1 + edges[0]:.6g}, which is {lower}"
+        reading.append(f"Dashed lines are the thresholds: {upper}, {other}.")
+    title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
+    said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
+    described = ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said)
+    shown = " ".join(filter(None, caption))
+    return sheet.picture(prefix, title, f"Change by quantile: {described}.", shown, reading)

@@ -147,8 +147,7 @@ def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
 def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> Shown:
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
-    from gate.plots.changes import effects
-    from gate.plots.violins import series, values
+    from gate.plots.violins import effects, series, values
 
     named, drawn = _legible(finding), []
     if case is not None:
