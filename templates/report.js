@@ -1,4 +1,4 @@
-// Sorts and filters the table of findings, and shows values of pictures. Without it all is there to read.
+// Sorts and filters the table of findings. Without it all is there to read.
 "use strict";
 (() => {
   const make = (name, properties, ...children) => {
@@ -14,48 +14,6 @@
   };
   addEventListener("hashchange", reveal);
   reveal();
-
-  // the value that the pointer is nearest to, or that the arrow keys have come to
-  const SVG = "http://www.w3.org/2000/svg";
-  for (const svg of document.querySelectorAll("svg[data-base]")) {
-    const { unit } = svg.dataset;
-    const read = (side) => svg.dataset[side].split(";").filter(Boolean).map((text) => {
-      const [x, y, value, ...at] = text.split(" ");
-      const [session, build, execution, iteration] = at.length > 3 ? at : ["", ...at];
-      const place = `${session && `session ${session}, `}build ${build}, start ${execution}, value ${iteration}`;
-      return { x: Number(x), y: Number(y), said: `${value}${unit && ` ${unit}`}: ${side}, ${place}` };
-    });
-    const frame = svg.parentElement;
-    const said = make("output", { className: "readout" }, "\u00a0");
-    frame.after(said);
-    const ring = document.createElementNS(SVG, "circle");
-    ring.setAttribute("class", "cursor");
-    ring.setAttribute("r", 7);
-    let values;
-    let current = -1;
-    const load = () => (values ??= [...read("base"), ...read("head")].sort((a, b) => a.x - b.x || a.y - b.y));
-    const show = (index) => {
-      current = index;
-      ring.setAttribute("cx", values[index].x);
-      ring.setAttribute("cy", values[index].y);
-      svg.append(ring);
-      said.textContent = values[index].said;
-    };
-    const nearest = (event) => {
-      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const far = load().map((value) => (value.x - at.x) ** 2 + (value.y - at.y) ** 2);
-      const least = Math.min(...far);
-      if (least < 900) show(far.indexOf(least));
-    };
-    for (const name of ["pointermove", "click"]) svg.addEventListener(name, nearest);
-    frame.addEventListener("focus", () => { if (load().length) show(Math.max(current, 0)); });
-    frame.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity }[event.key];
-      if (step === undefined || !load().length) return;
-      event.preventDefault();
-      show(Math.min(Math.max(current + step, 0), values.length - 1));
-    });
-  }
 
   const table = document.getElementById("findings-table");
   if (!table || table.tBodies[0].rows.length < 2) return;

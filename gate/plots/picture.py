@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice, pairwise, starmap
 from typing import Literal
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import msgspec
 import numpy as np
@@ -192,7 +192,6 @@ class Sheet:
         self._shapes: list[tuple[str, str]] = []
         self._texts: list[tuple[str, str]] = []
         self._tips: dict[str, list[Tip]] = {}
-        self._data: dict[str, str] = {}
 
     def lines(self, classes: str, lines: Iterable[Sequence[Point]], *, closed: bool = False) -> None:
         """Draw lines, or areas where they are closed, as one element."""
@@ -218,10 +217,6 @@ class Sheet:
     def tips(self, classes: str, tips: Iterable[Tip]) -> None:
         """Lay stretches above everything that show a text on hovering; the style gives their width."""
         self._tips.setdefault(classes, []).extend(tips)
-
-    def data(self, name: str, text: str) -> None:
-        """Give the whole picture an attribute for scripts: data-name."""
-        self._data[name] = text
 
     def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
         """Write labels in a row, each around its x: every second, every third or so where all would meet.
@@ -249,9 +244,8 @@ class Sheet:
         used = [name for each in (*(classes for classes, _ in drawn), *self._tips) for name in each.split()]
         lines = "\n".join(body)
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
-        data = "".join(f" data-{name}={quoteattr(_legal(text))}" for name, text in self._data.items())
         return Picture(
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
             f"<style>{style(ids[0], used, self.width, phone=self._phone)}</style>\n{lines}\n</svg>",
@@ -262,11 +256,7 @@ class Sheet:
 
 def legal(text: str) -> str:
     """Escape a text for XML; what XML cannot hold becomes the replacement character."""
-    return escape(_legal(text))
-
-
-def _legal(text: str) -> str:
-    return _ILLEGAL.sub("\ufffd", text)
+    return escape(_ILLEGAL.sub("\ufffd", text))
 
 
 def room(text: str, letters: float) -> float:

@@ -93,7 +93,6 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
         share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
         xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
-        axes.hover(sheet, y, of.side, of.sample, kept, xs, where)
         axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
         drawn.append(kept)
     whole = _panel(sheet, y, right, sides, finding.top)
@@ -226,7 +225,6 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         kept = thinned(samples[side], _SPOTS)
         where = places(samples[side], kept.indices)
         xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
-        axes.hover(sheet, y, side, samples[side], kept, xs, where)
         used = used_builds(samples[side], (finding.base if side == "base" else finding.head).counts.build)
         axes.spots(sheet, y, side, kept, xs, used[where.build])
         drawn.append(kept)

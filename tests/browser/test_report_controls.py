@@ -1,6 +1,5 @@
 """What the page does, by mouse and by keyboard alone: its table sorts and filters."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -126,25 +125,3 @@ def test_a_long_table_sorts_and_filters(browser: Browser, written: Written) -> N
         assert len(names(page)) == 10
         page.page.locator("#findings-table > thead th button").first.click()
         assert names(page) == [f"case-29{k}" for k in range(10)]
-
-
-def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
-    """Each mark is a value of measurements.jsonl: its side, build, execution and iteration are said."""
-    figure = page.page.locator("#finding-1 figure.values")
-    said = figure.locator(".readout")
-    figure.locator(".scroll").focus()
-    first = said.inner_text()
-    assert re.fullmatch(r"[\d.]+ ms: base, build 0, start 0, value \d+", first)
-    page.page.keyboard.press("ArrowRight")
-    assert said.inner_text() != first
-    page.page.keyboard.press("End")
-    assert re.fullmatch(r"[\d.]+ ms: head, build 4, start 4, value \d+", said.inner_text())
-    x, y, value, build, execution, iteration = (
-        (figure.locator("svg").get_attribute("data-head") or "").split(";")[0].split()
-    )
-    at = figure.locator("svg").evaluate(
-        "(svg, at) => { const p = new DOMPoint(...at).matrixTransform(svg.getScreenCTM()); return [p.x, p.y] }",
-        [float(x), float(y)],
-    )
-    page.page.mouse.move(*at)
-    assert said.inner_text() == f"{value} ms: head, build {build}, start {execution}, value {iteration}"

@@ -1,7 +1,6 @@
 """The values of a case by build and execution, in the order of the run, and the change of its quantiles."""
 
 import math
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -45,7 +44,6 @@ def test_few_values_are_all_marked(draw: Draw) -> None:
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 150
     assert "are drawn" not in picture.caption
     assert {"base", "head", "time, ms"} <= set(texts(picture))
-    assert {"data-base", "data-head", "data-unit"} == set(re.findall(r"data-\w+", picture.svg))
 
 
 @BOTH
@@ -146,23 +144,11 @@ def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case
     assert "faint" not in whole.svg + whole.caption
 
 
-@BOTH
-def test_each_value_is_told_with_its_build_execution_and_iteration(draw: Draw) -> None:
-    """A reader who points at a mark gets the numbers of measurements.jsonl."""
-    of = pair(3, 2, 4)
-    told = there(re.search(r'data-head="([^"]*)"', there(draw(of, "p")).svg))
-    values = [item.split() for item in told[1].split(";")]
-    places = [tuple(map(int, at)) for _, _, _, *at in values]
-    assert places == [(b, e, i) for b in range(3) for e in range(2) for i in range(4)]
-    assert [float(v[2]) for v in values] == pytest.approx(of.head.values * 1000, rel=1e-3)
-
-
 def test_sessions_are_named() -> None:
     rng = np.random.default_rng(5)
     base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
     picture = there(by_build(case(base, head), "p"))
     assert {"session 0", "1"} <= set(texts(picture))
-    assert re.search(r'data-base="[^"]*;\S+ \S+ \S+ 1 0 0 0;', picture.svg)
     assert {"build 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
 
 
