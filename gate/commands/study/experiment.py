@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +22,9 @@ from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import is_single, matches
 from gate.config.study import Study
-from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.evidence.runs import File, config_of, files_of
-from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Record, Side, UserError
+from gate.model import SIDES, UNBUILT, Execution, Failure, Side, UserError
 from gate.model.case import canonical
 from gate.model.choice import Choice
 from gate.model.study import Factor
@@ -167,53 +166,19 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
     return 0
 
 
-def shares_in(records: Iterable[Record], config: Config | None, session: int) -> tuple[int, ...]:
-    """Return the replicates of each round as last planned; () where no study is known."""
-    planned: tuple[int, ...] = (
-        planning.shares_of(config.study) if config is not None and config.study is not None else ()
-    )
-    for record in records:
-        if isinstance(record, HostState) and record.session == session and record.replicates:
-            planned = tuple(record.replicates)
-    return planned
-
-
-def still_true(warnings: Iterable[AnyWarning], shares: Sequence[int]) -> list[AnyWarning]:
-    """Leave out what a run line warned of and more replicates or builds make untrue."""
-    more = {about.OneReplicate: sum(shares) > 1, about.BuiltOnce: len(shares) > 1}
-    return [each for each in warnings if not more.get(type(each))]
-
-
-def begun_in(records: Iterable[Record], session: int) -> tuple[int, ...]:
-    """Return of each round that has begun how many of its replicates have; 0: only its builds."""
-    found: dict[int, int] = {}
-    for record in records:
-        if isinstance(record, (Build, Execution, Failure)) and record.session == session and record.build is not None:
-            number = None if isinstance(record, Build) else record.execution
-            found[record.build] = max(found.get(record.build, 0), 0 if number is None else number + 1)
-    return tuple(found.get(build, 0) for build in range(max(found, default=-1) + 1))
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far one session of a study has come."""
 
     session: int
-    shares: tuple[int, ...]
-    """The replicates of each round, by the last plan."""
-    first_planned: int
-    """Replicates, when it began."""
+    planned: int
+    """Replicates."""
     complete: int
     """Replicates of which everything was executed that did not fail."""
     partial: int
     """Executions of the replicates that are not complete."""
     each: int
     """Executions of a replicate."""
-
-    @property
-    def planned(self) -> int:
-        """Replicates, by the last plan."""
-        return sum(self.shares)
 
     @property
     def finished(self) -> bool:
@@ -228,14 +193,8 @@ def progress_of(records: Sequence[Located]) -> list[Progress]:
 
 
 def warnings_of_runs(records: Sequence[Located]) -> list[AnyWarning]:
-    """Return what the run lines warn of as far as it is still true, and of replicates that were added."""
-    found: list[AnyWarning] = []
-    for file in files_of(records):
-        progress = _progress(file)
-        found += still_true(typed(file.run.warnings), progress.shares if progress else ())
-        if progress is not None and progress.planned > progress.first_planned:
-            found.append(about.ReplicatesAdded(progress.first_planned, progress.planned))
-    return list(dict.fromkeys(found))
+    """Return what the run lines warn of."""
+    return list(dict.fromkeys(each for file in files_of(records) for each in typed(file.run.warnings)))
 
 
 def _progress(file: File) -> Progress | None:
@@ -244,7 +203,6 @@ def _progress(file: File) -> Progress | None:
     if config is None or config.study is None or run.benchmarks is None:
         return None
     session = run.session or 0
-    shares = shares_in(file.records, config, session)
     runner = (run.host or {}).get("runner")
     every = planning.treatments(config.study, config.build)
     planned = planning.measured_by(
@@ -273,8 +231,9 @@ def _progress(file: File) -> Progress | None:
         if isinstance(record, Execution) and record.session == session:
             cell = (record.suite or record.benchmark, record.side, canonical(record.factors))
             made.setdefault((record.build, record.execution), set()).add(cell)
+    shares = planning.shares_of(config.study)
     places = [(build, number) for build, share in enumerate(shares) for number in range(share)]
     repeated = {cell for cell, single in cells.items() if not single}
     done = {place for place in places if (repeated if place[1] else cells.keys()) <= made.get(place, set())}
     partial = sum(len(each & cells.keys()) for place, each in made.items() if place not in done)
-    return Progress(session, shares, config.study.replicates, len(done), partial, len(cells))
+    return Progress(session, len(places), len(done), partial, len(cells))

@@ -81,7 +81,7 @@ def introduction(design: Experiment, job: Job) -> str:
         return f"study of {sides}: {of} = {executions} of {iterations}, {expected(job)}"
     planned = plural(earlier.planned_replicates, "replicate")
     if not job.rounds:
-        left = f"nothing is left of its {planned}; `--set study.replicates=N` adds more"
+        left = f"nothing is left of its {planned}"
     else:
         complete = f"{earlier.replicates} of {planned} {agree(earlier.replicates, 'is', 'are')} complete"
         left = f"{complete}, {executions} left, {expected(job)}"

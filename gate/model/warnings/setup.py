@@ -449,15 +449,6 @@ class OneReplicate(Base, frozen=True):
     )
 
 
-class ReplicatesAdded(Base, frozen=True):
-    says = (
-        "replicates were added after the study had begun ({planned} planned, now {now}): if its first results were the "
-        "reason, claims are wrong more often than the p values say"
-    )
-    planned: int
-    now: int
-
-
 class BuiltOnce(Base, frozen=True):
     says = (
         "{factors:joined}: differs between builds, and each setting is built once: its effect cannot be separated from "
