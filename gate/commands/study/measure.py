@@ -14,7 +14,7 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.study import experiment
 from gate.commands.study.options import AnalyseOptions, StudyOptions
-from gate.commands.study.plan import design_warnings, document, introduction, warnings_of
+from gate.commands.study.plan import document, introduction, warnings_of
 from gate.config.config_text import Path as Key
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
@@ -145,11 +145,8 @@ def prepare_study(
         sources={side: sources_of(repository, project.sources.of(side).revision, names) for side in design.sides},
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
-        warnings=[
-            *run.warnings, *design.warnings, *instruments.warnings,
-            *design_warnings(design, part.sessions if part else None),
-        ],
-    )  # fmt: skip
+        warnings=[*run.warnings, *design.warnings, *instruments.warnings],
+    )
     if past is not None:
         refuse_other_part(past, run, out)
         # what another key tells

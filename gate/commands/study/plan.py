@@ -26,8 +26,7 @@ from gate.config.treatments import (
 from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor, Setting
-from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.setup import BuiltOnce, OneReplicate, OneSessionEach
+from gate.model.warnings import typed
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
 from gate.stats.centers import needed_values
@@ -184,42 +183,36 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
 
 
-def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning]:
-    """Say what the design cannot show, however much its programs write.
+def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
+    """Say what the plan lacks, for before measuring: a report says it of what was measured.
 
-    sessions: of all jobs together; None: this is the only job.
+    Args:
+        here: what this job has.
+        sessions: of all jobs together; None: this is the only job.
     """
-    study, repeats, each = design.study, _repeats(design, sessions), sessions_of_each(design, sessions or 1)
-    found: list[AnyWarning] = [OneReplicate()] if study.replicates * repeats == 1 else []
-    # without a [build] command a build is a fresh checkout, and each side is one
-    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
-    if names and builds_of(study) * repeats == 1:
-        found.append(BuiltOnce(names))
+    study, each = design.study, sessions_of_each(design, sessions or 1)
+    repeats, iterations = _repeats(design, sessions), design.project.settings.rules.plan.iterations
+    found = ["one replicate: nothing shows the noise; set study.replicates = 3"][: study.replicates * repeats == 1]
 
-    def measured_once(factor: Factor) -> bool:
-        """Tell whether a setting is measured by one job only."""
+    def alone(factor: Factor) -> bool:
+        """Tell whether a setting is of one build, or of one job, only."""
+        if factor.varies == "build":
+            return builds_of(study) * repeats == 1
         of = ([p for p in design.planned if p.settings[factor.name] == setting] for setting in factor.settings)
         return any(with_it and len(jobs(study, with_it, each)) < 2 for with_it in of)
 
-    names = tuple(factor.name for factor in design.factors if factor.varies == "session" and measured_once(factor))
-    return [*found, *([OneSessionEach(names)] if names else [])]
-
-
-def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
-    """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has.
-
-    A program may write more values than the plan asks for, so that too few for a quantile is said of a plan only.
-    """
-    repeats, iterations = _repeats(design, sessions), design.project.settings.rules.plan.iterations
-    planned = design.study.replicates * iterations * repeats
+    found += [
+        f"{f.name} varies by {f.varies}, and a setting has one {f.varies} only: its effect cannot be told from that one"
+        for f in design.factors if f.varies != "execution" and alone(f)
+    ]  # fmt: skip
+    planned = study.replicates * iterations * repeats
     metrics = (
         m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
     )
     decided = {tau for m in metrics for each in m.compared if (tau := quantile_of(each)) is not None}
     lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
-    found = []
     if lacking:
-        factors = [plural(design.study.replicates, "replicate"), plural(iterations, "value")]
+        factors = [plural(study.replicates, "replicate"), plural(iterations, "value")]
         factors += [plural(repeats, "session")] if repeats > 1 else []
         names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
         needed = sorted({needed_values(tau) for tau in lacking})
@@ -257,7 +250,7 @@ _LIKELY = (0.5, 0.9, 0.99)
 
 
 def powers(design: Experiment, sessions: int | None) -> list[Power]:
-    """Return the power for each factor, sessions as for design_warnings; none for a design too large to lay out."""
+    """Return the power for each factor, sessions as for forecast; none for a design too large to lay out."""
     each = sessions_of_each(design, sessions or 1)
     study = design.study
     if study.replicates * len(design.planned) * each > _MOST:

@@ -249,9 +249,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.OnOneSide("b"), "b is on one side only: it is not measured"),
     (s.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b"),
     (s.FactorUnused("fast-path", "PERFGATE_FACTOR_FAST_PATH"), "fast-path: no command has {fast-path}, so it changes nothing unless a program reads PERFGATE_FACTOR_FAST_PATH"),
-    (s.OneReplicate(), "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions that the model leaves out; set study.replicates = 3 or more to measure it"),
-    (s.BuiltOnce(("opt", "lto")), "opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the luck of one build; set study.builds = 5"),
-    (s.OneSessionEach(("load",)), "load: a setting is measured in one session only: its effect cannot be separated from that session's; measure two sessions for each setting"),
 ]
 REASONS: list[tuple[Sentence, str]] = [
     (reasons.NegativeValues(), "negative values have no ratio"),

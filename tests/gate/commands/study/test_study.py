@@ -169,19 +169,19 @@ ONE_SESSION = "load = { idle = { session = 0 }, busy = { session = 1 } }"
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (("replicates = 3", "replicates = 1"), "study.replicates = 1: each treatment is measured once"),
+        (("replicates = 3", "replicates = 1"), "one replicate: nothing shows the noise"),
         (
             ("replicates = 3", "replicates = 3\nbuilds = 1"),
-            "opt: differs between builds, and each setting is built once",
+            "opt varies by build, and a setting has one build only",
         ),
         (("replicates = 3", "replicates = 5\niterations = 200"), None),
         (
             ("replicates = 3", "replicates = 5\niterations = 199"),
             "995 values of each treatment (5 replicates x 199 values) are too few for the quantile 0.99, which needs",
         ),
-        ((IDLE, ONE_SESSION), "load: a setting is measured in one session only"),
+        ((IDLE, ONE_SESSION), "load varies by session, and a setting has one session only"),
         ((IDLE, ONE_SESSION), "3 of 6 treatments are measured by other jobs"),
-        ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }")), "load: a setting is measured in one session only"),
+        ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }")), "load varies by session, and a setting has one session only"),
         ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }").replace("1 }", "[1, 3] }")), "3 of 6 treatments are measured"),
     ],
 )
