@@ -19,13 +19,13 @@ import numpy as np
 
 from gate.model.study import AnalysisUnit, Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
-from gate.stats.design.checks import Finding, equal_variance, growth, judged, lack_of_fit, normality, untested
+from gate.stats.design.checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import Design, addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
 from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.rounding import Array, Ints
 from gate.stats.sequential import holm
-from gate.stats.special import betainc, ndtri, stdtr, stdtrit
+from gate.stats.special import ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,20 +185,17 @@ def diagnostics(
     """Check the linear model of `linear_model` with the same units, factors and order.
 
     unit_name: what a row of units is. 1 - confidence is shared over the checks by Holm, so a model without fault is
-    warned of with that chance at most; each check's own p is not adjusted. scale: what y is; of a logarithm no other is
-    advised. Residuals and fitted values are in the unit of y.
+    warned of with that chance at most; each check's own p is not adjusted. scale: what y is. Residuals and fitted
+    values are in the unit of y.
     """
     design = lay_out(units, factors)
     y = units["y"].to_numpy(dtype=np.float64)
     fit = least_squares(y, design, order)
-    log_fit = least_squares(np.log(y), design, order) if scale == "value" and y.min() > 0 else None
     order_of, session = (units[name].to_numpy(dtype=np.int64) for name in ("order", "session"))
     found = judged(
         [
             normality(fit),
             equal_variance(fit),
-            growth(fit, log_fit),
-            independence(fit, order_of, session, unit_name),
             drift(fit, order_of, session, unit_name, shares=scale == "value"),
             lack_of_fit(fit, design, order),
         ],
@@ -289,71 +286,16 @@ def _residuals(fit: Fit, cook: Array, order: Ints) -> list[Residual]:
     ]
 
 
-CORRELATION = 0.1
-"""Below it units are worth more than 80% of as many independent ones."""
 DRIFT = 0.25
 """Smallest change over the run, in residual standard deviations, that is worth a word."""
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-def independence(fit: Fit, order: Ints, session: Ints, unit: str) -> Finding:
-    """Test lag-1 correlation of the residuals in the order of the run, within sessions: Durbin and Watson's d.
-
-    Its mean and variance are exact for this design under independence; p is of the beta distribution that has them
-    (Durbin and Watson 1951), two-sided. The correlation said is half of what d lacks to its mean.
-
-    Source: Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My; E d = tr(MA)/v and
-    var d = 2 (tr(MAMA) - tr(MA)^2/v)/(v (v + 2)), v the residual degrees of freedom.
-    """
-    name = "independence in time"
-    if order.min() < 0:
-        return untested(name, UNKNOWN)
-    rank = np.lexsort((order, session))
-    follows = np.diff(session[rank]) == 0
-    count, v = int(follows.sum()), fit.residual_df
-    if v < 3 or not fit.residual_ss or count < 3:
-        return untested(name, "too few units in a session")
-    residuals = fit.residuals[rank]
-    d = float((np.diff(residuals)[follows] ** 2).sum() / (residuals @ residuals))
-    x = fit.coded.matrix[fit.design.place[rank]]
-    steps = np.diff(x, axis=0) * follows[:, None]
-    ax = np.zeros_like(x)
-    ax[1:] += steps
-    ax[:-1] -= steps
-    once, twice = fit.covariance @ (x.T @ ax), fit.covariance @ (ax.T @ ax)
-    trace = 2 * count - float(np.trace(once))
-    pairs = int((follows[1:] & follows[:-1]).sum())
-    square = 4 * count + 2 * pairs - 2 * float(np.trace(twice)) + float(np.trace(once @ once))
-    mean, variance = trace / v, 2 * (square - trace**2 / v) / (v * (v + 2))
-    # d/4 is taken for a beta variable of these moments
-    m = mean / 4
-    size = m * (1 - m) / (variance / 16) - 1 if 0 < m < 1 and variance > 1e-9 else 0.0
-    if size <= 0:
-        return untested(name, "the design leaves no room for it")
-    r = (mean - d) / 2
-    below = float(betainc(m * size, (1 - m) * size, d / 4))
-    alike = "are alike" if r > 0 else "alternate"
-    told = "they carry less information than as many independent ones, so the intervals are too narrow" if r > 0 else (
-        "they are not independent, and the intervals are not to be trusted"
-    )  # fmt: skip
-    return Finding(
-        name=name,
-        statistic=d,
-        df=(float(v),),
-        p=min(1.0, 2 * min(below, 1 - below)),
-        large=abs(r) >= CORRELATION,
-        good=f"no sign that {unit}s that follow each other depend on each other",
-        bad=f"{unit}s that follow each other {alike}",
-        figures=f"Durbin-Watson d {d:.3g} where {mean:.3g} is expected, lag-1 correlation {r:.2f}",
-        warning=f"{unit}s that follow each other {alike} (lag-1 correlation {r:.2f}): {told}",
-    )
-
-
 def drift(fit: Fit, order: Ints, session: Ints, unit: str, *, shares: bool) -> Finding:
     """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model.
 
-    It finds what is too slow to make neighbours alike: 2 residual standard deviations over 40 units in 81% of studies,
-    Durbin and Watson's test in 23%. shares: whether a share of the mean says something; of logarithms it does not.
+    It finds 2 residual standard deviations over 40 units in 81% of studies. shares: whether a share of the mean says
+    something; of logarithms it does not.
     """
     name = "no drift"
     if order.min() < 0:
