@@ -14,8 +14,6 @@ from gate.model.names import Better
 from gate.model.records import Commit, Failure, HostState
 
 Setting = str | int | float
-AnalysisUnit = Literal["iteration", "execution", "build"]
-"""What one observation of the linear model is: a value, the mean of an execution, the mean of a build."""
 Scale = Literal["value", "log"]
 Varies = Literal["execution", "build", "session"]
 Block = Literal["replicate", "build", "session"]
@@ -448,7 +446,6 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     better: Better
     scale: Scale
-    analysis_unit: AnalysisUnit
     factors: list[Factor]
     treatments: list[Treatment]
     lacking: list[dict[str, Setting]]

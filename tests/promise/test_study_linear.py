@@ -92,7 +92,7 @@ def test_intervals_cover_known_effects(replicates: int, balanced: bool) -> None:
 
 
 def checked(codes: Codes, noise: Array) -> Diagnostics:
-    return diagnostics(frame(mean(codes) + noise, codes), FACTORS, 2, "execution", 0.95)
+    return diagnostics(frame(mean(codes) + noise, codes), FACTORS, 2, 0.95)
 
 
 @pytest.mark.promise

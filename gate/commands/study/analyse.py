@@ -138,7 +138,6 @@ def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None)
     every = treatments(study, config.build) if study and config and study.foldover else ()
     folds = {_key(p.settings, p.side): p.fold for p in every}
     return Wanted(
-        analysis_unit=options.unit or "execution",
         scale="value" if scale == "plain" else scale,
         declared=model_factors(study, config.build) if config and study else [],
         order=options.settings,

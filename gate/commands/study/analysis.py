@@ -60,7 +60,7 @@ USUAL = (0.5, 0.9, 0.99)
 
 def lie_of(observed: Observed) -> Layers:
     """Return how the units of a response lie in blocks, builds and sessions."""
-    return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
+    return layers(observed.units, observed.factors, observed.block)
 
 
 def family(
@@ -106,7 +106,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     claimed = family(observed, method, linear, told, varying, lie, contrasts)
     adjusted = {claim.term: claim.p_adjusted for claim in claimed if claim.statistic == "mean"}
     terms = [msgspec.structs.replace(t, p_adjusted=adjusted.get(t.term)) for t in (linear.terms if linear else [])]
-    checked = diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale) if varied else None
+    checked = diagnostics(alike, factors, order, confidence, observed.scale) if varied else None
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
     # the treatments that an abridgement leaves out by naming them
@@ -123,7 +123,6 @@ def analyse(observed: Observed, method: Method) -> Response:
         unit=observed.unit,
         better=observed.better,
         scale=observed.scale,
-        analysis_unit=observed.analysis_unit,
         factors=list(factors),
         treatments=treatments(units, values, factors),
         lacking=lacking(units, factors),
@@ -206,7 +205,7 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
     """
     values, varies = observed.values, {factor.varies for factor in observed.factors}
     wanted: list[Varies] = ["session"] if "session" in varies else []
-    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
+    if "build" in varies or lie.cells:
         wanted.append("build")
     treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
     return quantile_effects(
@@ -276,14 +275,7 @@ def _warnings(observed: Observed, linear: LinearModel | None, unsampled: tuple[i
     if all(len(factor.settings) < 2 for factor in observed.factors):
         found.append("no factor has two settings here: there is nothing to compare")
     if linear is not None and linear.residual_df < 1:
-        found.append(
-            f"there is one {observed.analysis_unit} a treatment: effects have no intervals; measure replicates"
-        )
-    if observed.analysis_unit == "iteration" and observed.values["execution"].nunique() < len(observed.values):
-        found.append(
-            "iterations are the units, as requested: values of one start are alike, so intervals and p are too "
-            "narrow and too small; the default unit is `execution`, the mean of a start"
-        )
+        found.append("there is one execution a treatment: effects have no intervals; measure replicates")
     for i, factor in enumerate(observed.factors):
         # an effect that cannot be separated from what one build or session was like
         if factor.varies != "execution" and int(observed.units.groupby(f"f{i}")[factor.varies].nunique().min()) < 2:
@@ -294,6 +286,6 @@ def _warnings(observed: Observed, linear: LinearModel | None, unsampled: tuple[i
             )
     if unsampled is not None:
         count = int(np.all([observed.units[f"f{i}"] == code for i, code in enumerate(unsampled)], axis=0).sum())
-        has = f"{settings_text(observed.settings(unsampled))} has {count} {observed.analysis_unit}s"
+        has = f"{settings_text(observed.settings(unsampled))} has {count} executions"
         found.append(f"no study of sample sizes: {has}, and it needs {FEWEST}")
     return found

@@ -109,8 +109,6 @@ def document_of(
         facts = [("factors", "; ".join(named.values()) or "none")]
         if counts := sorted({len(r.treatments) for r in responses}):
             facts.append(("treatments", " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))))
-            units = " and ".join(sorted({say.UNITS[r.analysis_unit] for r in responses}))
-            facts.append(("units of the linear model", units))
         facts.append(("confidence", format_confidence(confidence)))
         facts.append(("interactions", f"of up to {plural(report.order, 'factor')} in the linear model"))
         facts += [("measured", run.created) for run in report.runs[:1] if run.created]

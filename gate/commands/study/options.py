@@ -13,8 +13,6 @@ from gate.cli.groups import HEAD, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
 
-Unit = Literal["iteration", "execution", "build"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
 BlockOption = Literal["replicate", "build", "session", "none"]
 BLOCKS: tuple[BlockOption, ...] = get_args(BlockOption)
 ScaleOption = Literal["auto", "plain", "log"]
@@ -237,9 +235,6 @@ class AnalyseOptions:
         "analyse only these settings of a factor, in this order",
         metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
     )  # fmt: skip
-    unit: Unit | None = option(
-        "what one observation of the linear model is (default: the mean of a start)", choices=UNITS, section="method"
-    )
     block: BlockOption | None = option(
         "what starts are compared within (default: study.block, or the lowest that has every treatment)",
         choices=BLOCKS,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import AnalysisUnit, Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
+from gate.model.study import Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
 from gate.stats.design.checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import Design, addends, inestimable, lay_out
@@ -179,12 +179,12 @@ UNEXPLAINED = 0.5
 
 
 def diagnostics(
-    units: pd.DataFrame, factors: Sequence[Factor], order: int, unit_name: AnalysisUnit, confidence: float,
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float,
     scale: Scale = "value",
 ) -> Diagnostics:  # fmt: skip
     """Check the linear model of `linear_model` with the same units, factors and order.
 
-    unit_name: what a row of units is. 1 - confidence is shared over the checks by Holm, so a model without fault is
+    1 - confidence is shared over the checks by Holm, so a model without fault is
     warned of with that chance at most; each check's own p is not adjusted. scale: what y is. Residuals and fitted
     values are in the unit of y.
     """
@@ -196,7 +196,7 @@ def diagnostics(
         [
             normality(fit),
             equal_variance(fit),
-            drift(fit, order_of, session, unit_name, shares=scale == "value"),
+            drift(fit, order_of, session, shares=scale == "value"),
             lack_of_fit(fit, design, order),
         ],
         1 - confidence,
@@ -207,7 +207,7 @@ def diagnostics(
         h = fit.leverage[design.place]
         room = np.where(1 - h > 1e-9, 1 - h, np.nan)
         cook = fit.residuals**2 * h / (room**2 * fit.p * fit.variance)
-    worst = _worst(fit, cook, order_of, session, unit_name)
+    worst = _worst(fit, cook, order_of, session)
     warnings = []
     if not fit.total_ss:
         warnings.append("all values are alike: there is nothing to explain (is the timer too coarse?)")
@@ -221,7 +221,7 @@ def diagnostics(
     distance, where, p = worst or (None, None, 1.0)
     if distance is not None and distance >= INFLUENTIAL and p < 1 - confidence:
         warnings.append(
-            f"one {unit_name} moves the effects by itself (Cook's distance {distance:.2g}, {where}): "
+            f"one execution moves the effects by itself (Cook's distance {distance:.2g}, {where}): "
             "look at it, and measure more before you believe them"
         )
     if fit.residual_ss and fit.residual_ss >= UNEXPLAINED * fit.total_ss:
@@ -235,7 +235,7 @@ def diagnostics(
     )  # fmt: skip
 
 
-def _worst(fit: Fit, cook: Array, order: Ints, session: Ints, unit: str) -> tuple[float, str, float] | None:
+def _worst(fit: Fit, cook: Array, order: Ints, session: Ints) -> tuple[float, str, float] | None:
     """Return the largest Cook's distance, whose it is, and the p that one of all units stands so far out by chance.
 
     The p tests its residual against the spread of the others, by Bonferroni over the units: high leverage alone is no
@@ -244,7 +244,7 @@ def _worst(fit: Fit, cook: Array, order: Ints, session: Ints, unit: str) -> tupl
     if np.isnan(cook).all():
         return None
     i = int(np.nanargmax(cook))
-    where = f"{unit} at {fit.design.treatment(int(fit.design.place[i]))}"
+    where = f"execution at {fit.design.treatment(int(fit.design.place[i]))}"
     if np.ptp(session) > 0:
         where += f", session {session[i]}"
     if order.min() >= 0:
@@ -291,7 +291,7 @@ DRIFT = 0.25
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-def drift(fit: Fit, order: Ints, session: Ints, unit: str, *, shares: bool) -> Finding:
+def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> Finding:
     """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model.
 
     It finds 2 residual standard deviations over 40 units in 81% of studies. shares: whether a share of the mean says
@@ -314,7 +314,7 @@ def drift(fit: Fit, order: Ints, session: Ints, unit: str, *, shares: bool) -> F
     change = slope * max(float(np.ptp(time[own == each])) for each in range(int(own.max()) + 1))
     deviations = change / sqrt(fit.residual_ss / fit.residual_df)
     amount = f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if shares and fit.location > 0 else ""
-    said = f"from the first {unit} to the last by {amount}{abs(deviations):.1f} residual sd"
+    said = f"from the first execution to the last by {amount}{abs(deviations):.1f} residual sd"
     way = "up" if change > 0 else "down"
     return Finding(
         name=name,

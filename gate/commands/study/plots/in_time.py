@@ -15,7 +15,6 @@ from gate.plots.panels import Panel
 from gate.plots.picture import SETTINGS, Picture, Sheet
 from gate.plots.scales import Axis, Tick, ticks
 from gate.units import agree, plural
-from gate.words.reports import level_name
 from gate.writing.plain import clip
 
 _PLOT, _HEAD, _FOOT = 214, 30, 58
@@ -38,11 +37,6 @@ def _panel(
     m.name(sheet, response, of)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, title)
     return Panel.on(sheet, Axis(-0.5, count - 0.5, y.room, WIDTH - 12), y, top, _PLOT)
-
-
-def _unit(response: Response) -> str:
-    unit = response.analysis_unit
-    return "a value" if unit == "iteration" else f"the mean of a {level_name(unit)}"
 
 
 def _beyond(panel: Panel) -> str:
@@ -80,12 +74,12 @@ def series(prefix: str, response: Response) -> Picture | None:
         own = shown[kind_of[shown] == kind]
         panel.marks(look, own, numbers[own], "small" if len(shown) > _FEW else "middle")
         panel.edges(look, own, numbers[own])
-    unit, known = response.analysis_unit, points[0].order >= 0
+    known = points[0].order >= 0
     order = "in the order of the run" if known else "by session and build"
     whole = [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
-    panel.ruler(whole, f"{unit}, {order}")
+    panel.ruler(whole, f"execution, {order}")
     caption = m.words(
-        f"Each mark is {_unit(response)}; its shape and colour show {by}.",
+        f"Each mark is the mean of a start; its shape and colour show {by}.",
         len(shown) < len(points)
         and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
         _beyond(panel),
@@ -170,7 +164,7 @@ def boots(
     checks = [said(d.check.words).strip() for d in response.dependences if d.level == level]
     count = sum(min(b.values.size, quota) for b in drawn)
     caption = m.words(
-        f"Each column is a {level}, in the order of time; each mark is {_unit(response)}.",
+        f"Each column is a {level}, in the order of time; each mark is the mean of a start.",
         f"A bar is the mean of the {level}; if nothing depends on the {level}, "
         f"columns{' of one colour' if factor else ''} look alike.",
         adjusted

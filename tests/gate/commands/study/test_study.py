@@ -341,7 +341,6 @@ def test_the_matrix_has_a_job_for_each_session_on_each_runner(project: Project) 
         (("analyse", "--settings", "load"), "'load' is not a list of settings: write FACTOR=SETTING,SETTING"),
         (("analyse", "--settings", "load=a,a"), "names a setting twice"),
         (("analyse", "--order", "0"), "'0' is not a whole number"),
-        (("analyse", "--unit", "session"), "--unit: 'session' is not one of "),
         (("plan", "--matrix", "--seed", "3"), "--matrix: cannot be used with --seed"),
         (("--dry-run", "--json", "-"), "--json: cannot be used with --dry-run, whose plan is a text"),
         (("plan", "--json", "-"), "--json is not an option"),

@@ -21,7 +21,7 @@ TAUS = (0.1, 0.5, 0.9, 0.99)
 
 
 def analysed(lines: list[dict[str, Any]], *abridgements: Abridgement, order: int = 2) -> Response:
-    wanted = Wanted(analysis_unit="execution", scale="value", declared=(), order={"load": ("idle", "busy")})
+    wanted = Wanted(scale="value", declared=(), order={"load": ("idle", "busy")})
     observed = observations(designs.records(lines), "time", wanted)
     method = Method(order=order, taus=TAUS, confidence=0.95, iid=False, seed=1, abridgements=abridgements)
     return analyse(observed, method)

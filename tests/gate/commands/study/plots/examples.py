@@ -126,7 +126,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
         for k, f in enumerate(factors)
     ]  # fmt: skip
     made = Response(
-        benchmark="latt", metric="latency", unit="s", better="lower", scale="value", analysis_unit="execution",
+        benchmark="latt", metric="latency", unit="s", better="lower", scale="value",
         factors=list(factors),
         treatments=[
             Treatment(settings=s, sessions=1, builds=5, executions=20, values=400, mean=means[repr(s)], sd=None,
