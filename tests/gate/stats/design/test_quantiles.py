@@ -16,7 +16,6 @@ from gate.stats.design.quantiles import quantile_effects
 from gate.stats.rounding import Array
 from tests.support.programme import linear_programme
 from tests.support.samples import there
-from tests.support.study_values import drawn
 
 
 def factors(*sizes: int) -> list[Factor]:
@@ -282,15 +281,11 @@ def test_iid_intervals_are_those_of_summary_rq(tau: float) -> None:
     assert model.iid_errors == pytest.approx(errors, abs=1e-8)
 
 
-def test_iid_intervals_exist_where_the_bandwidth_reaches_beyond_1_and_are_said_to_be_narrow() -> None:
+def test_iid_intervals_exist_where_the_bandwidth_reaches_beyond_1() -> None:
     values = measured(np.random.default_rng(15), FULL, 2, (10, 11))
     iid = there(quantile_effects(values, factors(2, 2, 2), [0.99], iid=True).models[0].iid)
     assert all(there(row.low) < row.estimate for row in iid)
-    sample = drawn(np.random.default_rng(16), (2, 2), executions=5, values=100, between=1.0)
-    (said,) = quantile_effects(sample.values, sample.factors, (0.5, 0.9), iid=True).warnings
-    assert said.endswith("too narrow where values of one execution are alike, as the clustered ones show")
-    plain = quantile_effects(sample.values, sample.factors, (0.5, 0.9))
-    assert plain.models[0].iid is None and plain.warnings == []
+    assert quantile_effects(values, factors(2, 2, 2), [0.99]).models[0].iid is None
 
 
 # --- what may be lacking
@@ -301,20 +296,6 @@ def test_quantiles_that_rest_on_too_little_are_named() -> None:
     values = frame({(k,): [rng.normal(size=60 if k else 30).tolist() for _ in range(3)] for k in range(2)})
     found = quantile_effects(values, factors(2), (0.05, 0.1, 0.5, 0.9, 0.95))
     assert [own.enough for own in found.models] == [False, False, True, False, False]
-    lead = "too few values for p5, p10, p90 and p95: each treatment needs 10 beyond it, 200 for p5"
-    assert found.warnings == [f"{lead}; a=a0 has 90; a=a1 has 180; intervals of these quantiles may be too narrow"]
-    many = frame({(k, j): [[1.0, 2.0], [3.0]] for k in range(2) for j in range(3)})
-    assert "for p50; each has 3; intervals" in quantile_effects(many, factors(2, 3), (0.5,)).warnings[0]
-    many = frame({(k, j): [[1.0, 2.0], [3.0] * (1 + k * j)] for k in range(2) for j in range(3)})
-    assert "a=a0, b=b2 has 3, and 3 more" in quantile_effects(many, factors(2, 3), (0.5,)).warnings[0]
-    # and what rests on one execution
-    rng = np.random.default_rng(19)
-    treatments = {(k,): [rng.normal(size=200).tolist() for _ in range(5)] for k in range(2)}
-    assert not quantile_effects(frame(treatments), factors(2), (0.9, 0.99)).warnings
-    treatments[1,][2] = (10 + rng.normal(size=200)).tolist()
-    assert quantile_effects(frame(treatments), factors(2), (0.5, 0.9)).warnings == [
-        "p90: the executions of a=a1 differ so much that it rests on few of them; its intervals may be too narrow"
-    ]
 
 
 def test_what_cannot_be_estimated() -> None:
