@@ -6,11 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from gate.commands.study.experiment import Experiment
 from gate.commands.study.words import ERRORS
-from gate.config.commands import mentions
 from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
 from gate.config.treatments import (
     SIDE,
@@ -21,7 +18,6 @@ from gate.config.treatments import (
     runner_of,
     settings_of,
     shares_of,
-    variable,
 )
 from gate.document import document as doc
 from gate.model.case import quantile_of
@@ -37,32 +33,6 @@ from gate.writing.phrases import joined
 
 if TYPE_CHECKING:
     from gate.stats.design.sample_size import Power
-
-_WORDS = {
-    "prefix": "prefix of the command", "args": "arguments", "service": "service", "load": "load", "cpus": "processors",
-    "priority": "priority", "runner": "runner", "session": "session",
-}  # fmt: skip
-
-
-def means(design: Experiment, factor: str) -> list[str]:
-    """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
-    if factor == SIDE:
-        return ["the side"]
-    settings = design.study.factor[factor]
-    tables = [*settings.values()] if isinstance(settings, dict) else []
-    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables)]
-    for key, text in (("env", "environment"), ("build_env", "environment of builds")):
-        names = sorted({name for table in tables for name in getattr(table, key)})
-        words += [f"{text} {', '.join(names)}"] if names else []
-    # say where {factor} stands
-    commands = [b for b in design.project.settings.rules.benchmark if b.name in design.benchmarks]
-    gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
-    if f"{{{factor}}}" in msgspec.json.encode(gives, enc_hook=str).decode():
-        words.append(f"{{{factor}}} in commands")
-    if any(mentions(config.build.command, factor) for config in design.project.settings.sides.values()):
-        words.append(f"{{{factor}}} in the [build] command")
-    return words or [f"environment {variable(factor)}"]
-
 
 _LINES = 40
 """Combinations left out that are shown."""
@@ -100,9 +70,7 @@ def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
     begins = [introduction(design, job), *([f"job: {', '.join(words)}"] if words else [])]
     begins += [f"{'sides: ' if run.base else ''}{run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
-    rows = [
-        [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
-    ]
+    rows = [[f.name, ", ".join(map(str, f.settings)), f.varies] for f in design.factors]
     factors = {name: settings_of(table) for name, table in study.factor.items()}
 
     def settings(planned: Planned) -> tuple[Setting, ...]:
@@ -118,7 +86,7 @@ def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     parts: list[doc.Part] = [
         doc.Items(begins, "told"),
         doc.Items(warnings_of(design, job), "warning"),
-        _table("factors", ["factor", "settings", "what they change", "differs between"], rows),
+        _table("factors", ["factor", "settings", "differs between"], rows),
         *fraction_text(fraction),
         doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
         _table(f"{plural(len(here), 'treatment')}{of}", ["", *factors], treatments),

@@ -74,10 +74,10 @@ warnings
     0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
 
 factors
-factor   settings    what they change              differs between
-clients  1, 8        {clients} in commands         execution
-load     idle, busy  load                          execution
-opt      O0, O2      environment of builds CFLAGS  build
+factor   settings    differs between
+clients  1, 8        execution
+load     idle, busy  execution
+opt      O0, O2      build
 
 6 treatments
    clients  load  opt
