@@ -412,14 +412,3 @@ def test_boxes_go_from_quartile_to_quartile_and_units_stand_on_them() -> None:
         assert sorted({y for _, y in box}) == pytest.approx(sorted(wanted), abs=0.3)
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
     assert {"a", "b"} <= set(texts(picture))
-
-
-def test_beside_empty_cells_main_effects_have_the_means_of_the_model_too() -> None:
-    # of the clients the larger were measured without the slow load: their plain mean is too low
-    found = examples.response((SCHED,))
-    effects = [examples.effect("sched", {"sched": "bfs"}, 0.004)]
-    linear = replace(there(found.linear), terms=[replace(there(found.linear).terms[0], effects=effects)])
-    whole = there(mains("m", replace(found, linear=linear)))
-    lacking = there(mains("m", replace(found, linear=linear, lacking=[{"sched": "bfs"}], balanced=False)))
-    assert not paths(whole, "hair-s1") and len(paths(lacking, "hair-s1")) == 1
-    assert "means of the linear model" in lacking.caption and "means of the linear model" not in whole.caption
