@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 _ONE_WAYS = 24
-"""Most one-way tables that a page holds of a response; all are in the CSV tables."""
+"""Most one-way tables that a page holds of a response; all are in study.json."""
 _HISTOGRAMS = 12
 """Most histograms that a page holds of a response without being asked."""
 _SOURCES = (
@@ -188,7 +188,7 @@ def _closing(report: StudyReport, attachments: Sequence[Attachment]) -> list[lis
     kept: list[Part] = [
         Said(inside if data.files else large if data.names else ""),
         Saved([(file.name, file.address, file.size) for file in data.files]),
-        Said("To make this page again, with all tables as CSV:"),
+        Said("To make this page again:"),
         Code(" ".join(["perfgate study analyse", *again, "--out again"])),
         Said(_SOURCES),
     ]
@@ -294,7 +294,7 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
     if (ranks := tables.ranks(response)) is not None:
         folds.append(Fold("Do distributions differ? Kruskal-Wallis by factor and within a setting", [ranks]))
     left = len(response.one_ways) - _ONE_WAYS
-    more = f"{plural(left, 'more one-way table')} {agree(left, 'is', 'are')} in the CSV tables"
+    more = f"{plural(left, 'more one-way table')} {agree(left, 'is', 'are')} in study.json"
     yield Section(
         "Setting against setting",
         f"{draw.prefix}-settings",

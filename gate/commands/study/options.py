@@ -134,7 +134,6 @@ class AnalysisOutputOptions:
 
     html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-    csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=option_values.folder)
     quiet: bool = switch("print only the summary and errors")
 
     def require_writable(self) -> list[Path]:
@@ -143,15 +142,12 @@ class AnalysisOutputOptions:
         Raises:
             UserError: a target is a folder, its folder cannot be had, or both formats want standard output.
         """
-        from gate.model import UserError
         from gate.report.outputs import require_writable, targets
 
         asked = {"json": self.json, "html": self.html}
         files = groups.OutputOptions({name: target for name, target in asked.items() if target is not None})
         require_writable(files)
-        if self.csv is not None and self.csv.exists() and not self.csv.is_dir():
-            raise UserError(f"--csv {self.csv}: is a file, not a folder")
-        return [*targets(files), *([self.csv] if self.csv else [])]
+        return [*targets(files)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -267,7 +263,7 @@ class AnalyseOptions:
     seed: int | None = option(
         "seed of subsamples (default: that of the run)", metavar="N", parse=option_values.seed, section="method"
     )
-    out: Path | None = option("folder to write report and tables to", metavar="DIR", parse=option_values.folder)
+    out: Path | None = option("folder to write the page and the JSON to", metavar="DIR", parse=option_values.folder)
     outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
 
     @property

@@ -359,7 +359,7 @@ def one_way(response: Response, found: OneWay, confidence: float) -> list[Table]
 def ranks(response: Response) -> Table | None:
     """Lay out the Kruskal-Wallis tests by factor and within a setting (QR 4.6)."""
     known = [test for test in response.ranks if test.p is not None]
-    more = f" {len(known) - MOST_RANKS} more rows are in the CSV tables." if len(known) > MOST_RANKS else ""
+    more = f" {len(known) - MOST_RANKS} more rows are in study.json." if len(known) > MOST_RANKS else ""
     found = view(
         "Kruskal-Wallis: do the distributions differ?",
         known[:MOST_RANKS],

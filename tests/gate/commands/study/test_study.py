@@ -371,7 +371,7 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     assert (options.files, options.out) == ((".perfgate/study",), Path(".perfgate/study"))
     assert (options.outputs.json, options.outputs.quiet, options.order) == ("-", True, None)
     # what is refused must be so before anything is measured
-    for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
+    for options_ in (("--json", "-", "--html", "-"), ("--html", ".")):
         assert run("study", *options_)[0] == 2
     assert len(calls) == 1
 
