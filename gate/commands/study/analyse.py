@@ -10,7 +10,7 @@ from gate import __version__
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
 from gate.commands.study.document import brief, document_of
-from gate.commands.study.experiment import Progress, progress_of, warnings_of_runs
+from gate.commands.study.experiment import warnings_of_runs
 from gate.commands.study.observations import Observed, Wanted, plain
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.selection import Abridgement, responses, with_host_factors
@@ -23,8 +23,8 @@ from gate.document import html, terminal
 from gate.evidence.gather import refuse_duplicates
 from gate.evidence.hosts import machines, run_states
 from gate.evidence.inputs import read_inputs
-from gate.evidence.records import Inputs
-from gate.evidence.runs import config_of, in_order
+from gate.evidence.records import Inputs, Located
+from gate.evidence.runs import config_of, files_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import StudyReport, StudyRun
 from gate.report import json
@@ -106,7 +106,7 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> tuple[StudyReport
         runs=[StudyRun(**{name: getattr(run, name) for name in StudyRun.__struct_fields__}) for run in runs],
         commands={name: command for run in runs for name, command in (run.commands or {}).items()},
         states=[r.record for r in records if isinstance(r.record, HostState)],
-        unfinished=_unfinished(progress_of(records)),
+        unfinished=_unfinished(records),
         responses=found,
         failures=[r.record for r in records if isinstance(r.record, Failure)],
         # what matters most of each response
@@ -165,16 +165,12 @@ def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -
     return [f"{what} no measurements: {'; '.join(lacking[:3])}{more}"]
 
 
-def _unfinished(progress: Sequence[Progress]) -> str:
-    """Say what of the design is complete where not all of it was measured: the budget ended it, or a kill."""
-    parts = []
-    for each in progress:
-        if not each.finished:
-            session = f"session {each.session}: " if len(progress) > 1 else ""
-            complete = f"{each.complete} of {plural(each.planned, 'replicate')} {agree(each.complete, 'is', 'are')}"
-            more = f", and {plural(each.partial, 'start')} of the next ({each.each} in each)" if each.partial else ""
-            parts.append(f"{session}{complete} complete{more}")
-    return f"Not finished: {'; '.join(parts)}. `perfgate study --resume` measures the rest." if parts else ""
+def _unfinished(records: Sequence[Located]) -> str:
+    """Say that measuring did not come to its end: the budget ended it, or a kill."""
+    states = ([r for r in file.records if isinstance(r, HostState)][-1:] for file in files_of(records))
+    if not any(last.when == "begin" or last.stop == "budget" for own in states for last in own):
+        return ""
+    return "Not finished: not all replicates were measured. `perfgate study --resume` measures the rest."
 
 
 def _key(settings: Mapping[str, object], side: str) -> tuple[object, ...]:

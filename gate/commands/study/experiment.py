@@ -20,12 +20,11 @@ from gate.config.benchmark_checks import unused
 from gate.config.config_text import ConfigError
 from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
-from gate.config.rules import is_single, matches
+from gate.config.rules import matches
 from gate.config.study import Study
 from gate.evidence.records import Located
-from gate.evidence.runs import File, config_of, files_of
-from gate.model import SIDES, UNBUILT, Execution, Failure, Side, UserError
-from gate.model.case import canonical
+from gate.evidence.runs import files_of
+from gate.model import SIDES, Side, UserError
 from gate.model.choice import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning, typed
@@ -166,74 +165,6 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far one session of a study has come."""
-
-    session: int
-    planned: int
-    """Replicates."""
-    complete: int
-    """Replicates of which everything was executed that did not fail."""
-    partial: int
-    """Executions of the replicates that are not complete."""
-    each: int
-    """Executions of a replicate."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether all of the plan was measured."""
-        return self.complete >= self.planned
-
-
-def progress_of(records: Sequence[Located]) -> list[Progress]:
-    """Return how far each session has come whose run line says how it was planned, in the order of the files."""
-    found = map(_progress, files_of(records))
-    return [each for each in found if each is not None]
-
-
 def warnings_of_runs(records: Sequence[Located]) -> list[AnyWarning]:
     """Return what the run lines warn of."""
     return list(dict.fromkeys(each for file in files_of(records) for each in typed(file.run.warnings)))
-
-
-def _progress(file: File) -> Progress | None:
-    run = file.run
-    config = config_of(run)
-    if config is None or config.study is None or run.benchmarks is None:
-        return None
-    session = run.session or 0
-    runner = (run.host or {}).get("runner")
-    every = planning.treatments(config.study, config.build)
-    planned = planning.measured_by(
-        config.study, every, session, ",".join(planning.labels_of(runner)) if runner else None
-    )
-    failures = [record for record in file.records if isinstance(record, Failure) and record.session == session]
-
-    def is_out(name: str, planned: planning.Planned, failure: Failure) -> bool:
-        """Return whether a failure ended a benchmark at a treatment, or what it needs was not built."""
-        if failure.side not in (None, planned.side):
-            return False
-        if failure.kind in (*UNBUILT, "tree"):
-            return all(planned.settings.get(factor) == setting for factor, setting in failure.factors.items())
-        own = failure.benchmark is not None and f"{failure.benchmark}/".startswith(f"{name}/")
-        return own and canonical(failure.factors) == canonical(planned.settings)
-
-    # by benchmark, side and settings what is executed once a replicate
-    cells = {
-        (name, each.side, canonical(each.settings)): is_single(config, name)
-        for each in planned
-        for name in run.benchmarks.get(each.side, ())
-        if not any(is_out(name, each, failure) for failure in failures)
-    }
-    made: dict[tuple[int, int], set[tuple[str, Side, str]]] = {}
-    for record in file.records:
-        if isinstance(record, Execution) and record.session == session:
-            cell = (record.suite or record.benchmark, record.side, canonical(record.factors))
-            made.setdefault((record.build, record.execution), set()).add(cell)
-    shares = planning.shares_of(config.study)
-    places = [(build, number) for build, share in enumerate(shares) for number in range(share)]
-    repeated = {cell for cell, single in cells.items() if not single}
-    done = {place for place in places if (repeated if place[1] else cells.keys()) <= made.get(place, set())}
-    partial = sum(len(each & cells.keys()) for place, each in made.items() if place not in done)
-    return Progress(session, len(places), len(done), partial, len(cells))
