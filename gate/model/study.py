@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.names import Better
-from gate.model.records import Commit, Failure, HostState
+from gate.model.records import Commit, Failure
 
 Setting = str | int | float
 Scale = Literal["value", "log"]
@@ -506,10 +506,8 @@ class StudyReport(msgspec.Struct, frozen=True, kw_only=True):
     files: list[str]
     runs: list[StudyRun]
     commands: dict[str, str]
-    states: list[HostState]
     unfinished: str
     """That the design was not measured to its end, in words; "" where it was or no design is known."""
     responses: list[Response]
     failures: list[Failure]
-    words: list[str]
     warnings: list[str]

@@ -10,7 +10,6 @@ from gate import __version__
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
 from gate.commands.study.document import brief, document_of
-from gate.commands.study.experiment import warnings_of_runs
 from gate.commands.study.observations import Observed, Wanted, plain
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.selection import Abridgement, responses, with_host_factors
@@ -27,6 +26,7 @@ from gate.evidence.records import Inputs, Located
 from gate.evidence.runs import config_of, files_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import StudyReport, StudyRun
+from gate.model.warnings import typed
 from gate.report import json
 from gate.report.measurements import attachments
 from gate.report.outputs import make_folder, refuse_inputs, write
@@ -105,14 +105,11 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> tuple[StudyReport
         files=[str(file) for file in inputs.files],
         runs=[StudyRun(**{name: getattr(run, name) for name in StudyRun.__struct_fields__}) for run in runs],
         commands={name: command for run in runs for name, command in (run.commands or {}).items()},
-        states=[r.record for r in records if isinstance(r.record, HostState)],
         unfinished=_unfinished(records),
         responses=found,
         failures=[r.record for r in records if isinstance(r.record, Failure)],
-        # what matters most of each response
-        words=[f"{each.benchmark}, {each.metric}: {each.words[0]}" for each in found if each.words],
         warnings=[
-            *(each.sentence() for each in warnings_of_runs(records)),
+            *dict.fromkeys(each.sentence() for file in files_of(records) for each in typed(file.run.warnings)),
             *([mixed] if len(heads) > 1 else []),
             *(_unmeasured(config, study, planned) if config and study else ()),
             *(each.sentence() for each in [*machines(records), *run_states(records), *inputs.warnings]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,10 @@ from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import matches
 from gate.config.study import Study
-from gate.evidence.records import Located
-from gate.evidence.runs import files_of
 from gate.model import SIDES, Side, UserError
 from gate.model.choice import Choice
 from gate.model.study import Factor
-from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings import AnyWarning
 from gate.model.warnings import setup as about
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
@@ -163,8 +161,3 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
         include.append(own)
     out.write(json.dumps({"include": include}, separators=(",", ":")) + "\n")
     return 0
-
-
-def warnings_of_runs(records: Sequence[Located]) -> list[AnyWarning]:
-    """Return what the run lines warn of."""
-    return list(dict.fromkeys(each for file in files_of(records) for each in typed(file.run.warnings)))
