@@ -72,10 +72,9 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
 
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
     the total sum of squares. stratum: whose error it is tested against, with error_df degrees of freedom; None: there
-    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. whole_df:
-    df if every combination of its settings had been measured; None: not known. aliases: terms that the treatments do
-    not tell it from, the lowest order first; its effects are theirs as much as its own. partial_aliases: what an effect
-    of 1 of another term that is not in the model adds to this one's.
+    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. aliases:
+    terms that the treatments do not tell it from, the lowest order first; its effects are theirs as much as its own.
+    partial_aliases: what an effect of 1 of another term that is not in the model adds to this one's.
     """
 
     term: str
@@ -89,7 +88,6 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     effects: list[Effect]
     stratum: Error = "execution"
     error_df: float | None = None
-    whole_df: int | None = None
     aliases: list[str] = []
     partial_aliases: dict[str, float] = {}
 

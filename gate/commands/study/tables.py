@@ -72,10 +72,8 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
     amounts, percent = Amounts(response), format_confidence(confidence)
     rows: list[tuple[Any, Any, Any]] = []
     for term in model.terms:
-        # no two settings of each factor may have been measured together: the term has no effect to show then
-        for i, effect in enumerate(term.effects or [None]):
-            label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
-            rows.append((label, amounts.ends(effect), None if i else term))
+        for i, effect in enumerate(term.effects):
+            rows.append((say.effect_name(effect, response, model), amounts.ends(effect), None if i else term))
     # blocks are in the residuals, though no term is tested against them
     left = f"residuals, {model.block}s among them" if model.block else "residuals"
     rows.append((left, amounts.ends(None), model))
@@ -94,10 +92,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
 
     def df(row: tuple[Any, Any, Any]) -> Any:
         own = row[2]
-        if own is None or own is model:
-            return own and model.residual_df
-        # combinations of settings may be lacking
-        return own.df if own.whole_df in (None, own.df) else f"{own.df} of {own.whole_df}"
+        return own and (model.residual_df if own is model else own.df)
 
     errors = [text("tested against", tested, say.error_of, spare=True)]
     fitted = f"{model.observations} observations, R² {'unknown' if model.r2 is None else format_share(model.r2)}"

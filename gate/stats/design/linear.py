@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import prod, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,10 +39,9 @@ def linear_model(
 
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
     interval, by t on the residual degrees of freedom. response: what y is called in the formula, which is for readers.
-    Sums of squares are of type III: what is lost without the columns of the term; beside empty cells the hypotheses are
-    those of SAS's type III (gate.stats.design.coding). Without residual degrees of freedom there are estimates only;
-    where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a constant response nothing is
-    tested.
+    Sums of squares are of type III: what is lost without the columns of the term. Without residual degrees of freedom
+    there are estimates only; where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a
+    constant response nothing is tested.
 
     Source: Born de Oliveira et al. 2013, section 5.1; Montgomery, Design and Analysis of Experiments, chapter 5.
     """
@@ -112,13 +111,12 @@ def _terms(
                 term=design.term(columns.factors),
                 factors=[design.names[factor] for factor in columns.factors],
                 df=df,
-                whole_df=prod(design.sizes[factor] - 1 for factor in columns.factors),
                 sum_of_squares=ss * fit.scale * fit.scale,
                 share=ss / fit.total_ss if fit.total_ss else None,
                 f=test.f if test else None,
                 p=test.p if test else float(not ss) if exact else None,
                 p_adjusted=None,
-                effects=effects.get(number + 1, []),
+                effects=effects[number + 1],
                 error_df=test.error_df if test else None,
                 stratum="execution" if isinstance(error, ErrorTerm) else error.of[number],
                 aliases=[design.term(other) for other in alike[columns.factors].full],
