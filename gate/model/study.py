@@ -115,7 +115,6 @@ class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
     the model.
     """
 
-    formula: str
     observations: int
     intercept: Effect
     terms: list[Term]

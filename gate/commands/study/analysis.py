@@ -96,7 +96,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     order, confidence = method.order, method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
     lie = lie_of(observed)
-    linear = linear_model(units, factors, order, confidence, observed.metric, lie) if varied else None
+    linear = linear_model(units, factors, order, confidence, lie) if varied else None
     mains = main_effects(units, factors)
     alike = aligned(units, factors, lie, "execution")
     quantiles = _quantiles(observed, method, lie) if varied else None
@@ -184,7 +184,7 @@ def _other_scale(
     if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
         return None
     other = on_scale(observed, "value" if observed.scale == "log" else "log")
-    own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
+    own = linear_model(other.units, other.factors, method.order, method.confidence, lie_of(other))
     if not all(any(term.p is not None for term in model.terms) for model in (linear, own)):
         return None
     rest = [claim for claim in claimed if claim.statistic != "mean"]
@@ -244,7 +244,7 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
         name=abridgement.name,
         treatments=len(treatments(units, kept.values, factors)),
         balanced=balanced(units, factors),
-        linear=linear_model(units, factors, method.order, method.confidence, observed.metric, lie_of(kept)),
+        linear=linear_model(units, factors, method.order, method.confidence, lie_of(kept)),
         mains=main_effects(units, factors),
         interactions=main_effects(units, factors, 2),
         blocks=blocks(units, factors),

@@ -97,7 +97,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
     errors = [text("tested against", tested, say.error_of, spare=True)]
     fitted = f"{model.observations} observations, R² {'unknown' if model.r2 is None else format_share(model.r2)}"
     return view(
-        f"{f'{name}: ' if name else ''}Effects on the mean{_in(amounts.changes, ' in ')}: {model.formula}; {fitted}",
+        f"{f'{name}: ' if name else ''}Effects on the mean{_in(amounts.changes, ' in ')}; {fitted}",
         rows,
         text("effect", lambda row: row[0]),
         number(f"low {percent}", lambda row: row[1][0]),

@@ -8,9 +8,7 @@ and the share unexplained.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -20,7 +18,7 @@ import numpy as np
 from gate.model.study import Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
 from gate.stats.design.checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
-from gate.stats.design.coding import Design, addends, inestimable, lay_out
+from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
 from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.rounding import Array, Ints
@@ -32,16 +30,14 @@ if TYPE_CHECKING:
 
 
 def linear_model(
-    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, response: str = "y",
-    layers: Layers | None = None,
-) -> LinearModel:  # fmt: skip
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, layers: Layers | None = None
+) -> LinearModel:
     """Fit the mean of a response by its factors and their interactions of up to `order` factors.
 
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
-    interval, by t on the residual degrees of freedom. response: what y is called in the formula, which is for readers.
-    Sums of squares are of type III: what is lost without the columns of the term. Without residual degrees of freedom
-    there are estimates only; where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a
-    constant response nothing is tested.
+    interval, by t on the residual degrees of freedom. Sums of squares are of type III: what is lost without the columns
+    of the term. Without residual degrees of freedom there are estimates only; where all units of a treatment are alike,
+    intervals have no width and p is 0 or 1; of a constant response nothing is tested.
 
     Source: Born de Oliveira et al. 2013, section 5.1; Montgomery, Design and Analysis of Experiments, chapter 5.
     """
@@ -67,7 +63,6 @@ def linear_model(
     if strata is not None:
         variance = strata.found[-1].component if strata.found else None
     return LinearModel(
-        formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
         intercept=effects[0][0],
         terms=_terms(fit, error if strata is None else strata, effects, alike, 1 - confidence),
@@ -141,26 +136,6 @@ def _interval(
         return estimate, estimate - half, estimate + half, 2 * float(stdtr(own.df, -abs(estimate) / error))
     estimate = (own.estimate if abs(own.estimate) > fit.noise else 0.0) * fit.scale + location
     return (estimate, None, None, None) if own.error is None else (estimate, estimate, estimate, float(not estimate))
-
-
-def _formula(design: Design, fit: Fit, order: int, response: str) -> str:
-    """Write the model for readers: "latency ~ load * clients", "y ~ (a + b + c)^2"; never evaluated."""
-    left, *names = [
-        name if re.fullmatch(r"[^\W\d][\w.-]*", name) else f"`{name}`" for name in (response, *design.names)
-    ]
-    within = [term.factors for term in fit.coded.terms[1:]]
-    mains = sorted({factor for factors in within for factor in factors})
-    highest = min(max(order, 0), len(mains))
-    full = [chosen for size in range(1, highest + 1) for chosen in combinations(mains, size)]
-    if not within:
-        right = "1"
-    elif within != full or highest == 1:
-        right = " + ".join(":".join(names[f] for f in factors) for factors in within)
-    elif highest == len(mains):
-        right = " * ".join(names[f] for f in mains)
-    else:
-        right = f"({' + '.join(names[f] for f in mains)})^{highest}"
-    return f"{left} ~ {right}"
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------

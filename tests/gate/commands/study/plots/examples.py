@@ -135,7 +135,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
         ],
         lacking=[], balanced=True, other_scale=None,
         linear=LinearModel(
-            formula="", observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
+            observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
         ),
         diagnostics=None, claims=[], quantiles=None, ranks=[], means=[],
