@@ -13,7 +13,7 @@ from gate.commands.study import words as say
 from gate.commands.study.observations import Observed
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import half_normal, pareto, quantile_effects
-from gate.commands.study.plots.in_time import Boot, boots, residuals, series
+from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
@@ -383,7 +383,7 @@ def _boots(draw: Drawer, level: Varies) -> list[Figure]:
         y = y - treatment + kept
     frame = units.assign(y=y).sort_values(["order", "session", "build"], kind="stable")
     found = [
-        Boot(None if factor is None else factor.settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy())
+        (None if factor is None else factor.settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy())
         for _, rows in frame.groupby(level, sort=False)
     ]
     return draw(f"By {level}", boots, f"{level}s", level, found, factor, adjusted=adjusted)
