@@ -34,9 +34,6 @@ from gate.writing.phrases import joined
 if TYPE_CHECKING:
     from gate.stats.design.sample_size import Power
 
-_LINES = 40
-"""Combinations left out that are shown."""
-
 
 def introduction(design: Experiment, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
@@ -76,21 +73,15 @@ def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     def settings(planned: Planned) -> tuple[Setting, ...]:
         return tuple({SIDE: planned.side, **planned.settings}[name] for name in factors)
 
-    # a fraction leaves out what it is a fraction of
-    fraction, measured = fraction_of(study), {settings(each) for each in design.planned}
-    combinations = () if fraction else itertools.product(*factors.values())
-    left = [settings_text(dict(zip(factors, e, strict=True))) for e in combinations if e not in measured]
-    more = [f"... {len(left) - _LINES} more"] if len(left) > _LINES else []
     of = f" of the {len(design.planned)} of the study" if len(here) < len(design.planned) else ""
     treatments = [[str(each.number + 1), *map(str, settings(each))] for each in here]
     parts: list[doc.Part] = [
         doc.Items(begins, "told"),
         doc.Items(warnings_of(design, job), "warning"),
         _table("factors", ["factor", "settings", "differs between"], rows),
-        *fraction_text(fraction),
+        *fraction_text(fraction_of(study)),
         doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
         _table(f"{plural(len(here), 'treatment')}{of}", ["", *factors], treatments),
-        doc.Items([*left[:_LINES], *more], "told", f"{plural(len(left), 'combination')} left out"),
         doc.Items(_builds(design, job), "told"),
         *map(doc.Code, "\n".join(command_lines(job)).split("\n\n")),
         doc.Code(_order(design, job)) if every else doc.Items(["`--all` prints the order with its seeds"], "rest"),

@@ -88,10 +88,6 @@ opt      O0, O2      build
 5  8        idle  O0
 6  8        busy  O0
 
-2 combinations left out
-- clients=8, load=idle, opt=O2
-- clients=8, load=busy, opt=O2
-
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, each of every treatment once, in random order: 18 starts in all
 expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
