@@ -94,7 +94,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (e.Trend(0.04, "", False), "not steady: second half 4.0% higher"),
     (e.Drift(0.031, "s"), "host drift: both sides 3.1% slower from the first round to the last"),
     (e.OrderEffect(0.012, "s"), "side-by-order interaction: whichever side runs second is 1.2% slower"),
-    (e.SessionsDiffer(0.052), "sessions differ: both sides vary by 5.2% (standard deviation), more than their builds explain"),
     (e.RatioBySession(0.021), "the ratio depends on the session: it varies by 2.1% (standard deviation), more than their builds explain"),
     (e.Autocorrelation(0.5, 30, 10), "values of one start are correlated (0.50): 30 carry the information of 10"),
     (e.NormalTail(5, 6), "a p value this small assumes normally distributed builds: 5 + 6 builds alone cannot show it"),
