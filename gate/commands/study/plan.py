@@ -16,7 +16,6 @@ from gate.config.treatments import (
     builds_of,
     jobs,
     runner_of,
-    settings_of,
     shares_of,
 )
 from gate.document import document as doc
@@ -68,20 +67,18 @@ def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     begins = [introduction(design, job), *([f"job: {', '.join(words)}"] if words else [])]
     begins += [f"{'sides: ' if run.base else ''}{run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
     rows = [[f.name, ", ".join(map(str, f.settings)), f.varies] for f in design.factors]
-    factors = {name: settings_of(table) for name, table in study.factor.items()}
-
-    def settings(planned: Planned) -> tuple[Setting, ...]:
-        return tuple({SIDE: planned.side, **planned.settings}[name] for name in factors)
-
     of = f" of the {len(design.planned)} of the study" if len(here) < len(design.planned) else ""
-    treatments = [[str(each.number + 1), *map(str, settings(each))] for each in here]
+    at = [{SIDE: each.side, **each.settings} for each in here]
+    treatments = [
+        [str(p.number + 1), *(str(own[name]) for name in study.factor)] for p, own in zip(here, at, strict=True)
+    ]
     parts: list[doc.Part] = [
         doc.Items(begins, "told"),
         doc.Items(warnings_of(design, job), "warning"),
         _table("factors", ["factor", "settings", "differs between"], rows),
         *fraction_text(fraction_of(study)),
         doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
-        _table(f"{plural(len(here), 'treatment')}{of}", ["", *factors], treatments),
+        _table(f"{plural(len(here), 'treatment')}{of}", ["", *study.factor], treatments),
         doc.Items(_builds(design, job), "told"),
         *map(doc.Code, "\n".join(command_lines(job)).split("\n\n")),
         doc.Code(_order(design, job)) if every else doc.Items(["`--all` prints the order with its seeds"], "rest"),

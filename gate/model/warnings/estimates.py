@@ -131,7 +131,10 @@ class OrderEffect(_Changing, frozen=True):
 
 
 class RatioBySession(Base, frozen=True):
-    says = "the ratio depends on the session: it varies by {deviation:.1%} (standard deviation), more than their builds explain"
+    says = (
+        "the ratio depends on the session: it varies by {deviation:.1%} (standard deviation), more than their "
+        "builds explain"
+    )
     deviation: float
 
 
