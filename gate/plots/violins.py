@@ -203,20 +203,20 @@ Order = dict[Side, npt.NDArray[np.float64]]
 
 
 def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
-    """Draw the values of both sides over the run; None where there is no spread, or only one execution a side.
+    """Draw the values of both sides over the run; None: no spread, one execution a side, or the order is not known.
 
     Args:
         finding: builds that it does not rest on are faint.
     """
     y = axes.vertical(case, [], _TOP, _FLOOR)
     samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
-    if y is None or all(len(s.counts[0]) < 2 for s in samples.values()):
+    order = _order(samples)
+    if y is None or order is None or all(len(s.counts[0]) < 2 for s in samples.values()):
         return None
-    order, known = _order(samples)
     last = max(float(at.max()) for at in order.values())
     x = Axis(-0.5, last + 0.5, y.left, _RIGHT)
     sheet = Sheet(_WIDTH, _TALL)
-    shaded = _rounds(sheet, x, samples, order, known=known)
+    shaded = _rounds(sheet, x, samples, order)
     axes.frame(sheet, y, case, _RIGHT)
     for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
         axes.key(sheet, side, at, 20)
@@ -239,11 +239,8 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         sheet.lines(f"bar-{side}", [[(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)] for at, pixel in inside])
     whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
     sheet.row(_FLOOR + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
-    label, short = "start, in the order of the run", "start, in order of the run"
-    if not known:
-        label, short = "start, by build (the order is not known)", "start, by build"
-    sheet.text((x.start + x.end) / 2, _TALL - 8, label, "soft wide", "middle")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, short, "soft narrow", "middle")
+    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in the order of the run", "soft wide", "middle")
+    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in order of the run", "soft narrow", "middle")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     executions = sum(len(s.counts[0]) for s in samples.values())
     total = case.base.values.size + case.head.values.size
@@ -253,16 +250,12 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
         "A bar is the mean of a start." if means else "",
         "Shading separates the rounds." if shaded else "",
-        "" if known else "Where the files do not give the order of the starts, they are sorted by build.",
     ]
     return sheet.picture(prefix, title, described, caption, [*filter(None, reading)])
 
 
-def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
-    """Place each execution: as the files say, sessions after each other; else by round, base before head.
-
-    The last says whether the files do.
-    """
+def _order(samples: dict[Side, Sample]) -> Order | None:
+    """Place each execution as the files say, sessions after each other; None: they do not."""
     sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
     own = {
         side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
@@ -276,15 +269,7 @@ def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
         for place in zip(own[side].tolist(), sample.orders.tolist(), strict=True)
     }
     if len(given) < sum(len(sample.counts[0]) for sample in samples.values()):
-        keys = sorted(
-            (*key, nth, side == "head", side, index)
-            for side, sample in samples.items()
-            for index, (key, nth) in enumerate(_executions(sample))
-        )
-        of = {side: np.zeros(len(sample.counts[0])) for side, sample in samples.items()}
-        for place, (*_, side, index) in enumerate(keys):
-            of[side][index] = place
-        return of, False
+        return None
     of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
     begin = 0.0
     for session in sessions:
@@ -295,19 +280,16 @@ def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
         for side in samples:
             of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
         begin += ranks.size
-    return of, True
+    return of
 
 
-def _executions(sample: Sample) -> list[tuple[Key, int]]:
-    return [(key, n) for key, count in zip(sample.builds, sample.counts[1].tolist(), strict=True) for n in range(count)]
-
-
-def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *, known: bool) -> bool:
+def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order) -> bool:
     """Shade every other round, where they follow each other and have room; tell whether they do."""
     ends: dict[Key, list[float]] = {}
     for side, sample in samples.items():
-        for (build, _), at in zip(_executions(sample), order[side].tolist(), strict=True):
-            ends.setdefault(build, []).append(at)
+        places_of = np.split(order[side], np.cumsum(sample.counts[1])[:-1])
+        for build, own in zip(sample.builds, places_of, strict=True):
+            ends.setdefault(build, []).extend(own.tolist())
     rounds = sorted((min(at), max(at), build) for build, at in ends.items())
     if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
         return False
@@ -319,8 +301,7 @@ def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *,
     many = len({session for session, _ in ends}) > 1
     labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
     # the first one tells what the numbers are
-    noun = "round" if known else "build"
-    named = [(x.at(at), text if index else f"{noun} {text}") for index, (at, text) in enumerate(labels)]
+    named = [(x.at(at), text if index else f"round {text}") for index, (at, text) in enumerate(labels)]
     sheet.row(_TOP - 8, named, "soft small")
     return True
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gate.model import Case, Finding, QuantileCurve, QuantileEffect, Sample
 from gate.plots.picture import Picture
@@ -149,7 +150,7 @@ def test_sessions_are_named() -> None:
     base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
     picture = there(by_build(case(base, head), "p"))
     assert {"session 0", "1"} <= set(texts(picture))
-    assert {"build 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
+    assert {"round 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
 
 
 def test_a_series_follows_the_order_of_the_run() -> None:
@@ -164,12 +165,9 @@ def test_a_series_follows_the_order_of_the_run() -> None:
 
 
 def test_a_series_of_executions() -> None:
-    # an unknown order is by round, and the caption says so
-    base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2)
-    picture = there(in_order(case(base, base), "p"))
-    at = np.array([x for x, _ in corners(paths(picture, "spot-base")[0])[::2]])
-    assert ((at - at[0]) / (at[1] - at[0]) * 2).round().tolist() == [0, 2, 4, 6]
-    assert "do not give the order" in " ".join(picture.reading)
+    # where files do not give an order there is no series
+    of = pair(3, 2, 10)
+    assert in_order(replace(of, base=replace(of.base, orders=None)), "p") is None
     # executions of several values have their mean
     assert marks(there(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
     assert marks(there(in_order(pair(3, 2, 1), "p")), "bar-head") == 0

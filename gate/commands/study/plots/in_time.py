@@ -73,17 +73,14 @@ def series(prefix: str, response: Response) -> Picture | None:
         own = shown[kind_of[shown] == kind]
         panel.marks(look, own, numbers[own], "small" if len(shown) > _FEW else "middle")
         panel.edges(look, own, numbers[own])
-    known = points[0].order >= 0
-    order = "in the order of the run" if known else "by session and build"
     whole = [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
-    panel.ruler(whole, f"execution, {order}")
+    panel.ruler(whole, "execution, in the order of the run")
     caption = m.words(
         f"Each mark is the mean of a start; its shape and colour show {by}.",
         len(shown) < len(points)
         and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
         _beyond(panel),
         several and "Vertical lines separate the sessions.",
-        not known and "The files do not give the order of the run: marks are sorted by session and build.",
         "Without drift each kind of mark keeps its height from left to right.",
     )
     low, high = (of.say(float(end)) for end in (values.min(), values.max()))

@@ -277,13 +277,11 @@ def test_units_stand_in_their_order_with_sessions_parted() -> None:
     assert "session 0" in texts(picture)
 
 
-def test_an_unknown_order_is_said_and_many_units_are_thinned() -> None:
+def test_many_units_are_thinned() -> None:
     own = examples.response((SCHED,))
     points = [replace(own.series[0], order=k, value=0.01 + 0.001 * (k % 3)) for k in range(18)]
     shown = texts(there(series("s", replace(own, series=points))))
     assert {"0", "5", "10", "15"} <= set(shown) and "5.0" not in shown
-    picture = there(series("s", replace(own, series=[replace(p, order=-1) for p in own.series])))
-    assert "do not give the order" in picture.caption
     # many are thinned, and the extremes stay
     own = examples.response((SCHED,))
     means = {repr(t.settings): t.mean for t in own.treatments}
