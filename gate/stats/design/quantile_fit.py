@@ -107,6 +107,8 @@ REACH = 1.5
 Far enough that clusters which differ much are seen to move the quantile far, since the values next to it are often of
 one cluster; more would be wide without need. This and LAST by simulation, see tests/promise/test_study_quantiles.py.
 """
+FEW = 0.75
+"""A standard error of the share above this part of the share beyond: about as with one cluster that has all of it."""
 LAST = 0.9
 """The slope is taken over at most this part of the values beyond the quantile: the last ones are anywhere."""
 
@@ -168,6 +170,8 @@ class Around(msgspec.Struct, frozen=True, eq=False):
     """What it adds to that of the quantile, by leaving it out."""
     least: float
     """The variance that the smallest step leaves."""
+    seen: bool
+    """Whether the values beyond the quantile are of more than one or two clusters."""
 
 
 def around(cell: Ordered, fitted: float, tau: float) -> Around:
@@ -184,7 +188,7 @@ def around(cell: Ordered, fitted: float, tau: float) -> Around:
     sizes = np.bincount(cell.own, minlength=groups)
     below = np.bincount(cell.own[:first], minlength=groups) + part * np.bincount(cell.own[first:last], minlength=groups)
     if groups < 2:
-        return Around(0.0, 0.0, np.zeros(groups), np.zeros(groups), 0.0)
+        return Around(0.0, 0.0, np.zeros(groups), np.zeros(groups), 0.0, True)
     scores = (below - share * sizes) / n * math.sqrt(groups / (groups - 1))
     error = float(np.sqrt(scores @ scores))
     reach = max(REACH * error, 1 / n)
@@ -196,7 +200,8 @@ def around(cell: Ordered, fitted: float, tau: float) -> Around:
     spans = np.diff(at)
     slopes = np.diff(quantiles) / np.where(spans > 0, spans, 1.0)
     low, high = np.where(spans > 0, slopes, slopes[::-1]).tolist()
-    return Around(low, high, scores, _jackknife(cell, sizes, centre), cell.step**2 / (12 * groups))
+    seen = error <= FEW * min(share, 1 - share)
+    return Around(low, high, scores, _jackknife(cell, sizes, centre), cell.step**2 / (12 * groups), seen)
 
 
 def _jackknife(cell: Ordered, sizes: Ints, share: float) -> Array:

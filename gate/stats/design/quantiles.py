@@ -85,17 +85,17 @@ def quantile_effects(
     return QuantileEffects(
         cluster=cluster,
         clusters=clusters,
-        models=found,
+        models=[model for model, _ in found],
         inestimable=inestimable(design, without_aliased(design, model)),
-        warnings=_lacking(design, cells, cluster),
+        warnings=_cautions(design, cells, found, cluster),
     )
 
 
 def _at(
     cells: Sequence[Ordered], model: Coded, sums: Sequence[Addend], clusters: Clusters | None, tau: float,
     confidence: float, *, iid: bool,
-) -> QuantileModel:  # fmt: skip
-    """Fit one quantile.
+) -> tuple[QuantileModel, list[int]]:  # fmt: skip
+    """Fit one quantile; give the treatments whose clusters move it farther than their values reach.
 
     Args:
         clusters: None: there are no intervals by clusters.
@@ -138,7 +138,7 @@ def _at(
             for own, value, limit in zip(sums, at, each, strict=True)
         ]
 
-    return QuantileModel(
+    model_at = QuantileModel(
         tau=tau,
         effects=effects(found, estimates),
         iid=None if alone is None else effects([limit for limit, _ in alone], plain),
@@ -146,16 +146,30 @@ def _at(
         df=min((math.floor(own.df) for own in found if own), default=None),
         enough=min(len(cell.ordered) for cell in cells) >= needed_values(tau),
     )  # fmt: skip
+    return model_at, [number for number, part in enumerate(parts) if not part.seen]
 
 
-def _lacking(design: Design, cells: Sequence[Ordered], cluster: Varies) -> list[str]:
-    """Say which treatments, the cells of a design, have too few clusters for intervals."""
-    few = [
-        f"{design.treatment(k) or 'the treatment'} has {n}"
-        for k, cell in enumerate(cells)
-        if (n := len(cell.clusters)) < 2
-    ]
-    if not few:
+def _cautions(
+    design: Design, cells: Sequence[Ordered], found: Sequence[tuple[QuantileModel, list[int]]], cluster: Varies
+) -> list[str]:
+    """Say which treatments, the cells of a design, have too few clusters, or quantiles that rest on few of them."""
+    few = [k for k, cell in enumerate(cells) if len(cell.clusters) < 2]
+    if few:
+        own = _some([f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few])
+        return [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {own}"]
+    rests = {model.tau: unseen for model, unseen in found if unseen and model.enough}
+    if not rests:
         return []
-    more = f"; and {len(few) - _NAMED} more" if len(few) > _NAMED else ""
-    return [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {'; '.join(few[:_NAMED])}{more}"]
+    named = _some([_name(design, k) for k in sorted({k for unseen in rests.values() for k in unseen})])
+    differ = f"the {cluster}s of {named} differ so much that it rests on few of them"
+    quantiles = ", ".join(f"p{100 * tau:.10g}" for tau in rests)
+    return [f"{quantiles}: {differ}; its intervals may be too narrow"]
+
+
+def _name(design: Design, number: int) -> str:
+    return design.treatment(number) or "the treatment"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return "; ".join(names[:_NAMED]) + more

@@ -291,6 +291,14 @@ def test_quantiles_that_rest_on_too_little_are_named() -> None:
     values = frame({(k,): [rng.normal(size=60 if k else 30).tolist() for _ in range(3)] for k in range(2)})
     found = quantile_effects(values, factors(2), (0.05, 0.1, 0.5, 0.9, 0.95))
     assert [own.enough for own in found.models] == [False, False, True, False, False]
+    # and what rests on one execution
+    rng = np.random.default_rng(19)
+    treatments = {(k,): [rng.normal(size=200).tolist() for _ in range(5)] for k in range(2)}
+    assert not quantile_effects(frame(treatments), factors(2), (0.9, 0.99)).warnings
+    treatments[1,][2] = (10 + rng.normal(size=200)).tolist()
+    assert quantile_effects(frame(treatments), factors(2), (0.5, 0.9)).warnings == [
+        "p90: the executions of a=a1 differ so much that it rests on few of them; its intervals may be too narrow"
+    ]
 
 
 def test_what_cannot_be_estimated() -> None:
