@@ -424,17 +424,6 @@ class Abridged(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Blocks]
 
 
-class OtherScale(msgspec.Struct, frozen=True, kw_only=True):
-    """What the linear model would say on the other scale.
-
-    more, fewer: terms that are clear (p_adjusted by Holm over the terms of the model) there only, and here only.
-    """
-
-    scale: Scale
-    more: list[str]
-    fewer: list[str]
-
-
 class Response(msgspec.Struct, frozen=True, kw_only=True):
     """Everything said about one case. words: which factors matter for what, by how much, and whether it is enough."""
 
@@ -448,8 +437,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     lacking: list[dict[str, Setting]]
     """Combinations of settings that were not measured."""
     balanced: bool
-    other_scale: OtherScale | None
-    """None: there are values without a logarithm, or nothing to test."""
+    other_scale: str
+    """What the linear model would say there, in words; "": there are values without a logarithm, or nothing to test."""
     linear: LinearModel | None
     """None: too few observations or settings; `warnings` says what is lacking."""
     claims: list[Claim]

@@ -17,7 +17,6 @@ from gate.model.study import (
     Claim,
     Lenth,
     LinearModel,
-    OtherScale,
     PercentRow,
     QuantileEffects,
     Response,
@@ -173,28 +172,29 @@ def _sampled(observed: Observed, method: Method) -> tuple[int, ...] | None:
     return found[0]
 
 
-def _other_scale(
-    observed: Observed, method: Method, linear: LinearModel | None, claimed: Sequence[Claim]
-) -> OtherScale | None:
-    """Fit the same linear model to logarithms instead of values, or to values instead of logarithms.
+def _other_scale(observed: Observed, method: Method, linear: LinearModel | None, claimed: Sequence[Claim]) -> str:
+    """Fit the same linear model on the other scale, and say which terms would be clear there; "": it is not known.
 
     claimed: the family of the response; there too its quantiles and spreads have their share, or the line would call
     terms clear that the sentences do not.
     """
     if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
-        return None
+        return ""
     other = on_scale(observed, "value" if observed.scale == "log" else "log")
     own = linear_model(other.units, other.factors, method.order, method.confidence, lie_of(other))
     if not all(any(term.p is not None for term in model.terms) for model in (linear, own)):
-        return None
-    rest = [claim for claim in claimed if claim.statistic != "mean"]
+        return ""
+    others = [claim for claim in claimed if claim.statistic != "mean"]
     here, there = (
         [claim.term for claim in each if claim.statistic == "mean" and claim.claimed]
-        for each in (claimed, claims([*of_mean(own), *rest], 1 - method.confidence))
+        for each in (claimed, claims([*of_mean(own), *others], 1 - method.confidence))
     )
-    return OtherScale(
-        scale=other.scale, more=[t for t in there if t not in here], fewer=[t for t in here if t not in there]
-    )
+    where = f"On the {'log' if other.scale == 'log' else 'plain'} scale"
+    if here == there:
+        return f"{where} the same terms of the linear model are clear."
+    named = (("clear too", there, here), ("not clear", here, there))
+    told = [f"{text}: {', '.join(t for t in own if t not in rest)}" for text, own, rest in named if {*own} - {*rest}]
+    return f"{where} other terms of the linear model are clear ({'; '.join(told)})."
 
 
 def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:

@@ -208,7 +208,7 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
         "Effects on the mean",
         f"{draw.prefix}-mean",
         [
-            Items([text for text in (say.other_scale(response),) if text], "rest"),
+            Items([response.other_scale] if response.other_scale else [], "rest"),
             Figures(drawn),
             *views,
             tables.checks(response),

@@ -65,19 +65,6 @@ def measured(response: study.Response) -> str:
     return f"{text}{kind}; values are in {unit}." if unit else f"{text}{kind}."
 
 
-def other_scale(response: study.Response) -> str:
-    """Say which factors would be clear on the other scale; "" where that is not known."""
-    other = response.other_scale
-    if other is None:
-        return ""
-    where = "On the log scale" if other.scale == "log" else "On the plain scale"
-    if not other.more and not other.fewer:
-        return f"{where} the same terms of the linear model are clear."
-    parts = [f"clear too: {', '.join(other.more)}"] if other.more else []
-    parts += [f"not clear: {', '.join(other.fewer)}"] if other.fewer else []
-    return f"{where} other terms of the linear model are clear ({'; '.join(parts)})."
-
-
 def below(response: study.Response, model: study.LinearModel) -> list[str]:
     """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
     two = [f for f in response.factors if len(f.settings) == 2]

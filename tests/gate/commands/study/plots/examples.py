@@ -133,7 +133,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
                       quantiles={})
             for s in every
         ],
-        lacking=[], balanced=True, other_scale=None,
+        lacking=[], balanced=True, other_scale="",
         linear=LinearModel(
             observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
