@@ -134,7 +134,7 @@ def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None)
 
 def _method(options: AnalyseOptions, config: Config | None, study: Study | None, runs: Sequence[Run]) -> Method:
     without = [Abridgement((pattern,), keep=False) for pattern in options.without]
-    seeds = (seed for seed in (options.seed, *(run.seed for run in runs)) if seed is not None)
+    seeds = (run.seed for run in runs if run.seed is not None)
     return Method(
         order=options.order or (model_order(study) if study else _ORDER),
         taus=options.quantiles or DEFAULT_TAUS,

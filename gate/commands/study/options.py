@@ -260,9 +260,6 @@ class AnalyseOptions:
     confidence: float | None = option(
         "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
     )
-    seed: int | None = option(
-        "seed of subsamples (default: that of the run)", metavar="N", parse=option_values.seed, section="method"
-    )
     out: Path | None = option("folder to write the page and the JSON to", metavar="DIR", parse=option_values.folder)
     outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
 
