@@ -161,7 +161,7 @@ def boots(
         _beyond(panel),
         len(drawn) < len(found) and f"The first {len(drawn)} of {plural(len(found), level)} are drawn.",
     )
-    means = [float(b.values.mean()) for b in drawn]
+    means = [float(values.mean()) for _, values in drawn]
     described = f"{plural(len(drawn), level)}; means from {of.say(min(means))} to {of.say(max(means))}."
     return panel.sheet.picture(prefix, f"{response.benchmark}, {response.metric}, by {level}", described, caption)
 
