@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -74,25 +73,19 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
     )
 
 
-class Whiskers(msgspec.Struct, frozen=True, eq=False):
-    """A box: the quartiles, the ends of the whiskers, and the values beyond them, ascending."""
+def whiskers(values: Array) -> tuple[list[float], tuple[float, float], Array]:
+    """Return the quartiles of values, at least one, the ends of the whiskers, and the values beyond them, ascending.
 
-    quartiles: tuple[float, float, float]
-    ends: tuple[float, float]
-    outliers: Array
-
-
-def whiskers(values: Array) -> Whiskers:
-    """Return the box of values, at least one; quartiles are of type 8 as all quantiles of a study.
-
-    Whiskers reach to the last value within 1.5 times the distance of the quartiles (Tukey).
+    Quartiles are of type 8 as all quantiles of a study. Whiskers reach to the last value within 1.5 times the distance
+    of the quartiles (Tukey).
     """
-    first, middle, third = np.quantile(values, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
+    quartiles = np.quantile(values, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
+    first, _, third = quartiles
     reach = 1.5 * (third - first)
     inside = values[(values >= first - reach) & (values <= third + reach)]
     # between two clusters there may be no value at all
     low, high = (min(float(inside.min()), first), max(float(inside.max()), third)) if inside.size else (first, third)
-    return Whiskers((first, middle, third), (low, high), np.sort(values[(values < low) | (values > high)]))
+    return quartiles, (low, high), np.sort(values[(values < low) | (values > high)])
 
 
 def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -> Picture | None:
@@ -121,16 +114,17 @@ def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
     Args:
         quota: of its outliers, hollow; None: all of them, filled.
     """
-    found, panel, x = whiskers(column.sample.values), column.panel, column.place
+    quartiles, ends, outliers = whiskers(column.sample.values)
+    panel, x = column.panel, column.place
     half = min(panel.slot * 0.32, 30.0)
-    first, middle, third, low, high = stage.of.of(np.array([*found.quartiles, *found.ends])).tolist()
+    first, middle, third, low, high = stage.of.of(np.array([*quartiles, *ends])).tolist()
     panel.box(column.look, x, half, (first, middle, third), (low, high))
-    out = stage.of.of(found.outliers if quota is None else panels.evenly(found.outliers, quota))
+    out = stage.of.of(outliers if quota is None else panels.evenly(outliers, quota))
     panel.marks(column.look, np.full(out.size, float(x)), out, hollow=quota is not None)
     mean = stage.of.one(float(np.mean(column.sample.values)))
     for kind in ("halo", "mean"):
         stage.sheet.marks(kind, "cross", panel.points([x], [mean]), min(4.5, half * 0.6))
-    return found.outliers.size
+    return outliers.size
 
 
 def spreads(prefix: str, response: Response, factor: Factor, units: Sequence[TreatmentValues]) -> Picture | None:

@@ -319,12 +319,12 @@ def test_boots_stand_in_their_order_with_their_means() -> None:
 
 def test_whiskers_end_at_the_last_value_within_reach() -> None:
     # quartiles of type 8 of 1 to 9: 2.667 and 7.333, so that whiskers reach from -4.333 to 14.333
-    box = whiskers(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 14.0])[:9])
-    assert (box.ends, box.outliers.tolist()) == ((1, 9), [])
-    assert box.quartiles == pytest.approx((8 / 3, 5, 22 / 3))
-    far = whiskers(np.array([*range(1, 10), 40.0, 50.0]))
-    assert far.ends[1] == 9
-    assert far.outliers.tolist() == [40, 50]
+    quartiles, ends, outliers = whiskers(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 14.0])[:9])
+    assert (ends, outliers.tolist()) == ((1, 9), [])
+    assert quartiles == pytest.approx((8 / 3, 5, 22 / 3))
+    _, ends, outliers = whiskers(np.array([*range(1, 10), 40.0, 50.0]))
+    assert ends[1] == 9
+    assert outliers.tolist() == [40, 50]
 
 
 def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
