@@ -145,7 +145,7 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
     for scale in (1e-12, 1e6, 1e150, 1e-150):
         yield f"scale-{scale:g}", [_scaled(line, scale) for line in runs.plain(small)], []
     yield "study", designs.lines(designs.LOAD, designs.additive, 4), [
-        ["study", "analyse", m, "--html", "study.html", "--json", "study.json", "--csv", "tables"]]
+        ["study", "analyse", m, "--html", "study.html", "--json", "study.json"]]
     yield "study-tail", designs.lines({"sched": ["bfs", "cfs"], "load": ["idle", "busy"]}, designs.tail, 6), [
         ["study", "analyse", m, "--order", "1", "--json", "-"]]
 

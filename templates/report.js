@@ -1,4 +1,4 @@
-// Sorts and filters the table of findings, shows values of pictures, and enlarges parts of a call tree. Without it all is there to read.
+// Sorts and filters the table of findings. Without it all is there to read.
 "use strict";
 (() => {
   const make = (name, properties, ...children) => {
@@ -14,92 +14,6 @@
   };
   addEventListener("hashchange", reveal);
   reveal();
-
-  // the value that the pointer is nearest to, or that the arrow keys have come to
-  const SVG = "http://www.w3.org/2000/svg";
-  for (const svg of document.querySelectorAll("svg[data-base]")) {
-    const { unit } = svg.dataset;
-    const read = (side) => svg.dataset[side].split(";").filter(Boolean).map((text) => {
-      const [x, y, value, ...at] = text.split(" ");
-      const [session, build, execution, iteration] = at.length > 3 ? at : ["", ...at];
-      const place = `${session && `session ${session}, `}build ${build}, start ${execution}, value ${iteration}`;
-      return { x: Number(x), y: Number(y), said: `${value}${unit && ` ${unit}`}: ${side}, ${place}` };
-    });
-    const frame = svg.parentElement;
-    const said = make("output", { className: "readout" }, "\u00a0");
-    frame.after(said);
-    const ring = document.createElementNS(SVG, "circle");
-    ring.setAttribute("class", "cursor");
-    ring.setAttribute("r", 7);
-    let values;
-    let current = -1;
-    const load = () => (values ??= [...read("base"), ...read("head")].sort((a, b) => a.x - b.x || a.y - b.y));
-    const show = (index) => {
-      current = index;
-      ring.setAttribute("cx", values[index].x);
-      ring.setAttribute("cy", values[index].y);
-      svg.append(ring);
-      said.textContent = values[index].said;
-    };
-    const nearest = (event) => {
-      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const far = load().map((value) => (value.x - at.x) ** 2 + (value.y - at.y) ** 2);
-      const least = Math.min(...far);
-      if (least < 900) show(far.indexOf(least));
-    };
-    for (const name of ["pointermove", "click"]) svg.addEventListener(name, nearest);
-    frame.addEventListener("focus", () => { if (load().length) show(Math.max(current, 0)); });
-    frame.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity }[event.key];
-      if (step === undefined || !load().length) return;
-      event.preventDefault();
-      show(Math.min(Math.max(current + step, 0), values.length - 1));
-    });
-  }
-
-  // enlarges a box of a call tree with what is below it, and says what the box under the pointer is
-  for (const tree of document.querySelectorAll("svg.flame-graph")) {
-    const boxes = [...tree.querySelectorAll("g[tabindex]")].map((group) => {
-      const [rect, text] = [group.querySelector("rect"), group.querySelector("text")];
-      const at = (name) => Number(rect.getAttribute(name));
-      return { group, rect, text, x: at("x"), width: at("width"), y: at("y") };
-    });
-    const whole = boxes[0];
-    const said = make("output", { className: "readout" }, "\u00a0");
-    tree.parentElement.before(said);
-    const fitting = (name, width) => {
-      const most = Math.floor((width - 6) / 6.7);
-      return width < 22 ? "" : name.length <= most ? name : `${name.slice(0, most - 1)}…`;
-    };
-    const enlarge = (chosen) => {
-      const scale = whole.width / chosen.width;
-      for (const box of boxes) {
-        const above = box.y < chosen.y && box.x <= chosen.x + 0.05 && box.x + box.width >= chosen.x + chosen.width - 0.05;
-        const inside = box.y >= chosen.y && box.x >= chosen.x - 0.05 && box.x + box.width <= chosen.x + chosen.width + 0.05;
-        box.group.toggleAttribute("hidden", !(above || inside));
-        const x = above ? whole.x : (box.x - chosen.x) * scale;
-        const width = above ? whole.width : box.width * scale;
-        box.rect.setAttribute("x", x);
-        box.rect.setAttribute("width", width);
-        box.text.setAttribute("x", x + 3);
-        box.text.textContent = fitting(box.group.dataset.name, width);
-        box.group.classList.toggle("f-above", above);
-      }
-    };
-    for (const box of boxes) {
-      const tell = () => (said.textContent = box.group.querySelector("title").textContent);
-      box.group.addEventListener("click", () => enlarge(box));
-      box.group.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") {
-          event.preventDefault();
-          enlarge(box);
-        } else if (event.key === "Escape") enlarge(whole);
-      });
-      box.group.addEventListener("pointerenter", tell);
-      box.group.addEventListener("focus", tell);
-    }
-    addEventListener("beforeprint", () => enlarge(whole));
-  }
 
   const table = document.getElementById("findings-table");
   if (!table || table.tBodies[0].rows.length < 2) return;

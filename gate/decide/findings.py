@@ -40,7 +40,6 @@ from gate.stats.round_ratio import UNKNOWN, wider
 from gate.stats.special import chdtri
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
-_OF_SAMPLED_SESSIONS = (warn.SessionsDiffer, warn.RatioBySession)
 
 
 def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
@@ -304,7 +303,7 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
     if judged.subject.center is None:
         of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
         # fixed sessions may differ in level; whether the change differs between them has a warning of its own
-        told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]
+        told += [each for each in of_values if not (found.machines and isinstance(each, warn.RatioBySession))]
     return told
 
 

@@ -16,8 +16,6 @@ MOST = 20
 """Findings that get curves and pictures."""
 EXPLAINED = 40
 """Explanations of a report; those of the findings that come first."""
-PICTURED = 10
-"""Explanations with a call tree, which a picture needs."""
 _EXPLAINED_FIRST = ("regression", "accepted", "inconclusive")
 _Place = tuple[str, str]
 """A benchmark, and its factors as text."""
@@ -92,7 +90,7 @@ def explanations_of(evidence: Evidence, findings: Sequence[Finding]) -> list[Exp
     found: list[Explanation] = []
     for place in sorted(pairs, key=lambda each: (order.get(each, len(order)), each))[:EXPLAINED]:
         base, head = pairs[place]
-        found.append(explain(base, head, _measured(place, findings), pictured=len(found) < PICTURED))
+        found.append(explain(base, head, _measured(place, findings)))
     return found
 
 

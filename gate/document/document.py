@@ -85,7 +85,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table with its title, and a picture of it."""
+    """A table with its title."""
 
     kind: ClassVar[str] = "table"
     title: str
@@ -95,7 +95,6 @@ class Table(msgspec.Struct, frozen=True):
     rows: list[Row]
     reading: str = ""
     """How to read its marks, said once for all tables that have them."""
-    figure: Figure | None = None
     note: str = ""
     """What stands below it."""
     most: int | None = None

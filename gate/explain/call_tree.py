@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
 
-from gate.model.profile import FlameNode, Frame, Profile
+from gate.model.profile import Frame, Profile
 
 _HASH = re.compile(r"::h[0-9a-f]{16}\b")
 _SUFFIX = re.compile(
@@ -329,46 +329,3 @@ def _settled(node: Node, more: Sequence[Node], less: Sequence[Node], amount: flo
             moved[each.function] += part
             each.rest -= part
     return Shift(node, dict(sources), dict(targets))
-
-
-MOST_DRAWN = 240
-"""Nodes of a picture."""
-_SMALLEST = 0.003
-"""Share of the whole below which a node is not drawn."""
-_MOST_LEVELS = 40
-_ALL = 0.95
-
-
-def flame(base: Profile, head: Profile, matched: Matched) -> list[FlameNode]:
-    """Merge the stacks of both sides, per operation, and keep the largest nodes, each after its caller."""
-    root = Node(-1, None)
-    for side, profile, numbers in ((0, base, matched.base), (1, head, matched.head)):
-        scale = 1 / (profile.operations or 1.0)
-        for stack in profile.stacks:
-            node = root
-            node.inclusive[side] += stack.cost * scale
-            for index in folded([numbers[each] for each in stack.frames[-MOST_DEEP:]])[:_MOST_LEVELS]:
-                node = node.child(index)
-                node.inclusive[side] += stack.cost * scale
-    least = _SMALLEST * max(root.inclusive)
-    nodes = sorted((n for n in root.below() if n is not root), key=lambda n: max(n.inclusive), reverse=True)
-    # a caller is at least as large as what it calls, and of two as large it comes first
-    kept = {id(node) for node in nodes[:MOST_DRAWN] if max(node.inclusive) >= least}
-    frames = [function.frame for function in matched.functions]
-    # skip what starts every program, such as the loader
-    begin = root
-    while True:
-        below = [child for child in begin.children.values() if id(child) in kept]
-        large = [child for child in below if max(child.inclusive) >= _ALL * max(root.inclusive)]
-        if len(large) != 1 or not is_runtime(frames[large[0].function]):
-            break
-        begin = large[0]
-    found = [FlameNode(-1, Frame(""), root.inclusive[0], root.inclusive[1])]
-    pending = [(begin, 0)]
-    while pending:
-        node, number = pending.pop()
-        for child in sorted(node.children.values(), key=lambda n: frames[n.function].function):
-            if id(child) in kept:
-                pending.append((child, len(found)))
-                found.append(FlameNode(number, frames[child.function], *child.inclusive))
-    return found

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.call_tree import BOTH, Matched, Node, call_tree, flame, is_project, match, settle_shifts
-from gate.model.profile import Agreement, Amounts, Candidate, Explanation, FlameNode, Frame, Moved, Part, Profile, State
+from gate.explain.call_tree import BOTH, Matched, Node, call_tree, is_project, match, settle_shifts
+from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame, Moved, Part, Profile, State
 
 MOST = 20
 """Candidates that are listed."""
@@ -44,16 +44,14 @@ class Measured(msgspec.Struct, frozen=True):
     """Ends of its interval: a profile whose change lies between them does not disagree."""
 
 
-def explain(base: Profile, head: Profile, measured: Measured | None = None, *, pictured: bool = True) -> Explanation:
+def explain(base: Profile, head: Profile, measured: Measured | None = None) -> Explanation:
     """Rank the functions of two profiles by what they add to the difference, and set apart what only moved.
 
     Args:
         base: of the same benchmark and profiler as head.
         measured: the change to be explained; None: nothing was measured.
-        pictured: with the call tree that a picture needs.
     """
-    compared = _Comparison(base, head)
-    return compared.explanation(measured, flame(base, head, compared.matched) if pictured else [])
+    return _Comparison(base, head).explanation(measured)
 
 
 class _Comparison:
@@ -97,7 +95,7 @@ class _Comparison:
             self.blames = blame_by_shape(self.root, self.states, self.sampling.error, least)
         self.costs = _Costs(self.root, len(functions))
 
-    def explanation(self, measured: Measured | None, tree: list[FlameNode]) -> Explanation:
+    def explanation(self, measured: Measured | None) -> Explanation:
         error = self.sampling.error(self.total, whole=True)
         noise = error > 0 and abs(self.total.change) <= SURE * error
         # of the functions, as far as it is not the same for all
@@ -129,7 +127,6 @@ class _Comparison:
             candidates=listed[:MOST],
             fewer=fewer,
             moved=self._moved(worse),
-            flame=tree,
             left_out=max(0, len(listed) - MOST),
         )
 

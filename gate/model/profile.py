@@ -178,18 +178,6 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     """Of the common caller."""
 
 
-class FlameNode(msgspec.Struct, frozen=True):
-    """One function at one place of the call tree of both sides."""
-
-    parent: int
-    """Index of its caller in the list; -1: the root."""
-    frame: Frame
-    base: float
-    """With all below it."""
-    head: float
-    """With all below it."""
-
-
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """What two profiles of a benchmark, one a side, say about its change: candidates for a reviewer, no verdict."""
 
@@ -227,7 +215,5 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Functions that take less, the largest change first."""
     moved: list[Moved]
     """What functions handed to others."""
-    flame: list[FlameNode]
-    """The call tree of both sides without its small parts, callers before what they call."""
     left_out: int
     """Functions with a change that are not listed."""

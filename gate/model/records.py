@@ -408,8 +408,6 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     those that tell how short turns may be), "keep" (copying builds that are kept), "again" (builds that were tried
     again), "outside" (looking for what builds leave outside their trees), "trees" (comparing trees with their
     commits)."""
-    replicates: list[Index] = []
-    """When a study begins or goes on: the replicates of each round, as planned from now on."""
     unproved: dict[str, Unproved] = {}
     """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
 

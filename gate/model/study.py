@@ -11,11 +11,9 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.names import Better
-from gate.model.records import Commit, Failure, HostState
+from gate.model.records import Commit, Failure
 
 Setting = str | int | float
-AnalysisUnit = Literal["iteration", "execution", "build"]
-"""What one observation of the linear model is: a value, the mean of an execution, the mean of a build."""
 Scale = Literal["value", "log"]
 Varies = Literal["execution", "build", "session"]
 Block = Literal["replicate", "build", "session"]
@@ -74,10 +72,9 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
 
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
     the total sum of squares. stratum: whose error it is tested against, with error_df degrees of freedom; None: there
-    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. whole_df:
-    df if every combination of its settings had been measured; None: not known. aliases: terms that the treatments do
-    not tell it from, the lowest order first; its effects are theirs as much as its own. partial_aliases: what an effect
-    of 1 of another term that is not in the model adds to this one's.
+    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. aliases:
+    terms that the treatments do not tell it from, the lowest order first; its effects are theirs as much as its own.
+    partial_aliases: what an effect of 1 of another term that is not in the model adds to this one's.
     """
 
     term: str
@@ -91,7 +88,6 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     effects: list[Effect]
     stratum: Error = "execution"
     error_df: float | None = None
-    whole_df: int | None = None
     aliases: list[str] = []
     partial_aliases: dict[str, float] = {}
 
@@ -119,7 +115,6 @@ class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
     the model.
     """
 
-    formula: str
     observations: int
     intercept: Effect
     terms: list[Term]
@@ -429,17 +424,6 @@ class Abridged(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Blocks]
 
 
-class OtherScale(msgspec.Struct, frozen=True, kw_only=True):
-    """What the linear model would say on the other scale.
-
-    more, fewer: terms that are clear (p_adjusted by Holm over the terms of the model) there only, and here only.
-    """
-
-    scale: Scale
-    more: list[str]
-    fewer: list[str]
-
-
 class Response(msgspec.Struct, frozen=True, kw_only=True):
     """Everything said about one case. words: which factors matter for what, by how much, and whether it is enough."""
 
@@ -448,14 +432,13 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     better: Better
     scale: Scale
-    analysis_unit: AnalysisUnit
     factors: list[Factor]
     treatments: list[Treatment]
     lacking: list[dict[str, Setting]]
     """Combinations of settings that were not measured."""
     balanced: bool
-    other_scale: OtherScale | None
-    """None: there are values without a logarithm, or nothing to test."""
+    other_scale: str
+    """What the linear model would say there, in words; "": there are values without a logarithm, or nothing to test."""
     linear: LinearModel | None
     """None: too few observations or settings; `warnings` says what is lacking."""
     claims: list[Claim]
@@ -509,10 +492,8 @@ class StudyReport(msgspec.Struct, frozen=True, kw_only=True):
     files: list[str]
     runs: list[StudyRun]
     commands: dict[str, str]
-    states: list[HostState]
     unfinished: str
     """That the design was not measured to its end, in words; "" where it was or no design is known."""
     responses: list[Response]
     failures: list[Failure]
-    words: list[str]
     warnings: list[str]

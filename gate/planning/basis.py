@@ -27,7 +27,6 @@ from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
     Estimated,
     PlannedLevel,
-    Repetitions,
     Square,
     correlation_of,
     estimate,
@@ -64,7 +63,7 @@ class Known:
     """Relative covariance of base and head of a round."""
     degrees: Callable[[float, float], float]
     """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
-    repeated: Repetitions
+    repeated: tuple[float, float]
     """The executions and iterations that were measured."""
     values: int
     """Fewest values a build that a quantile needs; 1 for a mean."""
@@ -404,7 +403,7 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         costs=costs,
         shared=0.0 if typical else share * variance,
         degrees=finding.degrees,
-        repeated=Repetitions(newest.executions, newest.iterations),
+        repeated=(newest.executions, newest.iterations),
         values=values,
         detectable=size if show_of(*names) == "no-sign" and size > threshold else None,
     )

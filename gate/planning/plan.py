@@ -123,7 +123,7 @@ def _search(
     terms = _terms(gathered)
     limits = Limits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
-        _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations), terms)
+        _case(known, own, known.degrees(*known.repeated), terms)
         for known, own in zip(gathered.known, aims, strict=True)
     ]
     plan = cheapest(cases, terms, limits)
@@ -155,7 +155,7 @@ def _search(
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:
     components, shared = known.estimated.components, known.shared
     if terms.always_by_round or degrees > 0:
-        components, shared = without_shared(components, shared, known.repeated.executions), 0.0
+        components, shared = without_shared(components, shared, known.repeated[0]), 0.0
     return PlannedCase(
         benchmark=known.benchmark,
         components=components,

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model import Case, Finding, Sample, Side
+from gate.model import Case, Finding, Side
 from gate.plots.picture import LETTERS_NARROW, Point, Shape, Sheet, room
 from gate.plots.scales import (
     Axis,
@@ -17,7 +17,6 @@ from gate.plots.scales import (
     Flags,
     Kept,
     Measure,
-    Places,
     Range,
     Tick,
     limits,
@@ -148,18 +147,6 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
             if mark == "ring":
                 sheet.marks("hole", shape, points)
     edges(sheet, y.axis, y.range, f"edge-{side}", xs, numbers)
-
-
-def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs: Sequence[float], at: Places) -> None:
-    """Tell the page what each drawn value of a side is: "x y value build execution iteration", with its session."""
-    numbers = y.numbers[side][kept.indices]
-    several = len({session for session, _ in sample.builds}) > 1
-    builds = [f"{session} {build}" if several else f"{build}" for session, build in sample.builds]
-    values = sample.values[kept.indices].tolist()
-    rows = zip(xs, y.axis.all(numbers), values, at.build.tolist(), at.nth.tolist(), at.within.tolist(), strict=True)
-    told = (f"{x:.0f} {pixel:.0f} {y.say(value)} {builds[b]} {e} {i}" for x, pixel, value, b, e, i in rows)
-    sheet.data(side, ";".join(told))
-    sheet.data("unit", y.measure.unit)
 
 
 def key(sheet: Sheet, side: Side, x: float, y: float) -> None:

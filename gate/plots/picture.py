@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice, pairwise, starmap
 from typing import Literal
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import msgspec
 import numpy as np
@@ -170,15 +170,6 @@ class Picture(msgspec.Struct, frozen=True):
         return Figure(kind, name, Markup(self.svg), self.caption, self.reading)  # noqa: S704
 
 
-class Tip(msgspec.Struct, frozen=True):
-    """A vertical stretch that shows a text on hovering."""
-
-    x: float
-    top: float
-    bottom: float
-    text: str
-
-
 class Sheet:
     """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above.
 
@@ -191,8 +182,7 @@ class Sheet:
         self._phone = phone
         self._shapes: list[tuple[str, str]] = []
         self._texts: list[tuple[str, str]] = []
-        self._tips: dict[str, list[Tip]] = {}
-        self._data: dict[str, str] = {}
+        self._tips: list[str] = []
 
     def lines(self, classes: str, lines: Iterable[Sequence[Point]], *, closed: bool = False) -> None:
         """Draw lines, or areas where they are closed, as one element."""
@@ -215,13 +205,10 @@ class Sheet:
         at += "" if anchor == "start" else f' text-anchor="{anchor}"'
         self._texts.append((classes, f"<text{marked(classes)} {at}>{legal(text)}{more}</text>"))
 
-    def tips(self, classes: str, tips: Iterable[Tip]) -> None:
-        """Lay stretches above everything that show a text on hovering; the style gives their width."""
-        self._tips.setdefault(classes, []).extend(tips)
-
-    def data(self, name: str, text: str) -> None:
-        """Give the whole picture an attribute for scripts: data-name."""
-        self._data[name] = text
+    def tip(self, x: float, top: float, bottom: float, text: str) -> None:
+        """Lay a vertical stretch above everything that shows a text on hovering; the style gives its width."""
+        path = _path([[(x, top), (x, bottom)]], closed=False)
+        self._tips.append(f'<path d="{path}"><title>{legal(text)}</title></path>')
 
     def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
         """Write labels in a row, each around its x: every second, every third or so where all would meet.
@@ -242,16 +229,13 @@ class Sheet:
         """Finish the sheet; all ids begin with the prefix, of letters, digits, - and _."""
         drawn = [*self._shapes, *self._texts]
         body = [element for _, element in drawn]
-        for classes, tips in self._tips.items():
-            paths = ((_path([[(t.x, t.top), (t.x, t.bottom)]], closed=False), legal(t.text)) for t in tips)
-            each = (f'<path d="{path}"><title>{text}</title></path>' for path, text in paths)
-            body += [f"<g{marked(classes)}>", *each, "</g>"]
-        used = [name for each in (*(classes for classes, _ in drawn), *self._tips) for name in each.split()]
+        if self._tips:
+            body += [f"<g{marked('tip')}>", *self._tips, "</g>"]
+        used = [name for classes, _ in drawn for name in classes.split()] + ["tip"] * bool(self._tips)
         lines = "\n".join(body)
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
-        data = "".join(f" data-{name}={quoteattr(_legal(text))}" for name, text in self._data.items())
         return Picture(
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
             f"<style>{style(ids[0], used, self.width, phone=self._phone)}</style>\n{lines}\n</svg>",
@@ -262,11 +246,7 @@ class Sheet:
 
 def legal(text: str) -> str:
     """Escape a text for XML; what XML cannot hold becomes the replacement character."""
-    return escape(_legal(text))
-
-
-def _legal(text: str) -> str:
-    return _ILLEGAL.sub("\ufffd", text)
+    return escape(_ILLEGAL.sub("\ufffd", text))
 
 
 def room(text: str, letters: float) -> float:

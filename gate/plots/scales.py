@@ -231,10 +231,6 @@ class Places(msgspec.Struct, frozen=True, eq=False):
     """0 to 1 over the iterations of its execution."""
     share: Array
     """Of a build's width that an execution takes."""
-    nth: Indices
-    """Number of the execution in its build, from 0."""
-    within: Indices
-    """Number of the value in its execution, from 0."""
 
 
 class Kept(msgspec.Struct, frozen=True, eq=False):
@@ -304,9 +300,8 @@ def places(sample: Sample, values: Indices) -> Places:
     within = values - (value_ends - iterations)[execution]
     nth = execution - (execution_ends - executions)[build]
     return Places(
-        build, execution, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution],
-        1 / executions[build], nth, within,
-    )  # fmt: skip
+        build, execution, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution], 1 / executions[build]
+    )
 
 
 def density(numbers: Array, low: float, high: float, points: int) -> Density | None:

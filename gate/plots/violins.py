@@ -1,7 +1,8 @@
-"""All values of a case: by build and start (NIST TN 1855, Fig. 6), and in the order of the run (Fig. 4)."""
+"""A case: its values by build and start (NIST TN 1855, Fig. 6), in the order of the run, and its change by quantile."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,12 +10,27 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model import SIDES, Case, Finding, Sample, Side, SideSummary
+from gate.model import SIDES, Case, Finding, QuantileCurve, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
 from gate.plots import axes
+from gate.plots.panels import Panel, Span
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
-from gate.plots.scales import Axis, Flags, Kept, build_sizes, density, places, thinned, ticks, used_builds
+from gate.plots.scales import (
+    Axis,
+    Flags,
+    Kept,
+    Range,
+    Tick,
+    build_sizes,
+    density,
+    minus,
+    places,
+    thinned,
+    ticks,
+    used_builds,
+)
 from gate.units import plural
+from gate.words import numbers
 
 _WIDTH, _HEIGHT = 640, 352
 _TOP, _BOTTOM = 54, 290
@@ -77,7 +93,6 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
         share = 0.9 * share + 0.05 if of.side == "head" else 0.9 * (share - 1) - 0.05
         xs = (np.array([middles[name] for name in of.sample.builds])[where.build] + share * half).tolist()
-        axes.hover(sheet, y, of.side, of.sample, kept, xs, where)
         axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
         drawn.append(kept)
     whole = _panel(sheet, y, right, sides, finding.top)
@@ -188,20 +203,20 @@ Order = dict[Side, npt.NDArray[np.float64]]
 
 
 def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
-    """Draw the values of both sides over the run; None where there is no spread, or only one execution a side.
+    """Draw the values of both sides over the run; None: no spread, one execution a side, or the order is not known.
 
     Args:
         finding: builds that it does not rest on are faint.
     """
     y = axes.vertical(case, [], _TOP, _FLOOR)
     samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
-    if y is None or all(len(s.counts[0]) < 2 for s in samples.values()):
+    order = _order(samples)
+    if y is None or order is None or all(len(s.counts[0]) < 2 for s in samples.values()):
         return None
-    order, known = _order(samples)
     last = max(float(at.max()) for at in order.values())
     x = Axis(-0.5, last + 0.5, y.left, _RIGHT)
     sheet = Sheet(_WIDTH, _TALL)
-    shaded = _rounds(sheet, x, samples, order, known=known)
+    shaded = _rounds(sheet, x, samples, order)
     axes.frame(sheet, y, case, _RIGHT)
     for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
         axes.key(sheet, side, at, 20)
@@ -210,7 +225,6 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         kept = thinned(samples[side], _SPOTS)
         where = places(samples[side], kept.indices)
         xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
-        axes.hover(sheet, y, side, samples[side], kept, xs, where)
         used = used_builds(samples[side], (finding.base if side == "base" else finding.head).counts.build)
         axes.spots(sheet, y, side, kept, xs, used[where.build])
         drawn.append(kept)
@@ -225,11 +239,8 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         sheet.lines(f"bar-{side}", [[(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)] for at, pixel in inside])
     whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
     sheet.row(_FLOOR + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
-    label, short = "start, in the order of the run", "start, in order of the run"
-    if not known:
-        label, short = "start, by build (the order is not known)", "start, by build"
-    sheet.text((x.start + x.end) / 2, _TALL - 8, label, "soft wide", "middle")
-    sheet.text((x.start + x.end) / 2, _TALL - 8, short, "soft narrow", "middle")
+    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in the order of the run", "soft wide", "middle")
+    sheet.text((x.start + x.end) / 2, _TALL - 8, "start, in order of the run", "soft narrow", "middle")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     executions = sum(len(s.counts[0]) for s in samples.values())
     total = case.base.values.size + case.head.values.size
@@ -239,16 +250,12 @@ def series(case: Case, finding: Finding, prefix: str) -> Picture | None:
         "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
         "A bar is the mean of a start." if means else "",
         "Shading separates the rounds." if shaded else "",
-        "" if known else "Where the files do not give the order of the starts, they are sorted by build.",
     ]
     return sheet.picture(prefix, title, described, caption, [*filter(None, reading)])
 
 
-def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
-    """Place each execution: as the files say, sessions after each other; else by round, base before head.
-
-    The last says whether the files do.
-    """
+def _order(samples: dict[Side, Sample]) -> Order | None:
+    """Place each execution as the files say, sessions after each other; None: they do not."""
     sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
     own = {
         side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
@@ -262,15 +269,7 @@ def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
         for place in zip(own[side].tolist(), sample.orders.tolist(), strict=True)
     }
     if len(given) < sum(len(sample.counts[0]) for sample in samples.values()):
-        keys = sorted(
-            (*key, nth, side == "head", side, index)
-            for side, sample in samples.items()
-            for index, (key, nth) in enumerate(_executions(sample))
-        )
-        of = {side: np.zeros(len(sample.counts[0])) for side, sample in samples.items()}
-        for place, (*_, side, index) in enumerate(keys):
-            of[side][index] = place
-        return of, False
+        return None
     of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
     begin = 0.0
     for session in sessions:
@@ -281,19 +280,16 @@ def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
         for side in samples:
             of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
         begin += ranks.size
-    return of, True
+    return of
 
 
-def _executions(sample: Sample) -> list[tuple[Key, int]]:
-    return [(key, n) for key, count in zip(sample.builds, sample.counts[1].tolist(), strict=True) for n in range(count)]
-
-
-def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *, known: bool) -> bool:
+def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order) -> bool:
     """Shade every other round, where they follow each other and have room; tell whether they do."""
     ends: dict[Key, list[float]] = {}
     for side, sample in samples.items():
-        for (build, _), at in zip(_executions(sample), order[side].tolist(), strict=True):
-            ends.setdefault(build, []).append(at)
+        places_of = np.split(order[side], np.cumsum(sample.counts[1])[:-1])
+        for build, own in zip(sample.builds, places_of, strict=True):
+            ends.setdefault(build, []).extend(own.tolist())
     rounds = sorted((min(at), max(at), build) for build, at in ends.items())
     if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
         return False
@@ -305,7 +301,87 @@ def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *,
     many = len({session for session, _ in ends}) > 1
     labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
     # the first one tells what the numbers are
-    noun = "round" if known else "build"
-    named = [(x.at(at), text if index else f"{noun} {text}") for index, (at, text) in enumerate(labels)]
+    named = [(x.at(at), text if index else f"round {text}") for index, (at, text) in enumerate(labels)]
     sheet.row(_TOP - 8, named, "soft small")
     return True
+
+
+# --- the change over the quantiles ------------------------------------------------------------------------------------
+
+_BEFORE, _AFTER, _CURVE = 96, 104, (40, 204)
+_USUAL = 0.1, 0.99
+"""From where to where the curve goes where there are values enough."""
+_MEET, _MEET_NARROW = 16, 28
+"""Labels of thresholds that stand closer than this would meet; on a phone they are larger."""
+
+
+def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | None:
+    """Draw the change of each quantile with its band, and the thresholds; None where there is no point to draw."""
+    points = [e for e in curve.effects if math.isfinite(e.ratio) and 0 <= e.tau <= 1]
+    if not points:
+        return None
+    taus, changes = [e.tau for e in points], [e.ratio - 1 for e in points]
+    bands = [
+        (e.low - 1, e.high - 1) if e.low is not None and e.high is not None and math.isfinite(e.low + e.high) else None
+        for e in points
+    ]
+    # as ratios one is the inverse of the other
+    edges = finding.threshold, 1 / (1 + finding.threshold) - 1
+    low, high = min([*changes, -1.3 * edges[0]]), max([*changes, 1.3 * edges[0]])
+    reach = high - low
+    # a band may be of any width: it may make the picture three times as high as the curve, no more
+    for band in filter(None, bands):
+        low, high = min(low, max(band[0], min(changes) - reach)), max(high, min(band[1], max(changes) + reach))
+    pad = 0.06 * (high - low) or 0.01
+    low, high = low - pad, high + pad
+    signed = [Tick(t.at / 100, t.label if t.at <= 0 else f"+{t.label}") for t in ticks(low * 100, high * 100, 6)]
+    sheet = Sheet(_WIDTH, _TALL)
+    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _WIDTH - _AFTER), Span(Range(low, high, 0), signed), *_CURVE)
+    panel.ruler([Tick(share / 100, f"{share}") for share in range(0, 101, 10)], below=22)
+    sheet.text(panel.middle, _TALL - 8, "quantile of the values, %", "soft", "middle")
+    sheet.text(12, 20, "change of head, %", "soft")
+    up, down = ("worse", "better") if finding.better == "lower" else ("better", "worse")
+    sheet.text(_WIDTH - 14, 20, f"↑ {up}   ↓ {down}", "soft", "end")
+    panel.level("zero", 0)
+    panel.level("limit", *edges)
+    upper, lower = (minus(f"{edge * 100:+.3g}%") for edge in edges)
+    beside, places = panel.x.end + 6, [panel.y.at(edge) for edge in edges]
+    apart = places[1] - places[0]
+    if edges[0] > 0 or apart > _MEET:
+        sheet.text(beside, places[0], upper, "soft middle")
+    if apart > _MEET:
+        sheet.text(beside, places[1], lower, f"soft middle{'' if apart > _MEET_NARROW else ' wide'}")
+    if apart > 2 * _MEET:
+        sheet.text(beside, panel.y.at(0), "no change", "soft middle wide")
+    panel.band("spread", "wing-head", taus, bands)
+    panel.line("curve", taus, changes)
+    sheet.marks("point", "triangle", panel.points(taus, changes), 3.6)
+    several, missing = finding.base.counts.session > 1, bands.count(None)
+    # the curve may be shorter than usual
+    ends = [
+        *([f"below {taus[0] * 100:.4g}%"] if taus[0] > _USUAL[0] else []),
+        *([f"above {taus[-1] * 100:.4g}%"] if taus[-1] < _USUAL[1] else []),
+    ]
+    caption = [
+        "All sessions are in one curve: a slow machine has the values on the right." if several else "",
+        f"Quantiles {' or '.join(ends)} need more values." if ends else "",
+        f"{missing} of {len(points)} points have no band: too few values or builds there." if missing else "",
+        "Where the band reaches the edge, it continues beyond it."
+        if any(band[0] < low or band[1] > high for band in bands if band is not None)
+        else "",
+    ]
+    fast, slow = ("fastest", "slowest") if finding.unit == "s" else ("smallest", "largest")
+    level = "session" if several else "build"
+    reading = [
+        f"The change of each quantile of all values, from the {fast} on the left to the {slow} on the right.",
+        "A level curve: everything changed alike. One that rises to the right: the tail became slower.",
+        f"The band is pointwise, 95%, clustered by {level}, without correction; the curve decides nothing.",
+    ]
+    if edges[0] > 0:
+        other = f"and the same ratio in the other direction, 1/{1 + edges[0]:.6g}, which is {lower}"
+        reading.append(f"Dashed lines are the thresholds: {upper}, {other}.")
+    title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
+    said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
+    described = ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said)
+    shown = " ".join(filter(None, caption))
+    return sheet.picture(prefix, title, f"Change by quantile: {described}.", shown, reading)

@@ -17,7 +17,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.types import Builds, Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
-from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind, UserError
+from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, Started, settled, started, tried
@@ -178,8 +178,6 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
-        if any(sum(each.replicates) > sum(_replicates(job)) for each in records if isinstance(each, HostState)):
-            raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
@@ -273,7 +271,7 @@ class Measuring:
             )  # fmt: skip
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
-            append(HostState(when="begin", session=job.session, time=now(), state=state(), replicates=_replicates(job)))
+            append(HostState(when="begin", session=job.session, time=now(), state=state()))
             loop.fail(base.failures)
             measured = loop.run(cut)
             loop.fail(base.of_head)
@@ -360,11 +358,6 @@ def _shared(job: Job) -> dict[Side, list[str]]:
 def _compares(job: Job) -> bool:
     sources = job.project.sources
     return sources.base.revision != sources.head.revision
-
-
-def _replicates(job: Job) -> list[int]:
-    # none of a gate, whose rounds have no replicates
-    return [each.replicates for each in job.rounds] if job.treated.study is not None else []
 
 
 def _unproved(job: Job) -> UnprovedKind | None:

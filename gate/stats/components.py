@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
@@ -173,16 +173,10 @@ FEWEST_FOR_CORRELATION = 4
 """Rounds below which Fisher's z has no error."""
 
 
-class Repetitions(NamedTuple):
-    """Executions per build and iterations per execution; harmonic means where they differ, as variances ask for."""
-
-    executions: float
-    iterations: float
-
-
-def repetitions(samples: Sequence[Sample]) -> Repetitions:
-    """Count the repetitions of one or both sides of a case."""
-    return Repetitions(*(_harmonic(np.concatenate([side.counts[level] for side in samples])) for level in (1, 0)))
+def repetitions(samples: Sequence[Sample]) -> tuple[float, float]:
+    """Return executions a build and iterations an execution of one or both sides; harmonic means where they differ."""
+    executions, iterations = (_harmonic(np.concatenate([side.counts[level] for side in samples])) for level in (1, 0))
+    return executions, iterations
 
 
 def _harmonic(counts: Ints) -> float:

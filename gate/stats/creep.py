@@ -53,15 +53,8 @@ def spread_of(earlier: Sequence[tuple[Array, Array]]) -> Spread:
     return Spread(halves, within, sum(len(ratios) for ratios, _ in earlier))
 
 
-class Noise(NamedTuple):
-    """The variance of one night, with what days add, and its degrees of freedom, by the nights up to each."""
-
-    variance: Array
-    df: Array
-
-
-def noise(ratios: Array, variances: Array, before: Spread) -> Noise:
-    """Estimate the variance of one night from all nights so far.
+def noise(ratios: Array, variances: Array, before: Spread) -> tuple[Array, Array]:
+    """Estimate the variance of one night, with what days add, and its degrees of freedom, by the nights up to each.
 
     That between nights is the largest over lags of the mean of half their squared differences, each of which counts
     at most CAP medians: a merge that changes much is a step in the level, and no noise.
@@ -85,7 +78,7 @@ def noise(ratios: Array, variances: Array, before: Spread) -> Noise:
                 between[..., night] = np.maximum(between[..., night], capped.mean(axis=-1))
     df = _SHARE * (len(before.halves[0]) + nights - 1)
     days = np.where(np.isfinite(between), np.maximum(between - within, 0), np.inf)
-    return Noise(within + ALLOWANCE * days, np.broadcast_to(df, ratios.shape))
+    return within + ALLOWANCE * days, np.broadcast_to(df, ratios.shape)
 
 
 class Creeping(NamedTuple):
@@ -119,19 +112,19 @@ def creeping(ratios: Array, variances: Array, threshold: float, alpha: float, ca
     from gate.stats.special import stdtr, stdtrit
 
     count, shares = ratios.shape[-1], NIGHTS * len(WINDOWS) * cases
-    found = noise(ratios, variances, before)
+    of_night, degrees = noise(ratios, variances, before)
     best = Creeping(
         np.zeros(ratios.shape, np.int64), ratios.copy(), np.full(ratios.shape, -np.inf), np.ones(ratios.shape),
         np.zeros(ratios.shape, np.bool_),
     )  # fmt: skip
     # a night without any degree of freedom has no window either
-    df = np.maximum(found.df, _SHARE)
+    df = np.maximum(degrees, _SHARE)
     for nights in (each for each in WINDOWS if each <= count):
         windows = np.lib.stride_tricks.sliding_window_view(ratios, nights, axis=-1)
         there = (..., slice(nights - 1, None))
         sums = windows.sum(axis=-1)
         kept = (sums - windows.max(axis=-1)) / (nights - 1)
-        error = np.sqrt(found.variance[there] / (nights - 1))
+        error = np.sqrt(of_night[there] / (nights - 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(error > 0, (kept - threshold) / error, np.where(kept > threshold, np.inf, -np.inf))
         p = np.minimum(stdtr(df[there], -t) * shares, 1.0)
@@ -163,8 +156,7 @@ def more_nights(
     mean = float(np.mean(recent))
     if not mean > threshold:
         return None
-    found = noise(ratios, variances, before)
-    variance = float(found.variance[-1])
+    variance = float(noise(ratios, variances, before)[0][-1])
     # of a single night nothing is known of days: those within it are all there is
     variance = variance if np.isfinite(variance) else float(np.mean(variances))
     shares = NIGHTS * len(WINDOWS) * cases

@@ -21,7 +21,6 @@ from gate.model.warnings.estimates import (
     Drift,
     OrderEffect,
     RatioBySession,
-    SessionsDiffer,
     Trend,
 )
 from gate.stats.centers import by_build, squared_error, trimmed_mean
@@ -37,8 +36,8 @@ def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     """Return what to say about one case; empty where nothing stands out.
 
     Tested are a trend inside executions, a linear trend over the rounds that both sides share, whether the difference
-    of the sides depends on which of them is executed first (where the samples have orders), whether sessions differ, in
-    what both sides have in common and in their difference, and lag-1 correlation inside executions. Changes are shares
+    of the sides depends on which of them is executed first (where the samples have orders), whether that difference
+    depends on the session, and lag-1 correlation inside executions. Changes are shares
     of the mean, so values whose mean is not above 0 get the last one only. Two-sided at 1% each, the correlation
     one-sided: only a positive one makes iterations worth less.
 
@@ -49,7 +48,7 @@ def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     found: list[AnyWarning | None] = []
     if all(side.builds.min() > 0 for side in sides):
         rounds = shared_rounds(sides)
-        found = [trend(sides, unit), drift(rounds, unit), order(sides, unit), *between_sessions(rounds)]
+        found = [trend(sides, unit), drift(rounds, unit), order(sides, unit), ratio_by_session(rounds)]
     found.append(correlated(sides))
     return [warning for warning in found if warning]
 
@@ -406,17 +405,7 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
     return OrderEffect(test.mean, unit) if test is not None and test.speaks else None
 
 
-def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySession]:
-    """Warn where sessions differ more than their builds do: in what both sides have in common, and in the difference.
-
-    Sizes are standard deviations between sessions, of which the builds within them explain nothing.
-    """
-    sessions = by_session(rounds)
-    if len(sessions) < 2:
-        return []
-    level = deviation_between([[r.level for r in session] for session in sessions])
-    difference = deviation_between([[r.difference for r in session] for session in sessions])
-    return [
-        *([SessionsDiffer(level)] if level is not None and level >= SMALLEST else []),
-        *([RatioBySession(difference)] if difference is not None and difference >= SMALLEST else []),
-    ]
+def ratio_by_session(rounds: list[Round]) -> RatioBySession | None:
+    """Warn where the difference of the sides varies more between sessions than between their builds."""
+    difference = deviation_between([[r.difference for r in session] for session in by_session(rounds)])
+    return RatioBySession(difference) if difference is not None and difference >= SMALLEST else None

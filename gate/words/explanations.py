@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.explain.call_tree import plain
-from gate.model.profile import Amounts, Candidate, Explanation, FlameNode, Frame, Moved, Part, Unprofiled
+from gate.model.profile import Amounts, Candidate, Explanation, Frame, Moved, Part, Unprofiled
 from gate.words import views
 from gate.words.short_names import Names
 from gate.writing import amounts
@@ -211,16 +211,6 @@ def moved(shift: Moved, unit: str) -> str:
         f"; with all that it calls, {name(shift.caller)} changed by {grown(shift.inclusive)}" if shift.caller else ""
     )
     return f"{size} moved from {sources} to {targets}{caller}"
-
-
-def box(node: FlameNode, own: float, found: Explanation, total: float, title: str) -> str:
-    """Say what a box of the call tree is: name, place, cost of both sides with all below it, and its own change."""
-    at = place(node.frame)
-    share = f", {max(node.base, node.head) / total:.1%} of all" if total else ""
-    return (
-        f"{title}{f' ({at})' if at else ''}: {amount(node.base, found.unit)} → {amount(node.head, found.unit)} "
-        f"({grown(Amounts(node.base, node.head))}){share}; itself {signed(own, found.unit)}"
-    )
 
 
 def unprofiled(found: Unprofiled, names: Names) -> str:

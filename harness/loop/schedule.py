@@ -232,8 +232,7 @@ def design_schedule(
 
     Of a fraction that is folded over, the second block follows the first.
 
-    A study can be extended: no draw of a round depends on how many rounds there are, nor one of a replicate on how many
-    its round has. So a schedule begins as a shorter one does.
+    No draw of a round depends on how many rounds there are, nor one of a replicate on how many its round has.
 
     benchmarks: names that every side planned has. shares: the replicates of each round. single: benchmarks that are
     executed in the first replicate of each round only. Draws are as in schedule.

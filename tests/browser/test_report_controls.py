@@ -1,6 +1,5 @@
-"""What the page does, by mouse and by keyboard alone: its table sorts and filters, and a box of a call tree is enlarged."""
+"""What the page does, by mouse and by keyboard alone: its table sorts and filters."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -126,63 +125,3 @@ def test_a_long_table_sorts_and_filters(browser: Browser, written: Written) -> N
         assert len(names(page)) == 10
         page.page.locator("#findings-table > thead th button").first.click()
         assert names(page) == [f"case-29{k}" for k in range(10)]
-
-
-def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
-    """Each mark is a value of measurements.jsonl: its side, build, execution and iteration are said."""
-    figure = page.page.locator("#finding-1 figure.values")
-    said = figure.locator(".readout")
-    figure.locator(".scroll").focus()
-    first = said.inner_text()
-    assert re.fullmatch(r"[\d.]+ ms: base, build 0, start 0, value \d+", first)
-    page.page.keyboard.press("ArrowRight")
-    assert said.inner_text() != first
-    page.page.keyboard.press("End")
-    assert re.fullmatch(r"[\d.]+ ms: head, build 4, start 4, value \d+", said.inner_text())
-    x, y, value, build, execution, iteration = (
-        (figure.locator("svg").get_attribute("data-head") or "").split(";")[0].split()
-    )
-    at = figure.locator("svg").evaluate(
-        "(svg, at) => { const p = new DOMPoint(...at).matrixTransform(svg.getScreenCTM()); return [p.x, p.y] }",
-        [float(x), float(y)],
-    )
-    page.page.mouse.move(*at)
-    assert said.inner_text() == f"{value} ms: head, build {build}, start {execution}, value {iteration}"
-
-
-# --- the call tree of an explanation ----------------------------------------------------------------------------------
-
-BOXES = """() => [...document.querySelectorAll('#why-1-svg g[tabindex]')].filter(g => !g.hasAttribute('hidden'))
-  .map(g => [g.querySelector('title').textContent.split(/[ :]/)[0], Math.round(g.querySelector('rect').getAttribute('width'))])"""
-
-
-@pytest.fixture
-def tree(browser: Browser, written: Written) -> Iterator[Opened]:
-    with context(browser) as inside:
-        yield opened(inside, written("explained"))
-
-
-def test_a_box_is_enlarged_with_what_it_calls_and_its_callers(tree: Opened) -> None:
-    before = dict(tree.evaluate(BOXES))
-    assert before["all"] == 1000
-    assert before["find_key"] < 400
-    box = tree.page.locator("#why-1-svg g[tabindex]").filter(has_text="find_key")
-    box.click()
-    after = dict(tree.evaluate(BOXES))
-    assert after["find_key"] == after["main"] == after["all"] == 1000
-    assert after["memcmp"] == pytest.approx(1000 * before["memcmp"] / before["find_key"], abs=4)
-    assert "read_string" not in after
-    tree.page.locator("#why-1-svg g[tabindex]").first.click()
-    assert dict(tree.evaluate(BOXES)) == before
-
-
-def test_the_keyboard_does_the_same_and_what_has_the_focus_is_said(tree: Opened) -> None:
-    before = dict(tree.evaluate(BOXES))
-    box = tree.page.locator("#why-1-svg g[tabindex]").filter(has_text="read_string")
-    box.focus()
-    said = tree.page.locator("figure.flame .readout").first
-    assert said.inner_text().startswith("read_string (src/json.c): 38 M instructions → 39 M instructions (+2.6%)")
-    tree.page.keyboard.press("Enter")
-    assert dict(tree.evaluate(BOXES))["read_string"] == 1000
-    tree.page.keyboard.press("Escape")
-    assert dict(tree.evaluate(BOXES)) == before

@@ -26,10 +26,9 @@ def project(folder: Path, config: str, setting: str = "true") -> Project:
 
 
 def run(project: Project, *arguments: str, budget: str = "3s") -> subprocess.CompletedProcess[str]:
-    name = "--budget" if arguments[0] == "calibrate" else "--set"
-    value = budget if name == "--budget" else f"{'study' if arguments[0] == 'study' else 'plan'}.budget={budget}"
+    value = f"{'study' if arguments[0] == 'study' else 'plan'}.budget={budget}"
     return subprocess.run(
-        perfgate(*arguments, name, value),
+        perfgate(*arguments, "--set", value),
         cwd=project.top,
         capture_output=True,
         text=True,

@@ -67,7 +67,7 @@ def test_a_machine_that_stays_held_is_an_error_that_names_the_holder(project: Pr
     assert (again.returncode, project.report()["failures"]) == (0, []), again.stdout
 
 
-@pytest.mark.parametrize("command", [("measure",), ("calibrate", "--builds", "2")])
+@pytest.mark.parametrize("command", [("measure",), ("calibrate", "--set", "plan.builds=2")])
 def test_commands_without_a_verdict_end_the_same_way(project: Project, command: tuple[str, ...]) -> None:
     with held(project):
         done = project.perfgate(*command, "--wait", "0", "--set", "plan.builds=2")

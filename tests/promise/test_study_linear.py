@@ -27,9 +27,7 @@ FACTORS = [
 ]
 SIZES = (3, 2, 2)
 TREATMENTS = np.array(list(product(*map(range, SIZES))), dtype=np.int64)
-NAMES = [
-    "normal residuals", "equal variances", "variance along the mean", "independence in time", "no drift", "terms enough",
-]  # fmt: skip
+NAMES = ["normal residuals", "equal variances", "no drift", "terms enough"]
 
 # What each setting adds, summing to nothing over the settings of each factor.
 LOAD = np.array([-3.0, 1.0, 2.0])
@@ -94,7 +92,7 @@ def test_intervals_cover_known_effects(replicates: int, balanced: bool) -> None:
 
 
 def checked(codes: Codes, noise: Array) -> Diagnostics:
-    return diagnostics(frame(mean(codes) + noise, codes), FACTORS, 2, "execution", 0.95)
+    return diagnostics(frame(mean(codes) + noise, codes), FACTORS, 2, 0.95)
 
 
 @pytest.mark.promise
@@ -111,11 +109,8 @@ def test_a_model_without_fault_is_seldom_warned_of(replicates: int, balanced: bo
             below[check.name] += check.p is not None and check.p < 0.05
         warned += any("unexplained" not in text for text in found.warnings)
     shares = {name: count / trials for name, count in below.items()}
-    # ranks of few residuals are not quite exchangeable: up to 8%
-    assert not any(
-        above(share, 0.08 if name == "variance along the mean" else 0.05, trials) for name, share in shares.items()
-    ), shares
-    exact = ("independence in time", "no drift", "terms enough")
+    assert not any(above(share, 0.05, trials) for share in shares.values()), shares
+    exact = ("no drift", "terms enough")
     assert all(shares[name] > 0.05 - 3 * math.sqrt(0.05 * 0.95 / trials) for name in exact), shares
     # by Holm over the checks, and Cook's distance beside them
     assert not above(warned / trials, 0.06, trials)
@@ -124,9 +119,7 @@ def test_a_model_without_fault_is_seldom_warned_of(replicates: int, balanced: bo
 FAULTS: dict[str, Callable[[np.random.Generator, Array, Codes], Array]] = {
     "heavy": lambda rng, normal, _: rng.standard_t(2, size=len(normal)),
     "skewed": lambda _, normal, __: np.exp(normal),
-    "growing": lambda _, normal, codes: normal * np.exp((mean(codes) - MEAN) / 2),
     "one setting": lambda _, normal, codes: normal * (1 + 5 * codes[:, 2]),
-    "walk": lambda _, normal, __: np.cumsum(normal),
 }
 
 
@@ -138,10 +131,8 @@ FAULTS: dict[str, Callable[[np.random.Generator, Array, Codes], Array]] = {
         ("normal residuals", "heavy", 5, 0.6),
         ("normal residuals", "heavy", 10, 0.85),
         ("normal residuals", "skewed", 5, 0.95),
-        ("variance along the mean", "growing", 5, 0.9),
         ("equal variances", "one setting", 5, 0.5),
         ("equal variances", "one setting", 10, 0.9),
-        ("independence in time", "walk", 5, 0.9),
     ],
 )
 def test_what_is_wrong_is_seen(name: str, noise: str, replicates: int, least: float) -> None:

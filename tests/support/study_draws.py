@@ -80,7 +80,7 @@ def drawn(rng: np.random.Generator, of: Shape) -> Observed:
     repeated = units.loc[np.repeat(units.index.to_numpy(), of.values)].reset_index(drop=True)
     long = repeated.assign(y=np.concatenate([values[k] for k in kept]))
     units = units.assign(y=[float(values[k].mean()) for k in kept])
-    return Observed("bench", "time", "s", "lower", "value", "execution", factors, long, units, "replicate")
+    return Observed("bench", "time", "s", "lower", "value", factors, long, units, "replicate")
 
 
 def _errors(rng: np.random.Generator, kind: str, size: int) -> Array:

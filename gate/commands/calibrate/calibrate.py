@@ -15,7 +15,7 @@ import msgspec
 from gate.cli.groups import MeasureOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
-from gate.commands.calibrate.command import MeasuringOptions, Options, OutputOptions
+from gate.commands.calibrate.command import Options, OutputOptions
 from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.decide.views import asked_of
@@ -52,7 +52,7 @@ from gate.writing.plain import clip, visible
 BUILDS = 20
 MOST_BUILDS = 1000
 BUDGETS = 4
-"""Times plan.budget that a calibration may take, unless --budget says."""
+"""Times plan.budget that a calibration may take, unless the command line says."""
 _FOLDER = Path(DEFAULT_FOLDER) / "calibration"
 
 
@@ -77,7 +77,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     )  # fmt: skip
     with opened(measuring, _FOLDER, err, quiet=outputs.quiet) as run:
         project = run.enter(open_itself(options.head, rules, run.outputs(written)))
-        job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
+        job = prepare(_planned(project), measuring, run.settle(project), remembers=False)
         if options.dry_run:
             write_preview(job, out)
             return 0
@@ -100,7 +100,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
         return _conclude(job, project.settings.rules, path, outputs, out, err)
 
 
-def _planned(project: Project, options: MeasuringOptions) -> Project:
+def _planned(project: Project) -> Project:
     """Lay the calibration's own plan over that of a check: a fixed number of rounds, independent layouts, more time.
 
     The file's plan is meant for checks; who sets one on the command line means this calibration.
@@ -111,16 +111,11 @@ def _planned(project: Project, options: MeasuringOptions) -> Project:
     settings = project.settings
     plan = settings.rules.plan
     said = settings.options.tables.get("plan", {})
-    builds, option = options.builds, "--builds"
-    if builds is None:
-        builds, option = (most_builds(plan, early=False), "--set plan.builds") if "builds" in said else (BUILDS, "")
+    builds = most_builds(plan, early=False) if "builds" in said else BUILDS
     if not 2 <= builds <= MOST_BUILDS:
-        raise UserError(
-            f"{option} {builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
-        )
-    budget = float(options.budget or 0)
-    if options.budget is None:
-        budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
+        why = f"must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
+        raise UserError(f"--set plan.builds {builds}: {why}")
+    budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
     plan = msgspec.structs.replace(plan, builds=builds, budget=Duration(budget))
     # at one seed base and head of one commit are one program, and hold no layout between them
     build = msgspec.structs.replace(settings.rules.build, layouts="independent")

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gate.cli import option_values
 from gate.cli.command import MEASURED, MEASURING, Command, late
 from gate.cli.groups import HEAD, HISTORY, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
 
-if TYPE_CHECKING:
-    from gate.units import Duration
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuringOptions:
-    """What is measured against itself, and how much of it."""
+    """What is measured against itself."""
 
     head: str | None = option(HEAD, metavar="REF")
-    builds: int | None = option(
-        "builds of each side (default: --set plan.builds, otherwise 20)", metavar="N", parse=option_values.count
-    )
-    budget: Duration | None = option(
-        "longest time to measure (default: --set plan.budget, otherwise four times plan.budget)",
-        metavar="TIME",
-        parse=option_values.duration,
-    )
     out: Path | None = option(
         "folder for the measurements (default: .perfgate/calibration in the project)",
         metavar="DIR",
@@ -60,7 +48,7 @@ class Options:
 
 COMMAND = Command(
     help="measure how noisy this host is, and remember it",
-    example="perfgate calibrate --builds 20 --budget 1h",
+    example="perfgate calibrate --set plan.builds=20 --set plan.budget=1h",
     options=Options,
     run=late("gate.commands.calibrate.calibrate:run", MEASURING),
     codes=MEASURED,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import msgspec
 
@@ -26,8 +25,8 @@ _TONES: dict[Shown, doc.Tone] = {"worse": "worse", "better": "better", "differs"
 _MARKS = {"not shown": "~ ", "same": "= "}
 
 
-def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
-    """Write a comparison; pictures: with one of the intervals of each block."""
+def document_of(table: Table) -> doc.Document:
+    """Write a comparison."""
     titles, reading = [visible(column.title) for column in table.columns], legend(table)
     hidden = (
         f"{plural(table.hidden, 'row')} changed less than --min-change and {agree(table.hidden, 'is', 'are')} hidden"
@@ -40,8 +39,7 @@ def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
         ],
         [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
     ]
-    for number, block in enumerate(table.blocks, 1):
-        sections.append([_block(block, table, reading, f"block-{number}" if pictures else "")])
+    sections += [[_block(block, table, reading)] for block in table.blocks]
     sections += [
         [doc.Footnotes()],
         [doc.Items([*([hidden] if table.hidden else []), *table.rest], "rest")],
@@ -58,7 +56,7 @@ def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
     )
 
 
-def _block(block: Block, table: Table, reading: str, prefix: str) -> doc.Table:
+def _block(block: Block, table: Table, reading: str) -> doc.Table:
     scaled = _common(block)
     confidences = [
         amounts.format_percent(change.confidence)
@@ -80,25 +78,7 @@ def _block(block: Block, table: Table, reading: str, prefix: str) -> doc.Table:
         if not is_base:
             head.append(doc.Column(change, follows=True, label=f"{name}: {change}" if many else change))
     rows = [_row(row, block.unit, scaled, table.base) for row in block.rows]
-    figure = _figure(block, rows, table, title, prefix) if prefix else None
-    return doc.Table(title, short, head, rows, reading, figure)
-
-
-def _figure(block: Block, rows: Sequence[doc.Row], table: Table, title: str, prefix: str) -> doc.Figure | None:
-    from gate.plots.changes import Drawn, DrawnRow, changes
-
-    def drawn(change: Change | None) -> Drawn | None:
-        if change is None:
-            return None
-        bounded = change.kind == "bounded" and change.method != "exact"
-        low, high = (change.low, change.high) if bounded else (None, None)
-        return Drawn(change.estimate, low, high, change.shown in _TONES)
-
-    named = zip(rows, block.rows, strict=True)
-    lines = [DrawnRow(row.cells[0].text, [drawn(own.changes[place]) for place in table.others]) for row, own in named]
-    columns = [visible(table.columns[place].title) for place in table.others]
-    picture = changes(lines, columns, visible(table.columns[table.base].title), prefix)
-    return None if picture is None else picture.figure("forest", title)
+    return doc.Table(title, short, head, rows, reading)
 
 
 def _title(block: Block, scaled: _Scaled | None) -> str:

@@ -19,7 +19,7 @@ from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
+from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import here, opened
@@ -274,12 +274,12 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     for first in range(0, count, math.ceil(count / tips)):
         last = min(first + math.ceil(count / tips), count) - 1
         texts = [_tip(place - 1, case, trend, runs.get(place - 1, [])) for place in dict.fromkeys((first, last))]
-        sheet.tips("tip", [Tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts))])
+        sheet.tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts))
     levels = np.nan_to_num(case.path.level)
     stars = [(x.at(step + 1), y.at(float(levels[step + 1])) - 16) for step in case.accepted]
     sheet.marks("mark-accepted", "star", stars, 6)
-    reasons = [f"accepted: {visible(each.reason)}" for each in case.accepted.values()]
-    sheet.tips("tip", [Tip(at, top - 9, top + 9, text) for (at, top), text in zip(stars, reasons, strict=True)])
+    for (at, top), each in zip(stars, case.accepted.values(), strict=True):
+        sheet.tip(at, top - 9, top + 9, f"accepted: {visible(each.reason)}")
     said = "The line is the level of each commit, by ratios to the parent and levels of days, with its 95% interval."
     if case.accepted:
         said += " A star is an accepted regression."

@@ -1,23 +1,18 @@
-"""perfgate study analyse: measurements with factors -> effects, tables as text and CSV, pictures and words."""
+"""perfgate study analyse: measurements with factors -> effects, tables, pictures and words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
-
-import msgspec
+from typing import TextIO
 
 from gate import __version__
 from gate.codes import Exit
 from gate.commands.study.analysis import Method, analyse
 from gate.commands.study.document import brief, document_of
-from gate.commands.study.experiment import Progress, progress_of, warnings_of_runs
 from gate.commands.study.observations import Observed, Wanted, plain
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.selection import Abridgement, responses, with_host_factors
-from gate.commands.study.tables import QUANTILES
-from gate.commands.study.words import checks
 from gate.config.fractions import model_order
 from gate.config.rules import is_decided
 from gate.config.study import Study
@@ -27,12 +22,12 @@ from gate.document import html, terminal
 from gate.evidence.gather import refuse_duplicates
 from gate.evidence.hosts import machines, run_states
 from gate.evidence.inputs import read_inputs
-from gate.evidence.records import Inputs
-from gate.evidence.runs import config_of, in_order
+from gate.evidence.records import Inputs, Located
+from gate.evidence.runs import config_of, files_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
-from gate.model.study import Abridged, Response, StudyReport, StudyRun
+from gate.model.study import StudyReport, StudyRun
+from gate.model.warnings import typed
 from gate.report import json
-from gate.report.csv import cell
 from gate.report.measurements import attachments
 from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
@@ -42,7 +37,6 @@ from gate.words.effects import settings_text
 _ORDER = 2
 STUDY_JSON = "study.json"
 STUDY_HTML = "study.html"
-TABLES = "tables"
 
 
 def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
@@ -56,19 +50,14 @@ def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
     inputs = read_inputs(options.files)
     report, observed = analyse_inputs(inputs, options)
     pages, jsons = ([Path(each)] if each not in (None, "-") else [] for each in (outputs.html, outputs.json))
-    folders = [outputs.csv] if outputs.csv is not None else []
     if folder is not None:
         make_folder(folder)
-        own = (folder / name for name in (STUDY_HTML, STUDY_JSON, TABLES))
-        pages, jsons, folders = ([each, *files] for each, files in zip(own, (pages, jsons, folders), strict=True))
+        pages, jsons = [folder / STUDY_HTML, *pages], [folder / STUDY_JSON, *jsons]
     # its pictures take their time
     drawn = pages or outputs.html == "-"
     page = html.render(document_of(report, observed, attachments(inputs.files))) if drawn else ""
     for file, text in (*((each, json.render_study(report)) for each in jsons), *((each, page) for each in pages)):
         write(file, text)
-    for each in folders:
-        for name, table in csv_tables(report).items():
-            write(each / name, table)
     if outputs.json == "-":
         out.write(json.render_study(report))
     elif outputs.html == "-":
@@ -116,14 +105,11 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> tuple[StudyReport
         files=[str(file) for file in inputs.files],
         runs=[StudyRun(**{name: getattr(run, name) for name in StudyRun.__struct_fields__}) for run in runs],
         commands={name: command for run in runs for name, command in (run.commands or {}).items()},
-        states=[r.record for r in records if isinstance(r.record, HostState)],
-        unfinished=_unfinished(progress_of(records)),
+        unfinished=_unfinished(records),
         responses=found,
         failures=[r.record for r in records if isinstance(r.record, Failure)],
-        # what matters most of each response
-        words=[f"{each.benchmark}, {each.metric}: {each.words[0]}" for each in found if each.words],
         warnings=[
-            *(each.sentence() for each in warnings_of_runs(records)),
+            *dict.fromkeys(each.sentence() for file in files_of(records) for each in typed(file.run.warnings)),
             *([mixed] if len(heads) > 1 else []),
             *(_unmeasured(config, study, planned) if config and study else ()),
             *(each.sentence() for each in [*machines(records), *run_states(records), *inputs.warnings]),
@@ -138,7 +124,6 @@ def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None)
     every = treatments(study, config.build) if study and config and study.foldover else ()
     folds = {_key(p.settings, p.side): p.fold for p in every}
     return Wanted(
-        analysis_unit=options.unit or "execution",
         scale="value" if scale == "plain" else scale,
         declared=model_factors(study, config.build) if config and study else [],
         order=options.settings,
@@ -149,7 +134,7 @@ def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None)
 
 def _method(options: AnalyseOptions, config: Config | None, study: Study | None, runs: Sequence[Run]) -> Method:
     without = [Abridgement((pattern,), keep=False) for pattern in options.without]
-    seeds = (seed for seed in (options.seed, *(run.seed for run in runs)) if seed is not None)
+    seeds = (run.seed for run in runs if run.seed is not None)
     return Method(
         order=options.order or (model_order(study) if study else _ORDER),
         taus=options.quantiles or DEFAULT_TAUS,
@@ -177,147 +162,13 @@ def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -
     return [f"{what} no measurements: {'; '.join(lacking[:3])}{more}"]
 
 
-def _unfinished(progress: Sequence[Progress]) -> str:
-    """Say what of the design is complete where not all of it was measured: the budget ended it, or a kill."""
-    parts = []
-    for each in progress:
-        if not each.finished:
-            session = f"session {each.session}: " if len(progress) > 1 else ""
-            complete = f"{each.complete} of {plural(each.planned, 'replicate')} {agree(each.complete, 'is', 'are')}"
-            more = f", and {plural(each.partial, 'start')} of the next ({each.each} in each)" if each.partial else ""
-            parts.append(f"{session}{complete} complete{more}")
-    return f"Not finished: {'; '.join(parts)}. `perfgate study --resume` measures the rest." if parts else ""
+def _unfinished(records: Sequence[Located]) -> str:
+    """Say that measuring did not come to its end: the budget ended it, or a kill."""
+    states = ([r for r in file.records if isinstance(r, HostState)][-1:] for file in files_of(records))
+    if not any(last.when == "begin" or last.stop == "budget" for own in states for last in own):
+        return ""
+    return "Not finished: not all replicates were measured. `perfgate study --resume` measures the rest."
 
 
 def _key(settings: Mapping[str, object], side: str) -> tuple[object, ...]:
     return (side, *sorted((name, str(plain(value))) for name, value in settings.items()))
-
-
-# --- tables of CSV, one file a table, all responses below each other --------------------------------------------------
-
-Row = tuple[Sequence[object], object]
-"""First cells, and what the others are attributes of; None: there are no others."""
-
-
-def csv_tables(report: StudyReport) -> dict[str, str]:
-    """Return the name of each file and its text, as RFC 4180 has it, with a header line; tables without rows too.
-
-    Numbers are in the base unit of the response, with as many digits as it takes to read the same double back.
-    Settings are JSON objects. What does not exist is an empty cell. "data" of models, means and blocks is "all" or
-    the name of an abridged data set.
-    """
-    return {f"{name}.csv": _text(*table, report.responses) for name, table in _TABLES.items()}
-
-
-def _text(first: str, others: str, rows: Callable[[Response], Iterable[Row]], responses: Sequence[Response]) -> str:
-    columns = [own.partition("=") for own in others.split()]
-    names = ["benchmark", "metric", "unit", *first.split(), *(name for name, _, _ in columns)]
-    lines = [names]
-
-    def value(each: Any, name: str) -> object:
-        return each.quantiles.get(name) if name in QUANTILES else getattr(each, name)
-
-    for response in responses:
-        for cells, each in rows(response):
-            rest = [] if each is None else [value(each, attribute or name) for name, _, attribute in columns]
-            own = [response.benchmark, response.metric, response.unit, *cells, *rest]
-            lines.append([_cell(value) for value in (*own, *(None,) * (len(names) - len(own)))])
-    return "".join(f"{','.join(line)}\n" for line in lines)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return cell(msgspec.json.encode(value).decode() if isinstance(value, (Mapping, list)) else value)
-
-
-def _each(found: Iterable[object], *first: object) -> Iterator[Row]:
-    return ((first, each) for each in found)
-
-
-def _by_data(rows: Callable[[Response | Abridged], Iterable[Row]]) -> Callable[[Response], Iterator[Row]]:
-    """Give the rows of all data and of each abridged data set, whose name comes first."""
-
-    def found(response: Response) -> Iterator[Row]:
-        sets: list[tuple[str, Response | Abridged]] = [("all", response)]
-        for name, data in [*sets, *((each.name, each) for each in response.abridged)]:
-            yield from (((name, *cells), each) for cells, each in rows(data))
-
-    return found
-
-
-def _terms(data: Response | Abridged) -> Iterator[Row]:
-    if (model := data.linear) is not None:
-        yield from _each(model.terms)
-        yield ("residuals", model.residual_df, model.residual_ss, model.unexplained), None
-
-
-def _quantile_effects(response: Response) -> Iterator[Row]:
-    for model in response.quantiles.models if response.quantiles else []:
-        none = [None] * len(model.effects)
-        for kind, effects, errors in (("clustered", model.effects, none), ("iid", model.iid, model.iid_errors)):
-            for e, error in zip(effects or [], errors or [], strict=True):
-                own = (e.term, e.settings, e.estimate, e.low, e.high, e.p)
-                yield (kind, model.tau, model.enough, *own, error), None
-
-
-_EFFECT = "term settings estimate low high p"
-_TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
-    "treatments": (
-        "", "settings sessions builds executions values mean sd quantiles", lambda r: _each(r.treatments)
-    ),
-    "terms": ("data", "term df sum_of_squares share f p p_adjusted stratum error_df aliases", _by_data(_terms)),
-    "strata": (
-        "data", "stratum=name groups df mean_square component",
-        _by_data(lambda data: _each(data.linear.strata if data.linear else ())),
-    ),
-    "contrasts": (
-        "term aliases estimate beyond_me beyond_sme", "pse me sme df",
-        lambda r: (
-            ((c.term, c.aliases, c.estimate, c.possible, c.active), r.lenth)
-            for c in (r.lenth.contrasts if r.lenth else ())
-        ),
-    ),
-    "claims": ("", "term statistic weight p p_adjusted claimed", lambda r: _each(r.claims)),
-    "effects": (
-        "data", _EFFECT,
-        _by_data(lambda data: _each(
-            [data.linear.intercept, *(e for t in data.linear.terms for e in t.effects)] if data.linear else []
-        )),
-    ),
-    "quantile-effects": (f"intervals tau enough {_EFFECT} std_error", "", _quantile_effects),
-    "one-way": (
-        "factor at", f"setting count mean sd {' '.join(QUANTILES)} letters",
-        lambda r: (row for each in r.one_ways for row in _each(each.rows, each.factor, each.at)),
-    ),
-    "differences": (
-        "factor at", "a b difference low high p",
-        lambda r: (row for each in r.one_ways for row in _each(each.pairs, each.factor, each.at)),
-    ),
-    "percents": (
-        "", "factor at first second first_mean second_mean difference percent low high words",
-        lambda r: _each(r.percents),
-    ),
-    "means": (
-        "data factors", "settings mean treatments",
-        _by_data(lambda data: (
-            row for main in (*data.mains, *data.interactions) for row in _each(main.points, ":".join(main.factors))
-        )),
-    ),
-    "blocks": (
-        "data factor boxes", "complete order same chance",
-        _by_data(lambda data: (((b.factor, len(b.boxes)), b) for b in data.blocks)),
-    ),
-    "spreads": ("", "factor at ratio f_p levene_p", lambda r: _each(r.spreads)),
-    "kruskal-wallis": ("", "factor setting at groups h=statistic df p p_adjusted", lambda r: _each(r.ranks)),
-    "bca-means": ("", "settings units mean low high", lambda r: _each(r.means)),
-    "sample-sizes": (
-        "settings method size lower_quartile median upper_quartile", "coverage subsamples",
-        lambda r: (
-            ((r.sample_sizes and r.sample_sizes.settings, row.method, row.size, *row.widths), row)
-            for row in (r.sample_sizes.rows if r.sample_sizes else ())
-        ),
-    ),
-    "checks": ("", "name statistic df p holds words", lambda r: _each(checks(r))),
-}  # fmt: skip
-"""Of each table its first columns, the columns that are attributes ("name=attribute" where these differ), its rows."""

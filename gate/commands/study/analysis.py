@@ -17,7 +17,6 @@ from gate.model.study import (
     Claim,
     Lenth,
     LinearModel,
-    OtherScale,
     PercentRow,
     QuantileEffects,
     Response,
@@ -60,7 +59,7 @@ USUAL = (0.5, 0.9, 0.99)
 
 def lie_of(observed: Observed) -> Layers:
     """Return how the units of a response lie in blocks, builds and sessions."""
-    return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
+    return layers(observed.units, observed.factors, observed.block)
 
 
 def family(
@@ -96,7 +95,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     order, confidence = method.order, method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
     lie = lie_of(observed)
-    linear = linear_model(units, factors, order, confidence, observed.metric, lie) if varied else None
+    linear = linear_model(units, factors, order, confidence, lie) if varied else None
     mains = main_effects(units, factors)
     alike = aligned(units, factors, lie, "execution")
     quantiles = _quantiles(observed, method, lie) if varied else None
@@ -106,7 +105,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     claimed = family(observed, method, linear, told, varying, lie, contrasts)
     adjusted = {claim.term: claim.p_adjusted for claim in claimed if claim.statistic == "mean"}
     terms = [msgspec.structs.replace(t, p_adjusted=adjusted.get(t.term)) for t in (linear.terms if linear else [])]
-    checked = diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale) if varied else None
+    checked = diagnostics(alike, factors, order, confidence, observed.scale) if varied else None
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
     # the treatments that an abridgement leaves out by naming them
@@ -123,7 +122,6 @@ def analyse(observed: Observed, method: Method) -> Response:
         unit=observed.unit,
         better=observed.better,
         scale=observed.scale,
-        analysis_unit=observed.analysis_unit,
         factors=list(factors),
         treatments=treatments(units, values, factors),
         lacking=lacking(units, factors),
@@ -174,28 +172,29 @@ def _sampled(observed: Observed, method: Method) -> tuple[int, ...] | None:
     return found[0]
 
 
-def _other_scale(
-    observed: Observed, method: Method, linear: LinearModel | None, claimed: Sequence[Claim]
-) -> OtherScale | None:
-    """Fit the same linear model to logarithms instead of values, or to values instead of logarithms.
+def _other_scale(observed: Observed, method: Method, linear: LinearModel | None, claimed: Sequence[Claim]) -> str:
+    """Fit the same linear model on the other scale, and say which terms would be clear there; "": it is not known.
 
     claimed: the family of the response; there too its quantiles and spreads have their share, or the line would call
     terms clear that the sentences do not.
     """
     if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
-        return None
+        return ""
     other = on_scale(observed, "value" if observed.scale == "log" else "log")
-    own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
+    own = linear_model(other.units, other.factors, method.order, method.confidence, lie_of(other))
     if not all(any(term.p is not None for term in model.terms) for model in (linear, own)):
-        return None
-    rest = [claim for claim in claimed if claim.statistic != "mean"]
+        return ""
+    others = [claim for claim in claimed if claim.statistic != "mean"]
     here, there = (
         [claim.term for claim in each if claim.statistic == "mean" and claim.claimed]
-        for each in (claimed, claims([*of_mean(own), *rest], 1 - method.confidence))
+        for each in (claimed, claims([*of_mean(own), *others], 1 - method.confidence))
     )
-    return OtherScale(
-        scale=other.scale, more=[t for t in there if t not in here], fewer=[t for t in here if t not in there]
-    )
+    where = f"On the {'log' if other.scale == 'log' else 'plain'} scale"
+    if here == there:
+        return f"{where} the same terms of the linear model are clear."
+    named = (("clear too", there, here), ("not clear", here, there))
+    told = [f"{text}: {', '.join(t for t in own if t not in rest)}" for text, own, rest in named if {*own} - {*rest}]
+    return f"{where} other terms of the linear model are clear ({'; '.join(told)})."
 
 
 def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:
@@ -206,7 +205,7 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
     """
     values, varies = observed.values, {factor.varies for factor in observed.factors}
     wanted: list[Varies] = ["session"] if "session" in varies else []
-    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
+    if "build" in varies or lie.cells:
         wanted.append("build")
     treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
     return quantile_effects(
@@ -245,7 +244,7 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
         name=abridgement.name,
         treatments=len(treatments(units, kept.values, factors)),
         balanced=balanced(units, factors),
-        linear=linear_model(units, factors, method.order, method.confidence, observed.metric, lie_of(kept)),
+        linear=linear_model(units, factors, method.order, method.confidence, lie_of(kept)),
         mains=main_effects(units, factors),
         interactions=main_effects(units, factors, 2),
         blocks=blocks(units, factors),
@@ -276,14 +275,7 @@ def _warnings(observed: Observed, linear: LinearModel | None, unsampled: tuple[i
     if all(len(factor.settings) < 2 for factor in observed.factors):
         found.append("no factor has two settings here: there is nothing to compare")
     if linear is not None and linear.residual_df < 1:
-        found.append(
-            f"there is one {observed.analysis_unit} a treatment: effects have no intervals; measure replicates"
-        )
-    if observed.analysis_unit == "iteration" and observed.values["execution"].nunique() < len(observed.values):
-        found.append(
-            "iterations are the units, as requested: values of one start are alike, so intervals and p are too "
-            "narrow and too small; the default unit is `execution`, the mean of a start"
-        )
+        found.append("there is one execution a treatment: effects have no intervals; measure replicates")
     for i, factor in enumerate(observed.factors):
         # an effect that cannot be separated from what one build or session was like
         if factor.varies != "execution" and int(observed.units.groupby(f"f{i}")[factor.varies].nunique().min()) < 2:
@@ -294,6 +286,6 @@ def _warnings(observed: Observed, linear: LinearModel | None, unsampled: tuple[i
             )
     if unsampled is not None:
         count = int(np.all([observed.units[f"f{i}"] == code for i, code in enumerate(unsampled)], axis=0).sum())
-        has = f"{settings_text(observed.settings(unsampled))} has {count} {observed.analysis_unit}s"
+        has = f"{settings_text(observed.settings(unsampled))} has {count} executions"
         found.append(f"no study of sample sizes: {has}, and it needs {FEWEST}")
     return found

@@ -95,7 +95,7 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
     if silent:
         sentences.append(f"No conclusion about {joined(silent)}: too few builds or sessions.")
     together = [t for t in model.terms if len(t.factors) > 1 and t.term in claimed]
-    largest = sorted(together, key=lambda t: -max((abs(e.estimate) for e in t.effects), default=0.0))[:_SAID]
+    largest = sorted(together, key=lambda t: -max(abs(e.estimate) for e in t.effects))[:_SAID]
     if largest:
         names = [
             f"{_called(' and '.join(t.factors), t.aliases)}{_by_twice(response, t.effects, t.term)}" for t in largest
@@ -107,9 +107,7 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
 def _at(response: Response, model: QuantileModel) -> str:
     claimed = _claimed(response, percentile(model.tau))
     largest = {e.term: max(abs(o.estimate) for o in model.effects if o.term == e.term) for e in model.effects}
-    # of an interaction of which combinations are lacking only the test is known
-    terms = dict.fromkeys((*largest, *sorted(claimed)))
-    clear = sorted((term for term in terms if term in claimed), key=lambda term: -largest.get(term, 0.0))
+    clear = sorted((term for term in largest if term in claimed), key=lambda term: -largest[term])
     if not clear:
         return f"At {percentile(model.tau)} no effect is clear."
     mains = [factor for term in clear for factor in response.factors if factor.name == term]
@@ -141,9 +139,8 @@ def _alike(response: Response, term: str, text: str) -> str:
 
 
 def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
-    # of an interaction without effects between two settings of each factor only the test is known
-    most = max((abs(e.estimate) for e in effects if e.term == term), default=None)
-    return "" if most is None else f" (by ±{size(2 * most, response)})"
+    most = max(abs(e.estimate) for e in effects if e.term == term)
+    return f" (by ±{size(2 * most, response)})"
 
 
 def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:

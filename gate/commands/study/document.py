@@ -13,7 +13,7 @@ from gate.commands.study import words as say
 from gate.commands.study.observations import Observed
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import half_normal, pareto, quantile_effects
-from gate.commands.study.plots.in_time import Boot, boots, residuals, series
+from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 _ONE_WAYS = 24
-"""Most one-way tables that a page holds of a response; all are in the CSV tables."""
+"""Most one-way tables that a page holds of a response; all are in study.json."""
 _HISTOGRAMS = 12
 """Most histograms that a page holds of a response without being asked."""
 _SOURCES = (
@@ -109,8 +109,6 @@ def document_of(
         facts = [("factors", "; ".join(named.values()) or "none")]
         if counts := sorted({len(r.treatments) for r in responses}):
             facts.append(("treatments", " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))))
-            units = " and ".join(sorted({say.UNITS[r.analysis_unit] for r in responses}))
-            facts.append(("units of the linear model", units))
         facts.append(("confidence", format_confidence(confidence)))
         facts.append(("interactions", f"of up to {plural(report.order, 'factor')} in the linear model"))
         facts += [("measured", run.created) for run in report.runs[:1] if run.created]
@@ -190,7 +188,7 @@ def _closing(report: StudyReport, attachments: Sequence[Attachment]) -> list[lis
     kept: list[Part] = [
         Said(inside if data.files else large if data.names else ""),
         Saved([(file.name, file.address, file.size) for file in data.files]),
-        Said("To make this page again, with all tables as CSV:"),
+        Said("To make this page again:"),
         Code(" ".join(["perfgate study analyse", *again, "--out again"])),
         Said(_SOURCES),
     ]
@@ -210,7 +208,7 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
         "Effects on the mean",
         f"{draw.prefix}-mean",
         [
-            Items([text for text in (say.other_scale(response),) if text], "rest"),
+            Items([response.other_scale] if response.other_scale else [], "rest"),
             Figures(drawn),
             *views,
             tables.checks(response),
@@ -296,7 +294,7 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
     if (ranks := tables.ranks(response)) is not None:
         folds.append(Fold("Do distributions differ? Kruskal-Wallis by factor and within a setting", [ranks]))
     left = len(response.one_ways) - _ONE_WAYS
-    more = f"{plural(left, 'more one-way table')} {agree(left, 'is', 'are')} in the CSV tables"
+    more = f"{plural(left, 'more one-way table')} {agree(left, 'is', 'are')} in study.json"
     yield Section(
         "Setting against setting",
         f"{draw.prefix}-settings",
@@ -385,7 +383,7 @@ def _boots(draw: Drawer, level: Varies) -> list[Figure]:
         y = y - treatment + kept
     frame = units.assign(y=y).sort_values(["order", "session", "build"], kind="stable")
     found = [
-        Boot(None if factor is None else factor.settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy())
+        (None if factor is None else factor.settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy())
         for _, rows in frame.groupby(level, sort=False)
     ]
     return draw(f"By {level}", boots, f"{level}s", level, found, factor, adjusted=adjusted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +20,12 @@ from gate.config.benchmark_checks import unused
 from gate.config.config_text import ConfigError
 from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
-from gate.config.rules import is_single, matches
+from gate.config.rules import matches
 from gate.config.study import Study
-from gate.config.types import Config
-from gate.evidence.records import Located
-from gate.evidence.runs import File, config_of, files_of
-from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Record, Side, UserError
-from gate.model.case import canonical
+from gate.model import SIDES, Side, UserError
 from gate.model.choice import Choice
 from gate.model.study import Factor
-from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings import AnyWarning
 from gate.model.warnings import setup as about
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
@@ -165,116 +161,3 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
         include.append(own)
     out.write(json.dumps({"include": include}, separators=(",", ":")) + "\n")
     return 0
-
-
-def shares_in(records: Iterable[Record], config: Config | None, session: int) -> tuple[int, ...]:
-    """Return the replicates of each round as last planned; () where no study is known."""
-    planned: tuple[int, ...] = (
-        planning.shares_of(config.study) if config is not None and config.study is not None else ()
-    )
-    for record in records:
-        if isinstance(record, HostState) and record.session == session and record.replicates:
-            planned = tuple(record.replicates)
-    return planned
-
-
-def still_true(warnings: Iterable[AnyWarning], shares: Sequence[int]) -> list[AnyWarning]:
-    """Leave out what a run line warned of and more replicates or builds make untrue."""
-    more = {about.OneReplicate: sum(shares) > 1, about.BuiltOnce: len(shares) > 1}
-    return [each for each in warnings if not more.get(type(each))]
-
-
-def begun_in(records: Iterable[Record], session: int) -> tuple[int, ...]:
-    """Return of each round that has begun how many of its replicates have; 0: only its builds."""
-    found: dict[int, int] = {}
-    for record in records:
-        if isinstance(record, (Build, Execution, Failure)) and record.session == session and record.build is not None:
-            number = None if isinstance(record, Build) else record.execution
-            found[record.build] = max(found.get(record.build, 0), 0 if number is None else number + 1)
-    return tuple(found.get(build, 0) for build in range(max(found, default=-1) + 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far one session of a study has come."""
-
-    session: int
-    shares: tuple[int, ...]
-    """The replicates of each round, by the last plan."""
-    first_planned: int
-    """Replicates, when it began."""
-    complete: int
-    """Replicates of which everything was executed that did not fail."""
-    partial: int
-    """Executions of the replicates that are not complete."""
-    each: int
-    """Executions of a replicate."""
-
-    @property
-    def planned(self) -> int:
-        """Replicates, by the last plan."""
-        return sum(self.shares)
-
-    @property
-    def finished(self) -> bool:
-        """Whether all of the plan was measured."""
-        return self.complete >= self.planned
-
-
-def progress_of(records: Sequence[Located]) -> list[Progress]:
-    """Return how far each session has come whose run line says how it was planned, in the order of the files."""
-    found = map(_progress, files_of(records))
-    return [each for each in found if each is not None]
-
-
-def warnings_of_runs(records: Sequence[Located]) -> list[AnyWarning]:
-    """Return what the run lines warn of as far as it is still true, and of replicates that were added."""
-    found: list[AnyWarning] = []
-    for file in files_of(records):
-        progress = _progress(file)
-        found += still_true(typed(file.run.warnings), progress.shares if progress else ())
-        if progress is not None and progress.planned > progress.first_planned:
-            found.append(about.ReplicatesAdded(progress.first_planned, progress.planned))
-    return list(dict.fromkeys(found))
-
-
-def _progress(file: File) -> Progress | None:
-    run = file.run
-    config = config_of(run)
-    if config is None or config.study is None or run.benchmarks is None:
-        return None
-    session = run.session or 0
-    shares = shares_in(file.records, config, session)
-    runner = (run.host or {}).get("runner")
-    every = planning.treatments(config.study, config.build)
-    planned = planning.measured_by(
-        config.study, every, session, ",".join(planning.labels_of(runner)) if runner else None
-    )
-    failures = [record for record in file.records if isinstance(record, Failure) and record.session == session]
-
-    def is_out(name: str, planned: planning.Planned, failure: Failure) -> bool:
-        """Return whether a failure ended a benchmark at a treatment, or what it needs was not built."""
-        if failure.side not in (None, planned.side):
-            return False
-        if failure.kind in (*UNBUILT, "tree"):
-            return all(planned.settings.get(factor) == setting for factor, setting in failure.factors.items())
-        own = failure.benchmark is not None and f"{failure.benchmark}/".startswith(f"{name}/")
-        return own and canonical(failure.factors) == canonical(planned.settings)
-
-    # by benchmark, side and settings what is executed once a replicate
-    cells = {
-        (name, each.side, canonical(each.settings)): is_single(config, name)
-        for each in planned
-        for name in run.benchmarks.get(each.side, ())
-        if not any(is_out(name, each, failure) for failure in failures)
-    }
-    made: dict[tuple[int, int], set[tuple[str, Side, str]]] = {}
-    for record in file.records:
-        if isinstance(record, Execution) and record.session == session:
-            cell = (record.suite or record.benchmark, record.side, canonical(record.factors))
-            made.setdefault((record.build, record.execution), set()).add(cell)
-    places = [(build, number) for build, share in enumerate(shares) for number in range(share)]
-    repeated = {cell for cell, single in cells.items() if not single}
-    done = {place for place in places if (repeated if place[1] else cells.keys()) <= made.get(place, set())}
-    partial = sum(len(each & cells.keys()) for place, each in made.items() if place not in done)
-    return Progress(session, shares, config.study.replicates, len(done), partial, len(cells))

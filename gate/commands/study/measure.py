@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shlex
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -16,26 +14,22 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.study import experiment
 from gate.commands.study.options import AnalyseOptions, StudyOptions
-from gate.commands.study.plan import design_warnings, document, introduction, warnings_of
+from gate.commands.study.plan import document, introduction, warnings_of
 from gate.config.config_text import Path as Key
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
-from gate.config.study import Study
 from gate.config.treatments import (
     Planned,
     bound_runners,
     bound_sessions,
-    builds_of,
-    extended,
     measured_by,
     shares_of,
 )
 from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Execution, Failure, Record, Run, UserError
+from gate.model import SIDES, Execution, Failure, Record, UserError
 from gate.model.case import canonical
-from gate.model.warnings import typed
 from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
@@ -114,11 +108,6 @@ def lay_out(
     """
     design = run.enter(experiment.open_design(options.base, options.head, rules, run.outputs(outputs)))
     job = prepare_study(design, options, run.settle(design.project), configs=[rules.config, rules.rules])
-    if job.resumes:
-        # the study as it is planned now, by what was planned before
-        shares = [each.replicates for each in job.rounds]
-        study = msgspec.structs.replace(design.study, replicates=sum(shares), builds=len(shares))
-        design = dataclasses.replace(design, study=study)
     return design, job
 
 
@@ -156,24 +145,17 @@ def prepare_study(
         sources={side: sources_of(repository, project.sources.of(side).revision, names) for side in design.sides},
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
-        warnings=[
-            *run.warnings, *design.warnings, *instruments.warnings,
-            *design_warnings(design, part.sessions if part else None),
-        ],
-    )  # fmt: skip
+        warnings=[*run.warnings, *design.warnings, *instruments.warnings],
+    )
     if past is not None:
         refuse_other_part(past, run, out)
-        # what may differ when a study goes on, and of which another key tells
+        # what another key tells
         before = config_of(past)
         same = before is None or before.study is None or before.study.iterations == design.study.iterations
         runs.refuse_other(past, run, out, _FREE if same else (*_FREE, ("plan", "iterations")))
-        shares = shares_now(past, runs.records_of(out), design.study, out)
-        warnings = experiment.still_true(typed(past.warnings), shares)
-        run = msgspec.structs.replace(past, warnings=warnings, rules=run.rules, whose=run.whose)
-    else:
-        shares = shares_of(design.study)
+        run = msgspec.structs.replace(past, rules=run.rules, whose=run.whose)
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
-    rounds = design_schedule(design.benchmarks, treated.planned, shares, run.seed or 0, single)
+    rounds = design_schedule(design.benchmarks, treated.planned, shares_of(design.study), run.seed or 0, single)
     if past is None:
         beyond = budget_warnings(rounds, out, project.settings.rules, {})
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
@@ -201,34 +183,8 @@ def _here(design: experiment.Experiment, options: StudyOptions, part: Part | Non
     raise UserError(f"{' '.join(job) or 'this job'} has no treatments to measure; {which}")
 
 
-_FREE: tuple[Key, ...] = (
-    *(("study", key) for key in ("budget", "replicates", "builds")),
-    # what [study] makes of them
-    *(("plan", key) for key in ("budget", "builds")),
-)
-
-
-def shares_now(past: Run, records: Sequence[Record], study: Study, out: Path) -> tuple[int, ...]:
-    """Return the replicates of each round of a study that goes on; what its config leaves as it was stays as planned.
-
-    past: its first line. records: all lines. study: as it is configured now. out: the folder of the run.
-
-    Raises:
-        UserError: fewer replicates or builds than planned.
-    """
-    config = config_of(past)
-    session = past.session or 0
-    shares = experiment.shares_in(records, config, session)
-    before = config.study if config is not None and config.study is not None else study
-    if (study.replicates, builds_of(study)) == (before.replicates, builds_of(before)):
-        return shares
-    replicates = sum(shares) if study.replicates == before.replicates else study.replicates
-    counts = (("replicates", sum(shares), replicates), ("builds", builds_of(before), builds_of(study)))
-    for key, was, now in counts:
-        if now < was:
-            why = f"study.{key} was {was}, is {now}; a study that has begun can have more {key}, not fewer"
-            raise UserError(f"--resume: cannot continue the run in {out}: {why}")
-    return extended(shares, experiment.begun_in(records, session), replicates, builds_of(study))
+_FREE: tuple[Key, ...] = (("study", "budget"), ("plan", "budget"), ("plan", "builds"))
+"""What may differ when a study goes on, and what follows from keys of [study]."""
 
 
 def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
@@ -256,49 +212,23 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
 
 
 def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]:
-    """Say that the budget ended, how far measuring came, and which command measures the rest at which cost."""
+    """Say that the budget ended, how far measuring came, and what measures the rest at which cost."""
     rest = of_the_rest(job, records)
     budget = float(job.project.settings.rules.plan.budget)
     during = f" {measured.cut}" if measured.cut else ""
     complete = f"{measured.replicates} of {plural(measured.planned_replicates, 'replicate')}"
     is_ = agree(measured.replicates, "is", "are")
-    lines = [f"paused: the budget of {format_duration(budget)} ended{during}; {complete} {is_} complete"]
     left = f"{plural(sum(len(each.executions) for each in rest.rounds), 'start')} left"
     seconds = expected_seconds(rest)
-    # of what never came to an end only a larger budget can tell
-    more = seconds is None and not any(isinstance(record, Execution) for record in records)
-    wanted = _SLACK * (seconds or 0.0)
-    step = next(step for step, below in _STEPS if wanted < below)
-    needed = 2 * budget if more else math.ceil(wanted / step) * step
     cost = f"{left}, which take an unknown time" if seconds is None else f"{left}, about {format_duration(seconds)}"
-    again = continuing(sys.argv[1:], Duration(needed) if needed > budget else None)
-    if again is None:
-        # in a workflow nothing is there to be continued
-        lines.append(f"{cost}; raise study.budget{'' if seconds is None else f' to {Duration(budget + needed)}'}")
-    else:
-        alone = f" (--resume alone continues for another {format_duration(budget)})" if needed > budget else ""
-        lines.append(f"{cost}; to measure them: {again}{'' if more else alone}")
-    return lines
+    # what is left may take longer than what was measured; of what never came to an end only a larger budget can tell
+    step = 1 if seconds is not None and seconds < _MINUTE else _MINUTE
+    needed = 2 * budget if seconds is None else math.ceil(_SLACK * seconds / step) * step
+    more = f" --set study.budget={Duration(needed)}" if needed > budget else ""
+    return [
+        f"paused: the budget of {format_duration(budget)} ended{during}; {complete} {is_} complete",
+        f"{cost}: add `--resume{more}` to the command; in a workflow raise study.budget to {Duration(budget + needed)}",
+    ]
 
 
-_SLACK = 1.2
-"""What is left may take longer than what was measured."""
-_STEPS = ((1, 10), (10, 60), (60, 600), (300, 3600), (900, math.inf))
-"""Budgets below the second number of seconds are multiples of the first."""
-
-
-def continuing(arguments: Sequence[str], budget: Duration | None = None) -> str | None:
-    """Return a command line with --resume, and with a budget in place of its own; None: it is not of a study.
-
-    arguments: of the command line without the program's name.
-    """
-    if arguments[:1] != ["study"]:
-        return None
-    words: list[str] = []
-    for word in arguments:
-        if budget is not None and word.removeprefix("--set=").startswith("study.budget="):
-            if not word.startswith("--set="):
-                words.pop()
-        elif word != "--resume":
-            words.append(word)
-    return shlex.join(["perfgate", *words, "--resume", *(["--set", f"study.budget={budget}"] if budget else [])])
+_SLACK, _MINUTE = 1.2, 60

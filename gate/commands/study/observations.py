@@ -11,7 +11,7 @@ import numpy as np
 
 from gate.directions import told_or_known
 from gate.model import SIDES, Better, Execution, UserError
-from gate.model.study import AnalysisUnit, Block, Factor, Scale, Setting, Varies
+from gate.model.study import Block, Factor, Scale, Setting, Varies
 from gate.stats.design.cells import spread_grows
 from gate.stats.design.layers import complete_within
 from gate.units import to_base
@@ -30,7 +30,7 @@ SIDE = "side"
 class Observed:
     """One response: a benchmark and a metric.
 
-    units: a row for each unit of analysis, with the columns y (mean of its values), f0, f1, ... (number of the setting
+    units: a row for each execution, with the columns y (mean of its values), f0, f1, ... (number of the setting
     of each factor, from 0), session, round, build and execution (numbers over the whole data; a round makes each
     variant of the build once), replicate (which iteration of the design of its round), order (position in the run,
     counted on over sessions; -1 everywhere where a line does not say), count (of values). values: a row for each value,
@@ -43,7 +43,6 @@ class Observed:
     unit: str
     better: Better
     scale: Scale
-    analysis_unit: AnalysisUnit
     factors: tuple[Factor, ...]
     values: pd.DataFrame
     units: pd.DataFrame
@@ -69,7 +68,6 @@ class Wanted:
     the lowest that holds every treatment; fold: tells the block of a fraction that is folded over.
     """
 
-    analysis_unit: AnalysisUnit
     scale: Scale | Literal["auto"]
     declared: Sequence[Factor]
     order: Mapping[str, Sequence[str]]
@@ -131,19 +129,18 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     long.insert(0, "y", np.concatenate(values))
     ends = np.cumsum(lengths)
     long["iteration"] = np.arange(len(long), dtype=np.int64) - np.repeat(ends - lengths, lengths)
-    units = _units(long, len(factors), wanted.analysis_unit)
+    units = _units(long, len(factors))
     # within what units are compared: as asked for, else as designed, else what holds every treatment
     block: Block | None
-    if wanted.block == "none" or wanted.analysis_unit == "iteration":
+    if wanted.block == "none":
         block = None
     elif wanted.block is None and not wanted.declared:
         block = complete_within(units, factors)
     else:
         block = wanted.block or "replicate"
-        block = "build" if wanted.analysis_unit == "build" and block == "replicate" else block
     plain = Observed(
         benchmark=benchmark, metric=metric, unit=units_met[0], better=better.pop(), scale="value",
-        analysis_unit=wanted.analysis_unit, factors=factors, values=long, units=units, block=block,
+        factors=factors, values=long, units=units, block=block,
     )  # fmt: skip
     auto = wanted.scale == "auto" and spread_grows(plain.units, factors)
     return on_scale(plain, "log") if auto or wanted.scale == "log" else plain
@@ -160,26 +157,15 @@ def on_scale(observed: Observed, scale: Scale) -> Observed:
             "use --scale plain"
         )
     long = observed.values.assign(y=np.log(y) if scale == "log" else np.exp(y))
-    units = _units(long, len(observed.factors), observed.analysis_unit)
-    return replace(observed, scale=scale, values=long, units=units)
+    return replace(observed, scale=scale, values=long, units=_units(long, len(observed.factors)))
 
 
-def _units(values: pd.DataFrame, factors: int, unit: AnalysisUnit) -> pd.DataFrame:
-    """Reduce values to one row a unit of analysis: the mean of its values, or of a build's executions."""
-    names = [f"f{i}" for i in range(factors)]
-    if unit == "iteration":
-        return values.drop(columns="iteration").assign(count=1)
-    keys = [*names, "session", "round", "fold", "build", "replicate", "execution"]
+def _units(values: pd.DataFrame, factors: int) -> pd.DataFrame:
+    """Reduce values to one row an execution, the unit of analysis: the mean of its values."""
+    keys = [*(f"f{i}" for i in range(factors)), "session", "round", "fold", "build", "replicate", "execution"]
     what = {"y": ("y", "mean"), "order": ("order", "min"), "count": ("count", "sum")}
     found = values.assign(count=1).groupby(keys, sort=False, observed=True).agg(**what).reset_index()
-    if unit == "build":
-        # executions count alike within a build, as everywhere in perfgate
-        what["execution"] = ("execution", "min")
-        found = found.groupby(keys[:-2], sort=False, observed=True).agg(**what).reset_index().assign(replicate=0)
-    sort = ["session", "build", "order"] if unit == "build" else ["execution"]
-    return found.sort_values(sort, kind="stable").reset_index(drop=True)[
-        ["y", *names, "session", "round", "fold", "build", "replicate", "execution", "order", "count"]
-    ]
+    return found.sort_values("execution", kind="stable").reset_index(drop=True)[["y", *keys, "order", "count"]]
 
 
 def plain(value: object) -> Setting:

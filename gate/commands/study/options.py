@@ -13,8 +13,6 @@ from gate.cli.groups import HEAD, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
 
-Unit = Literal["iteration", "execution", "build"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
 BlockOption = Literal["replicate", "build", "session", "none"]
 BLOCKS: tuple[BlockOption, ...] = get_args(BlockOption)
 ScaleOption = Literal["auto", "plain", "log"]
@@ -136,7 +134,6 @@ class AnalysisOutputOptions:
 
     html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-    csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=option_values.folder)
     quiet: bool = switch("print only the summary and errors")
 
     def require_writable(self) -> list[Path]:
@@ -145,15 +142,12 @@ class AnalysisOutputOptions:
         Raises:
             UserError: a target is a folder, its folder cannot be had, or both formats want standard output.
         """
-        from gate.model import UserError
         from gate.report.outputs import require_writable, targets
 
         asked = {"json": self.json, "html": self.html}
         files = groups.OutputOptions({name: target for name, target in asked.items() if target is not None})
         require_writable(files)
-        if self.csv is not None and self.csv.exists() and not self.csv.is_dir():
-            raise UserError(f"--csv {self.csv}: is a file, not a folder")
-        return [*targets(files), *([self.csv] if self.csv else [])]
+        return [*targets(files)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,9 +231,6 @@ class AnalyseOptions:
         "analyse only these settings of a factor, in this order",
         metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
     )  # fmt: skip
-    unit: Unit | None = option(
-        "what one observation of the linear model is (default: the mean of a start)", choices=UNITS, section="method"
-    )
     block: BlockOption | None = option(
         "what starts are compared within (default: study.block, or the lowest that has every treatment)",
         choices=BLOCKS,
@@ -269,10 +260,7 @@ class AnalyseOptions:
     confidence: float | None = option(
         "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
     )
-    seed: int | None = option(
-        "seed of subsamples (default: that of the run)", metavar="N", parse=option_values.seed, section="method"
-    )
-    out: Path | None = option("folder to write report and tables to", metavar="DIR", parse=option_values.folder)
+    out: Path | None = option("folder to write the page and the JSON to", metavar="DIR", parse=option_values.folder)
     outputs: AnalysisOutputOptions = group(AnalysisOutputOptions, "output")
 
     @property

@@ -6,11 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from gate.commands.study.experiment import Experiment
 from gate.commands.study.words import ERRORS
-from gate.config.commands import mentions
 from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
 from gate.config.treatments import (
     SIDE,
@@ -19,15 +16,12 @@ from gate.config.treatments import (
     builds_of,
     jobs,
     runner_of,
-    settings_of,
     shares_of,
-    variable,
 )
 from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor, Setting
-from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.setup import BuiltOnce, OneReplicate, OneSessionEach
+from gate.model.warnings import typed
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
 from gate.stats.centers import needed_values
@@ -38,35 +32,6 @@ from gate.writing.phrases import joined
 
 if TYPE_CHECKING:
     from gate.stats.design.sample_size import Power
-
-_WORDS = {
-    "prefix": "prefix of the command", "args": "arguments", "service": "service", "load": "load", "cpus": "processors",
-    "runner": "runner", "session": "session",
-}  # fmt: skip
-
-
-def means(design: Experiment, factor: str) -> list[str]:
-    """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
-    if factor == SIDE:
-        return ["the side"]
-    settings = design.study.factor[factor]
-    tables = [*settings.values()] if isinstance(settings, dict) else []
-    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables)]
-    for key, text in (("env", "environment"), ("build_env", "environment of builds")):
-        names = sorted({name for table in tables for name in getattr(table, key)})
-        words += [f"{text} {', '.join(names)}"] if names else []
-    # say where {factor} stands
-    commands = [b for b in design.project.settings.rules.benchmark if b.name in design.benchmarks]
-    gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
-    if f"{{{factor}}}" in msgspec.json.encode(gives, enc_hook=str).decode():
-        words.append(f"{{{factor}}} in commands")
-    if any(mentions(config.build.command, factor) for config in design.project.settings.sides.values()):
-        words.append(f"{{{factor}}} in the [build] command")
-    return words or [f"environment {variable(factor)}"]
-
-
-_LINES = 40
-"""Combinations left out that are shown."""
 
 
 def introduction(design: Experiment, job: Job) -> str:
@@ -81,7 +46,7 @@ def introduction(design: Experiment, job: Job) -> str:
         return f"study of {sides}: {of} = {executions} of {iterations}, {expected(job)}"
     planned = plural(earlier.planned_replicates, "replicate")
     if not job.rounds:
-        left = f"nothing is left of its {planned}; `--set study.replicates=N` adds more"
+        left = f"nothing is left of its {planned}"
     else:
         complete = f"{earlier.replicates} of {planned} {agree(earlier.replicates, 'is', 'are')} complete"
         left = f"{complete}, {executions} left, {expected(job)}"
@@ -101,29 +66,19 @@ def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
     begins = [introduction(design, job), *([f"job: {', '.join(words)}"] if words else [])]
     begins += [f"{'sides: ' if run.base else ''}{run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
-    rows = [
-        [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
-    ]
-    factors = {name: settings_of(table) for name, table in study.factor.items()}
-
-    def settings(planned: Planned) -> tuple[Setting, ...]:
-        return tuple({SIDE: planned.side, **planned.settings}[name] for name in factors)
-
-    # a fraction leaves out what it is a fraction of
-    fraction, measured = fraction_of(study), {settings(each) for each in design.planned}
-    combinations = () if fraction else itertools.product(*factors.values())
-    left = [settings_text(dict(zip(factors, e, strict=True))) for e in combinations if e not in measured]
-    more = [f"... {len(left) - _LINES} more"] if len(left) > _LINES else []
+    rows = [[f.name, ", ".join(map(str, f.settings)), f.varies] for f in design.factors]
     of = f" of the {len(design.planned)} of the study" if len(here) < len(design.planned) else ""
-    treatments = [[str(each.number + 1), *map(str, settings(each))] for each in here]
+    at = [{SIDE: each.side, **each.settings} for each in here]
+    treatments = [
+        [str(p.number + 1), *(str(own[name]) for name in study.factor)] for p, own in zip(here, at, strict=True)
+    ]
     parts: list[doc.Part] = [
         doc.Items(begins, "told"),
         doc.Items(warnings_of(design, job), "warning"),
-        _table("factors", ["factor", "settings", "what they change", "differs between"], rows),
-        *fraction_text(fraction),
+        _table("factors", ["factor", "settings", "differs between"], rows),
+        *fraction_text(fraction_of(study)),
         doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
-        _table(f"{plural(len(here), 'treatment')}{of}", ["", *factors], treatments),
-        doc.Items([*left[:_LINES], *more], "told", f"{plural(len(left), 'combination')} left out"),
+        _table(f"{plural(len(here), 'treatment')}{of}", ["", *study.factor], treatments),
         doc.Items(_builds(design, job), "told"),
         *map(doc.Code, "\n".join(command_lines(job)).split("\n\n")),
         doc.Code(_order(design, job)) if every else doc.Items(["`--all` prints the order with its seeds"], "rest"),
@@ -184,42 +139,36 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
 
 
-def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning]:
-    """Say what the design cannot show, however much its programs write.
+def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
+    """Say what the plan lacks, for before measuring: a report says it of what was measured.
 
-    sessions: of all jobs together; None: this is the only job.
+    Args:
+        here: what this job has.
+        sessions: of all jobs together; None: this is the only job.
     """
-    study, repeats, each = design.study, _repeats(design, sessions), sessions_of_each(design, sessions or 1)
-    found: list[AnyWarning] = [OneReplicate()] if study.replicates * repeats == 1 else []
-    # without a [build] command a build is a fresh checkout, and each side is one
-    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
-    if names and builds_of(study) * repeats == 1:
-        found.append(BuiltOnce(names))
+    study, each = design.study, sessions_of_each(design, sessions or 1)
+    repeats, iterations = _repeats(design, sessions), design.project.settings.rules.plan.iterations
+    found = ["one replicate: nothing shows the noise; set study.replicates = 3"][: study.replicates * repeats == 1]
 
-    def measured_once(factor: Factor) -> bool:
-        """Tell whether a setting is measured by one job only."""
+    def alone(factor: Factor) -> bool:
+        """Tell whether a setting is of one build, or of one job, only."""
+        if factor.varies == "build":
+            return builds_of(study) * repeats == 1
         of = ([p for p in design.planned if p.settings[factor.name] == setting] for setting in factor.settings)
         return any(with_it and len(jobs(study, with_it, each)) < 2 for with_it in of)
 
-    names = tuple(factor.name for factor in design.factors if factor.varies == "session" and measured_once(factor))
-    return [*found, *([OneSessionEach(names)] if names else [])]
-
-
-def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
-    """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has.
-
-    A program may write more values than the plan asks for, so that too few for a quantile is said of a plan only.
-    """
-    repeats, iterations = _repeats(design, sessions), design.project.settings.rules.plan.iterations
-    planned = design.study.replicates * iterations * repeats
+    found += [
+        f"{f.name} varies by {f.varies}, and a setting has one {f.varies} only: its effect cannot be told from that one"
+        for f in design.factors if f.varies != "execution" and alone(f)
+    ]  # fmt: skip
+    planned = study.replicates * iterations * repeats
     metrics = (
         m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
     )
     decided = {tau for m in metrics for each in m.compared if (tau := quantile_of(each)) is not None}
     lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
-    found = []
     if lacking:
-        factors = [plural(design.study.replicates, "replicate"), plural(iterations, "value")]
+        factors = [plural(study.replicates, "replicate"), plural(iterations, "value")]
         factors += [plural(repeats, "session")] if repeats > 1 else []
         names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
         needed = sorted({needed_values(tau) for tau in lacking})
@@ -257,7 +206,7 @@ _LIKELY = (0.5, 0.9, 0.99)
 
 
 def powers(design: Experiment, sessions: int | None) -> list[Power]:
-    """Return the power for each factor, sessions as for design_warnings; none for a design too large to lay out."""
+    """Return the power for each factor, sessions as for forecast; none for a design too large to lay out."""
     each = sessions_of_each(design, sessions or 1)
     study = design.study
     if study.replicates * len(design.planned) * each > _MOST:

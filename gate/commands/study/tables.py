@@ -72,10 +72,8 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
     amounts, percent = Amounts(response), format_confidence(confidence)
     rows: list[tuple[Any, Any, Any]] = []
     for term in model.terms:
-        # no two settings of each factor may have been measured together: the term has no effect to show then
-        for i, effect in enumerate(term.effects or [None]):
-            label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
-            rows.append((label, amounts.ends(effect), None if i else term))
+        for i, effect in enumerate(term.effects):
+            rows.append((say.effect_name(effect, response, model), amounts.ends(effect), None if i else term))
     # blocks are in the residuals, though no term is tested against them
     left = f"residuals, {model.block}s among them" if model.block else "residuals"
     rows.append((left, amounts.ends(None), model))
@@ -94,15 +92,12 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
 
     def df(row: tuple[Any, Any, Any]) -> Any:
         own = row[2]
-        if own is None or own is model:
-            return own and model.residual_df
-        # combinations of settings may be lacking
-        return own.df if own.whole_df in (None, own.df) else f"{own.df} of {own.whole_df}"
+        return own and (model.residual_df if own is model else own.df)
 
     errors = [text("tested against", tested, say.error_of, spare=True)]
     fitted = f"{model.observations} observations, R² {'unknown' if model.r2 is None else format_share(model.r2)}"
     return view(
-        f"{f'{name}: ' if name else ''}Effects on the mean{_in(amounts.changes, ' in ')}: {model.formula}; {fitted}",
+        f"{f'{name}: ' if name else ''}Effects on the mean{_in(amounts.changes, ' in ')}; {fitted}",
         rows,
         text("effect", lambda row: row[0]),
         number(f"low {percent}", lambda row: row[1][0]),
@@ -359,7 +354,7 @@ def one_way(response: Response, found: OneWay, confidence: float) -> list[Table]
 def ranks(response: Response) -> Table | None:
     """Lay out the Kruskal-Wallis tests by factor and within a setting (QR 4.6)."""
     known = [test for test in response.ranks if test.p is not None]
-    more = f" {len(known) - MOST_RANKS} more rows are in the CSV tables." if len(known) > MOST_RANKS else ""
+    more = f" {len(known) - MOST_RANKS} more rows are in study.json." if len(known) > MOST_RANKS else ""
     found = view(
         "Kruskal-Wallis: do the distributions differ?",
         known[:MOST_RANKS],

@@ -8,8 +8,6 @@ from gate.model import study
 from gate.units import format_number, format_share, plural
 from gate.words.effects import alias_sets, level_of, named, partial_aliases, settings_text, unit_of
 
-UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
-
 
 class Amounts:
     """Writes the values of a response in its one unit, which captions name; None is ""."""
@@ -61,23 +59,10 @@ def measured(response: study.Response) -> str:
     text = (
         f"{factors}: {plural(len(response.treatments), 'treatment')}, "
         f"{each} {'start' if each == '1' else 'starts'} each, {plural(values, 'value')} in all. "
-        f"{UNITS[response.analysis_unit].capitalize()} are the units of the linear model"
+        "Executions are the units of the linear model"
     )
     kind = " of logarithms, so that means are geometric and effects are in percent" if response.scale == "log" else ""
     return f"{text}{kind}; values are in {unit}." if unit else f"{text}{kind}."
-
-
-def other_scale(response: study.Response) -> str:
-    """Say which factors would be clear on the other scale; "" where that is not known."""
-    other = response.other_scale
-    if other is None:
-        return ""
-    where = "On the log scale" if other.scale == "log" else "On the plain scale"
-    if not other.more and not other.fewer:
-        return f"{where} the same terms of the linear model are clear."
-    parts = [f"clear too: {', '.join(other.more)}"] if other.more else []
-    parts += [f"not clear: {', '.join(other.fewer)}"] if other.fewer else []
-    return f"{where} other terms of the linear model are clear ({'; '.join(parts)})."
 
 
 def below(response: study.Response, model: study.LinearModel) -> list[str]:

@@ -130,17 +130,11 @@ class OrderEffect(_Changing, frozen=True):
     says = "side-by-order interaction: whichever side runs second is {_changed}"
 
 
-_BEYOND = "(standard deviation), more than their builds explain"
-
-
-class SessionsDiffer(Base, frozen=True):
-    says = f"sessions differ: both sides vary by {{deviation:.1%}} {_BEYOND}"
-    for_experts: ClassVar[bool] = True
-    deviation: float
-
-
 class RatioBySession(Base, frozen=True):
-    says = f"the ratio depends on the session: it varies by {{deviation:.1%}} {_BEYOND}"
+    says = (
+        "the ratio depends on the session: it varies by {deviation:.1%} (standard deviation), more than their "
+        "builds explain"
+    )
     deviation: float
 
 

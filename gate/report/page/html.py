@@ -17,7 +17,7 @@ from gate.model.case import pairs
 from gate.report.measurements import Material
 from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
-from gate.report.page.pictures import MARKS, flame_of, forest_of, pictures_of, readings
+from gate.report.page.pictures import MARKS, forest_of, pictures_of, readings
 from gate.units import format_confidence, format_duration, format_number, format_share, plural
 from gate.words import bars, creep, explanations, failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
@@ -98,10 +98,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     names = Names(report)
     rows = rows_of(report, names, found, forest, shown, material.cases, again)
     of = {id(row.finding): row for row in rows}
-    whys = [
-        (f"why-{number}", why, flame_of(why, explanations.title(why, names), f"why-{number}"))
-        for number, why in enumerate(report.explanations, 1)
-    ]
     confidence = report.policy.gate.get("confidence")
     sides = [(side, [build for build in report.run.builds if build.side == side]) for side in SIDES]
     left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
@@ -120,8 +116,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         rows=rows,
         # what is said once of several findings, and of which
         shared=[(each.text, [of[id(f)] for f in each.of]) for each in shared_notes(found).values()],
-        whys=whys,
-        trees=list(dict.fromkeys(text for _, _, flame in whys if flame is not None for text in flame.reading)),
+        whys=[(f"why-{number}", why) for number, why in enumerate(report.explanations, 1)],
         unprofiled=[prose(explanations.unprofiled(each, names)) for each in report.unprofiled],
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
         overall=_overall(report),

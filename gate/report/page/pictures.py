@@ -13,7 +13,6 @@ from gate.decide.importance import MOST
 from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve, Verdict
 from gate.model.case import CaseId, case_id, shown
-from gate.model.profile import Explanation
 from gate.plots.picture import room
 from gate.plots.scales import Axis, Tick, change_ticks
 from gate.words import bars
@@ -114,14 +113,6 @@ class Shown(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def flame_of(found: Explanation, title: str, prefix: str) -> Figure | None:
-    """Draw the call tree of both sides; None where an explanation has none."""
-    from gate.plots.changes import flame_graph
-
-    picture = flame_graph(found, title, prefix)
-    return None if picture is None else picture.figure("flame", "Call tree")
-
-
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:
     """Draw the cases of the findings that matter most, one set of pictures a case.
 
@@ -156,8 +147,7 @@ def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
 def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> Shown:
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
-    from gate.plots.changes import effects
-    from gate.plots.violins import series, values
+    from gate.plots.violins import effects, series, values
 
     named, drawn = _legible(finding), []
     if case is not None:

@@ -30,15 +30,8 @@ SKEWNESS, KURTOSIS = 0.5, 1.0
 """Residuals nearer to normal than both are harmless to t and F, however sure the test."""
 DEVIATIONS = 1.5
 """So many times the smallest standard deviation of a treatment the largest must be; F stands less than that well."""
-RANKED = 0.15
-"""Smallest rank correlation of residuals and fitted values that is worth a word."""
-HELPS = 2 / 3
-"""Logarithms are advised where they lower that correlation below this share of it."""
 LEAST_DF = 8
 """With fewer degrees of freedom residuals are too much alike by construction to show a shape."""
-PAIRED = 0.6
-"""Where leverage correlates two residuals of a treatment by more than this, they are about one."""
-_DIGITS = 9
 LACKING = 0.01
 """Smallest share of all variability that is worth another interaction."""
 
@@ -168,52 +161,6 @@ def equal_variance(fit: Fit) -> Finding:
         warning=f"treatments differ in their variance ({ratio}): the intervals of the linear model are too narrow for "
         "some effects and too wide for others; see the quantile effects",
     )
-
-
-def growth(fit: Fit, log_fit: Fit | None) -> Finding:
-    """Test whether the size of residuals follows the fitted value (Born de Oliveira et al. 2013, Fig. 5): Spearman.
-
-    Args:
-        log_fit: the same model of the logarithm, where there is one: to see whether it helps.
-    """
-    name = "variance along the mean"
-    if fit.residual_df < LEAST_DF or not fit.residual_ss or not np.ptp(fit.fitted) > 0:
-        return untested(name, _too_few(fit, LEAST_DF))
-    rho, p = _ranked(fit)
-    if rho is None:
-        return untested(name, "too few residuals that are not of one size")
-    log_rho = _ranked(log_fit)[0] if log_fit is not None and log_fit.residual_ss else None
-    helps = log_rho is not None and abs(log_rho) < HELPS * abs(rho)
-    how = "grows" if rho > 0 else "falls"
-    advice = "try --scale log" if helps else "see the quantile effects"
-    return Finding(
-        name=name,
-        statistic=rho,
-        df=(),
-        p=p,
-        large=abs(rho) >= RANKED,
-        good="no sign that the variance goes with the mean",
-        bad=f"the variance {how} with the mean",
-        figures=f"Spearman's rank correlation of |residual| and fitted {rho:.2f}",
-        warning=f"variance {how} with the mean (rank correlation {rho:.2f}): {advice}",
-    )
-
-
-def _ranked(fit: Fit) -> tuple[float | None, float]:
-    from scipy import stats
-
-    room = 1 - fit.leverage[fit.design.place]
-    size, fitted = np.abs(studentized(fit)), fit.fitted[room > 1e-9]
-    # of two units of a treatment, residuals are r and -r: one of them tells all
-    once = np.zeros(len(room), dtype=np.bool_)
-    once[np.unique(fit.design.place, return_index=True)[1]] = True
-    apart = (once | (1 - room <= PAIRED * room))[room > 1e-9]
-    # sizes that are equal but for rounding share a rank
-    size, fitted = np.round(size[apart], _DIGITS), np.round(fitted[apart], _DIGITS)
-    if len(size) < LEAST_DF or not np.ptp(size) or not np.ptp(fitted):
-        return None, 1.0
-    found = stats.spearmanr(size, fitted)
-    return float(found.statistic), float(found.pvalue)
 
 
 def lack_of_fit(fit: Fit, design: Design, order: int) -> Finding:

@@ -189,10 +189,8 @@ def of_quantile(
         of = (groups(*others).of if others else np.zeros(len(codes), dtype=np.int64))[treated.place]
         p = _p(data, number, y - np.array([type8(y[part], tau) for part in _places(of)])[of])
         if p is not None and len(term.factors) > 1:
-            # where combinations are lacking, only the terms of fewer factors
-            rest = full if full.coded else coded(codes, treated.sizes, len(term.factors) - 1)
-            kept = [t for t in rest.terms if not set(term.factors) <= set(t.factors)]
-            matrix = np.hstack([rest.matrix[:, t.start : t.stop] for t in kept])
+            kept = [t for t in full.terms if not set(term.factors) <= set(t.factors)]
+            matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in kept])
             fitted = matrix @ np.linalg.lstsq(matrix, np.array([type8(y[part], tau) for part in cells]))[0]
             apart = y - fitted[treated.place]
             alone = _p(data, number, apart - type8(apart, tau))

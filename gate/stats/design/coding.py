@@ -2,14 +2,13 @@
 
 A factor of k settings has k - 1 columns; its first setting is -1 in all of them, setting j is 1 in column j and 0 in
 the others. With two settings that is -1 and +1 (Born de Oliveira et al. 2013, section 5). A column of an interaction is
-a product of columns, one of each factor. Terms that the treatments measured do not tell from others are left out; where
-they tell a part of an interaction, that part has columns.
+a product of columns, one of each factor. Terms that the treatments measured do not tell from others are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -94,71 +93,36 @@ class Coded(msgspec.Struct, frozen=True, eq=False):
     terms: tuple[Columns, ...]
     left_out: tuple[tuple[int, ...], ...]
     """Terms that the rows do not tell from those before them; they have no columns."""
-    partly: tuple[tuple[int, ...], ...]
-    """Interactions of which the rows tell a part only, which has a test and no effects at single settings."""
-    coded: bool
-    """Whether all columns are of effect coding."""
 
 
 def coded(codes: Ints, sizes: Sequence[int], order: int) -> Coded:
     """Return the design matrix of all terms of up to `order` factors.
 
-    A term of which all columns depend on the columns before it is left out, as is every interaction that holds it. Of
-    an interaction of which some do (settings that were not measured together) the estimable part stays, and then all
-    coefficients are the type III hypotheses of SAS. If a part is mixed up with a term that it does not contain, as in
-    fractions of factors with three settings, the interaction is left out.
+    A term of which a column depends on the columns before it is left out, as is every interaction that holds it.
 
     Args:
         codes: shape (n, factors), the number of each row's setting, from 0.
         sizes: how many settings each factor has.
     """
     rows, place = np.unique(codes, axis=0, return_inverse=True)
-    place = place.reshape(len(codes))
-    gone: set[tuple[int, ...]] = set()
-    while True:
-        told, left_out = _told(rows, sizes, order, gone)
-        ends = np.cumsum([columns.shape[1] for columns, _ in told.values()]).tolist()
-        terms = tuple(map(Columns, told, [0, *ends], ends))
-        partial = [factors for factors, (columns, of) in told.items() if columns.shape[1] < of]
-        if not partial:
-            matrix = np.hstack([columns for columns, _ in told.values()])
-            return Coded(np.ascontiguousarray(matrix[place]), terms, left_out, (), coded=True)
-        parts = estimable(rows, sizes, list(told), [term.stop - term.start for term in terms])
-        if parts is not None:
-            sums = np.vstack([part.sums for part in parts])
-            partly = tuple(own for own, part in zip(told, parts, strict=True) if not part.whole)
-            # columns of which these sums of treatment means are the coefficients
-            inverse: Array = np.asarray(np.linalg.pinv(sums), dtype=np.float64)
-            return Coded(np.ascontiguousarray(inverse[place]), terms, left_out, partly, coded=False)
-        gone.add(partial[-1])
-
-
-def _told(
-    rows: Ints, sizes: Sequence[int], order: int, gone: set[tuple[int, ...]]
-) -> tuple[dict[tuple[int, ...], tuple[Array, int]], tuple[tuple[int, ...], ...]]:
-    """Return the terms in order, with the columns that stand apart from those before them and of how many these are.
-
-    Then those left out.
-    """
     q = np.empty((len(rows), len(rows)), order="F")
     q[:, 0] = 1 / np.sqrt(len(rows))
-    width = 1
-    told: dict[tuple[int, ...], tuple[Array, int]] = {(): (np.ones((len(rows), 1)), 1)}
+    parts, terms = [np.ones((len(rows), 1))], [Columns((), 0, 1)]
     left_out: list[tuple[int, ...]] = []
     for size in range(1, min(order, rows.shape[1]) + 1):
         for factors in combinations(range(rows.shape[1]), size):
-            columns = columns_of(rows, sizes, factors)
-            lost = factors in gone or any(set(other) <= set(factors) for other in left_out)
-            kept = np.zeros(0, dtype=np.int64) if lost or not columns.shape[1] else _apart(q[:, :width], columns)
-            if not len(kept):
+            columns, width = columns_of(rows, sizes, factors), terms[-1].stop
+            lost = any(set(other) <= set(factors) for other in left_out)
+            if lost or not columns.shape[1] or not _apart(q[:, :width], columns):
                 left_out.append(factors)
                 continue
-            own = columns[:, kept]
-            found = np.linalg.qr(_less(q[:, :width], own))[0]
-            q[:, width : width + len(kept)] = found - q[:, :width] @ (q[:, :width].T @ found)
-            width += len(kept)
-            told[factors] = own, columns.shape[1]
-    return told, tuple(left_out)
+            end = width + columns.shape[1]
+            found = np.linalg.qr(_less(q[:, :width], columns))[0]
+            q[:, width:end] = found - q[:, :width] @ (q[:, :width].T @ found)
+            parts.append(columns)
+            terms.append(Columns(factors, width, end))
+    matrix = np.hstack(parts)[place.reshape(len(codes))]
+    return Coded(np.ascontiguousarray(matrix), tuple(terms), tuple(left_out))
 
 
 def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[tuple[dict[int, int], Array]]:
@@ -199,24 +163,13 @@ def columns_of(codes: Ints, sizes: Sequence[int], factors: Sequence[int]) -> Arr
     return columns
 
 
-def _apart(q: Array, columns: Array) -> Ints:
-    """Return which columns stand apart from the orthonormal ones of q, and from those before them."""
+def _apart(q: Array, columns: Array) -> bool:
+    """Return whether all columns stand apart from the orthonormal ones of q, and from those before them."""
     lengths = np.linalg.norm(columns, axis=0)
-    room = len(q) - q.shape[1]
-    if columns.shape[1] <= room and lengths.all():
-        left = np.linalg.qr(_less(q, columns))[1]
-        # the diagonal is what of each column stands apart from those of its own term before it, too
-        if (np.abs(np.diag(left)) > DEPENDENT * lengths).all():
-            return np.arange(columns.shape[1])
-    kept: list[int] = []
-    for k in range(columns.shape[1]):
-        if len(kept) == room:
-            break
-        rest = _less(q, columns[:, k : k + 1])
-        if np.linalg.norm(rest) > DEPENDENT * lengths[k] > 0:
-            q = np.hstack((q, rest / np.linalg.norm(rest)))
-            kept.append(k)
-    return np.array(kept, dtype=np.int64)
+    if columns.shape[1] > len(q) - q.shape[1] or not lengths.all():
+        return False
+    left = np.linalg.qr(_less(q, columns))[1]
+    return bool((np.abs(np.diag(left)) > DEPENDENT * lengths).all())
 
 
 def _less(q: Array, columns: Array) -> Array:
@@ -244,7 +197,7 @@ def addends(design: Design, model: Coded) -> list[Addend]:
     found = []
     for number, columns in enumerate(model.terms):
         name = design.term(columns.factors) or INTERCEPT
-        for codes, own in [] if columns.factors in model.partly else contrasts(columns.factors, design.sizes):
+        for codes, own in contrasts(columns.factors, design.sizes):
             weights = np.zeros(model.matrix.shape[1])
             weights[columns.start : columns.stop] = own
             settings = {design.names[f]: design.settings[f][code] for f, code in codes.items()}
@@ -270,11 +223,6 @@ def inestimable(design: Design, model: Coded) -> list[str]:
         without = f"; without it there is no {_some(holding)}" if holding else ""
         lacking = [f"{' and '.join(own[:-1])} was not measured with {own[-1]}" for own in _lacking(design, factors)]
         found.append(f"{design.term(factors)}: {_some(lacking) or _MIXED}{without}")
-    for factors in model.partly:
-        name, lacking = design.term(factors), [", ".join(own) for own in _lacking(design, factors)]
-        together = f"{name} at {_some(lacking, '; ')}: not measured together"
-        part = together if lacking else f"a part of {name}: {_MIXED}"
-        found.append(f"{part}, so that it has no effects at single settings")
     return found
 
 
@@ -289,96 +237,6 @@ def _lacking(design: Design, factors: Sequence[int]) -> list[list[str]]:
     ]
 
 
-def _some(names: Sequence[str], between: str = ", ") -> str:
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return between.join(names[:_NAMED]) + more
-
-
-MOST_TREATMENTS = 256
-"""Of more treatments, whose third power the work grows with, terms are estimated whole or not at all."""
-_NONE = 1e-9
-"""Singular values below this share of the largest are 0."""
-
-_SAME = 1e-7
-
-Term = tuple[int, ...]
-"""The numbers of its factors; (): the intercept."""
-
-
-class Part(msgspec.Struct, frozen=True, eq=False):
-    """The coefficients of one term: sums of treatment means."""
-
-    sums: Array
-    """Shape (df, treatments)."""
-    whole: bool
-    """Whether they are the effects at all but the first settings, as of effect coding."""
-
-
-def estimable(rows: Ints, sizes: Sequence[int], terms: Sequence[Term], df: Sequence[int]) -> list[Part] | None:
-    """Return the coefficients of each term, as many as df says; None where they are others.
-
-    That is so where a term is mixed up with one that does not contain it, which is no matter of empty cells.
-
-    Args:
-        rows: the treatments, shape (n, factors), each once.
-        terms: the intercept and all terms in the model, an interaction after those that it holds.
-    """
-    if len(rows) > MOST_TREATMENTS:
-        return None
-    return _estimable(
-        np.ascontiguousarray(rows, dtype=np.int64).tobytes(), rows.shape[1], tuple(sizes), tuple(terms), tuple(df)
-    )
-
-
-@lru_cache(maxsize=32)
-def _estimable(
-    data: bytes, factors: int, sizes: tuple[int, ...], terms: tuple[Term, ...], df: tuple[int, ...]
-) -> list[Part] | None:
-    rows = np.frombuffer(data, dtype=np.int64).reshape(-1, factors)
-    # which treatments have the same settings of a term's factors
-    chosen = {term: rows[:, list(term)] for term in terms}
-    same = {term: (own[:, None, :] == own[None, :, :]).all(axis=2).astype(np.float64) for term, own in chosen.items()}
-    values, vectors = np.linalg.eigh(np.sum([same[term] for term in terms], axis=0))
-    kept: Array = vectors[:, values > _NONE * values[-1]]
-    within = kept
-    if within.shape[1] != sum(df):
-        return None
-    # from here on a sum of means is a vector u, of the means weighted by within @ u
-    squares = {term: within.T @ same[term] @ within for term in terms}
-    metric = np.sum([squares[term] for term in terms], axis=0)
-    own: dict[Term, Array] = {}
-    parts: list[Part] = []
-    for term, wanted in zip(reversed(terms), reversed(df), strict=True):
-        above = [other for other in terms if set(other) > set(term)]
-        foreign = [squares[other] for other in terms if not set(other) >= set(term)]
-        free = _null(np.sum(foreign, axis=0)) if foreign else np.eye(within.shape[1])
-        upper = np.hstack([own[other] for other in above]) if above else np.zeros((len(free), 0))
-        found = free @ _null(upper.T @ metric @ free) if upper.shape[1] else free
-        if found.shape[1] != wanted:
-            return None
-        own[term] = found
-        # those coefficients among the sums of a term that are its effects, if they are
-        sums, cells = within @ found, list(product(*(range(sizes[f]) for f in term)))
-        place = {cell: k for k, cell in enumerate(cells)}
-        inside = np.zeros((len(cells), len(rows)))
-        for n, row in enumerate(rows[:, list(term)].tolist()):
-            inside[place[tuple(row)], n] = 1.0
-        held = inside @ sums
-        # the weights of the settings of the term in its effect at one of their combinations
-        effects = np.array(
-            [
-                _outer(np.eye(sizes[f])[setting] - 1 / sizes[f] for f, setting in zip(term, cell, strict=True))
-                for cell in product(*(range(1, sizes[f]) for f in term))
-            ]
-        )
-        solved = np.linalg.lstsq(held, effects.T)[0]
-        whole = sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=_SAME)
-        parts.append(Part((sums @ solved if whole else sums).T, whole))
-    return parts[::-1]
-
-
-def _null(matrix: Array) -> Array:
-    _, values, vectors = np.linalg.svd(matrix)
-    rank = int((values > _NONE * max(float(values.max(initial=0.0)), 1e-300)).sum())
-    found: Array = vectors[rank:].T
-    return found
+    return ", ".join(names[:_NAMED]) + more

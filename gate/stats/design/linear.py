@@ -8,41 +8,36 @@ and the share unexplained.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from math import prod, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from gate.model.study import AnalysisUnit, Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
+from gate.model.study import Diagnostics, Effect, Factor, LinearModel, Residual, Scale, Term
 from gate.stats.design.aliases import ROUNDING, Aliases, Factors, Fit, aliases, least_squares, without_aliased
-from gate.stats.design.checks import Finding, equal_variance, growth, judged, lack_of_fit, normality, untested
-from gate.stats.design.coding import Design, addends, inestimable, lay_out
+from gate.stats.design.checks import Finding, equal_variance, judged, lack_of_fit, normality, untested
+from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
 from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.rounding import Array, Ints
 from gate.stats.sequential import holm
-from gate.stats.special import betainc, ndtri, stdtr, stdtrit
+from gate.stats.special import ndtri, stdtr, stdtrit
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def linear_model(
-    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, response: str = "y",
-    layers: Layers | None = None,
-) -> LinearModel:  # fmt: skip
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, layers: Layers | None = None
+) -> LinearModel:
     """Fit the mean of a response by its factors and their interactions of up to `order` factors.
 
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
-    interval, by t on the residual degrees of freedom. response: what y is called in the formula, which is for readers.
-    Sums of squares are of type III: what is lost without the columns of the term; beside empty cells the hypotheses are
-    those of SAS's type III (gate.stats.design.coding). Without residual degrees of freedom there are estimates only;
-    where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a constant response nothing is
-    tested.
+    interval, by t on the residual degrees of freedom. Sums of squares are of type III: what is lost without the columns
+    of the term. Without residual degrees of freedom there are estimates only; where all units of a treatment are alike,
+    intervals have no width and p is 0 or 1; of a constant response nothing is tested.
 
     Source: Born de Oliveira et al. 2013, section 5.1; Montgomery, Design and Analysis of Experiments, chapter 5.
     """
@@ -68,7 +63,6 @@ def linear_model(
     if strata is not None:
         variance = strata.found[-1].component if strata.found else None
     return LinearModel(
-        formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
         intercept=effects[0][0],
         terms=_terms(fit, error if strata is None else strata, effects, alike, 1 - confidence),
@@ -112,13 +106,12 @@ def _terms(
                 term=design.term(columns.factors),
                 factors=[design.names[factor] for factor in columns.factors],
                 df=df,
-                whole_df=prod(design.sizes[factor] - 1 for factor in columns.factors),
                 sum_of_squares=ss * fit.scale * fit.scale,
                 share=ss / fit.total_ss if fit.total_ss else None,
                 f=test.f if test else None,
                 p=test.p if test else float(not ss) if exact else None,
                 p_adjusted=None,
-                effects=effects.get(number + 1, []),
+                effects=effects[number + 1],
                 error_df=test.error_df if test else None,
                 stratum="execution" if isinstance(error, ErrorTerm) else error.of[number],
                 aliases=[design.term(other) for other in alike[columns.factors].full],
@@ -145,26 +138,6 @@ def _interval(
     return (estimate, None, None, None) if own.error is None else (estimate, estimate, estimate, float(not estimate))
 
 
-def _formula(design: Design, fit: Fit, order: int, response: str) -> str:
-    """Write the model for readers: "latency ~ load * clients", "y ~ (a + b + c)^2"; never evaluated."""
-    left, *names = [
-        name if re.fullmatch(r"[^\W\d][\w.-]*", name) else f"`{name}`" for name in (response, *design.names)
-    ]
-    within = [term.factors for term in fit.coded.terms[1:]]
-    mains = sorted({factor for factors in within for factor in factors})
-    highest = min(max(order, 0), len(mains))
-    full = [chosen for size in range(1, highest + 1) for chosen in combinations(mains, size)]
-    if not within:
-        right = "1"
-    elif within != full or highest == 1:
-        right = " + ".join(":".join(names[f] for f in factors) for factors in within)
-    elif highest == len(mains):
-        right = " * ".join(names[f] for f in mains)
-    else:
-        right = f"({' + '.join(names[f] for f in mains)})^{highest}"
-    return f"{left} ~ {right}"
-
-
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
@@ -179,27 +152,24 @@ UNEXPLAINED = 0.5
 
 
 def diagnostics(
-    units: pd.DataFrame, factors: Sequence[Factor], order: int, unit_name: AnalysisUnit, confidence: float,
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float,
     scale: Scale = "value",
 ) -> Diagnostics:  # fmt: skip
     """Check the linear model of `linear_model` with the same units, factors and order.
 
-    unit_name: what a row of units is. 1 - confidence is shared over the checks by Holm, so a model without fault is
-    warned of with that chance at most; each check's own p is not adjusted. scale: what y is; of a logarithm no other is
-    advised. Residuals and fitted values are in the unit of y.
+    1 - confidence is shared over the checks by Holm, so a model without fault is
+    warned of with that chance at most; each check's own p is not adjusted. scale: what y is. Residuals and fitted
+    values are in the unit of y.
     """
     design = lay_out(units, factors)
     y = units["y"].to_numpy(dtype=np.float64)
     fit = least_squares(y, design, order)
-    log_fit = least_squares(np.log(y), design, order) if scale == "value" and y.min() > 0 else None
     order_of, session = (units[name].to_numpy(dtype=np.int64) for name in ("order", "session"))
     found = judged(
         [
             normality(fit),
             equal_variance(fit),
-            growth(fit, log_fit),
-            independence(fit, order_of, session, unit_name),
-            drift(fit, order_of, session, unit_name, shares=scale == "value"),
+            drift(fit, order_of, session, shares=scale == "value"),
             lack_of_fit(fit, design, order),
         ],
         1 - confidence,
@@ -210,7 +180,7 @@ def diagnostics(
         h = fit.leverage[design.place]
         room = np.where(1 - h > 1e-9, 1 - h, np.nan)
         cook = fit.residuals**2 * h / (room**2 * fit.p * fit.variance)
-    worst = _worst(fit, cook, order_of, session, unit_name)
+    worst = _worst(fit, cook, order_of, session)
     warnings = []
     if not fit.total_ss:
         warnings.append("all values are alike: there is nothing to explain (is the timer too coarse?)")
@@ -224,7 +194,7 @@ def diagnostics(
     distance, where, p = worst or (None, None, 1.0)
     if distance is not None and distance >= INFLUENTIAL and p < 1 - confidence:
         warnings.append(
-            f"one {unit_name} moves the effects by itself (Cook's distance {distance:.2g}, {where}): "
+            f"one execution moves the effects by itself (Cook's distance {distance:.2g}, {where}): "
             "look at it, and measure more before you believe them"
         )
     if fit.residual_ss and fit.residual_ss >= UNEXPLAINED * fit.total_ss:
@@ -238,7 +208,7 @@ def diagnostics(
     )  # fmt: skip
 
 
-def _worst(fit: Fit, cook: Array, order: Ints, session: Ints, unit: str) -> tuple[float, str, float] | None:
+def _worst(fit: Fit, cook: Array, order: Ints, session: Ints) -> tuple[float, str, float] | None:
     """Return the largest Cook's distance, whose it is, and the p that one of all units stands so far out by chance.
 
     The p tests its residual against the spread of the others, by Bonferroni over the units: high leverage alone is no
@@ -247,7 +217,7 @@ def _worst(fit: Fit, cook: Array, order: Ints, session: Ints, unit: str) -> tupl
     if np.isnan(cook).all():
         return None
     i = int(np.nanargmax(cook))
-    where = f"{unit} at {fit.design.treatment(int(fit.design.place[i]))}"
+    where = f"execution at {fit.design.treatment(int(fit.design.place[i]))}"
     if np.ptp(session) > 0:
         where += f", session {session[i]}"
     if order.min() >= 0:
@@ -289,71 +259,16 @@ def _residuals(fit: Fit, cook: Array, order: Ints) -> list[Residual]:
     ]
 
 
-CORRELATION = 0.1
-"""Below it units are worth more than 80% of as many independent ones."""
 DRIFT = 0.25
 """Smallest change over the run, in residual standard deviations, that is worth a word."""
 UNKNOWN = "the file does not say in which order it was measured"
 
 
-def independence(fit: Fit, order: Ints, session: Ints, unit: str) -> Finding:
-    """Test lag-1 correlation of the residuals in the order of the run, within sessions: Durbin and Watson's d.
-
-    Its mean and variance are exact for this design under independence; p is of the beta distribution that has them
-    (Durbin and Watson 1951), two-sided. The correlation said is half of what d lacks to its mean.
-
-    Source: Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My; E d = tr(MA)/v and
-    var d = 2 (tr(MAMA) - tr(MA)^2/v)/(v (v + 2)), v the residual degrees of freedom.
-    """
-    name = "independence in time"
-    if order.min() < 0:
-        return untested(name, UNKNOWN)
-    rank = np.lexsort((order, session))
-    follows = np.diff(session[rank]) == 0
-    count, v = int(follows.sum()), fit.residual_df
-    if v < 3 or not fit.residual_ss or count < 3:
-        return untested(name, "too few units in a session")
-    residuals = fit.residuals[rank]
-    d = float((np.diff(residuals)[follows] ** 2).sum() / (residuals @ residuals))
-    x = fit.coded.matrix[fit.design.place[rank]]
-    steps = np.diff(x, axis=0) * follows[:, None]
-    ax = np.zeros_like(x)
-    ax[1:] += steps
-    ax[:-1] -= steps
-    once, twice = fit.covariance @ (x.T @ ax), fit.covariance @ (ax.T @ ax)
-    trace = 2 * count - float(np.trace(once))
-    pairs = int((follows[1:] & follows[:-1]).sum())
-    square = 4 * count + 2 * pairs - 2 * float(np.trace(twice)) + float(np.trace(once @ once))
-    mean, variance = trace / v, 2 * (square - trace**2 / v) / (v * (v + 2))
-    # d/4 is taken for a beta variable of these moments
-    m = mean / 4
-    size = m * (1 - m) / (variance / 16) - 1 if 0 < m < 1 and variance > 1e-9 else 0.0
-    if size <= 0:
-        return untested(name, "the design leaves no room for it")
-    r = (mean - d) / 2
-    below = float(betainc(m * size, (1 - m) * size, d / 4))
-    alike = "are alike" if r > 0 else "alternate"
-    told = "they carry less information than as many independent ones, so the intervals are too narrow" if r > 0 else (
-        "they are not independent, and the intervals are not to be trusted"
-    )  # fmt: skip
-    return Finding(
-        name=name,
-        statistic=d,
-        df=(float(v),),
-        p=min(1.0, 2 * min(below, 1 - below)),
-        large=abs(r) >= CORRELATION,
-        good=f"no sign that {unit}s that follow each other depend on each other",
-        bad=f"{unit}s that follow each other {alike}",
-        figures=f"Durbin-Watson d {d:.3g} where {mean:.3g} is expected, lag-1 correlation {r:.2f}",
-        warning=f"{unit}s that follow each other {alike} (lag-1 correlation {r:.2f}): {told}",
-    )
-
-
-def drift(fit: Fit, order: Ints, session: Ints, unit: str, *, shares: bool) -> Finding:
+def drift(fit: Fit, order: Ints, session: Ints, *, shares: bool) -> Finding:
     """Test a straight line over the order of the run, one slope for all sessions, beside the terms of the model.
 
-    It finds what is too slow to make neighbours alike: 2 residual standard deviations over 40 units in 81% of studies,
-    Durbin and Watson's test in 23%. shares: whether a share of the mean says something; of logarithms it does not.
+    It finds 2 residual standard deviations over 40 units in 81% of studies. shares: whether a share of the mean says
+    something; of logarithms it does not.
     """
     name = "no drift"
     if order.min() < 0:
@@ -372,7 +287,7 @@ def drift(fit: Fit, order: Ints, session: Ints, unit: str, *, shares: bool) -> F
     change = slope * max(float(np.ptp(time[own == each])) for each in range(int(own.max()) + 1))
     deviations = change / sqrt(fit.residual_ss / fit.residual_df)
     amount = f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if shares and fit.location > 0 else ""
-    said = f"from the first {unit} to the last by {amount}{abs(deviations):.1f} residual sd"
+    said = f"from the first execution to the last by {amount}{abs(deviations):.1f} residual sd"
     way = "up" if change > 0 else "down"
     return Finding(
         name=name,

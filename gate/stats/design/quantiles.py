@@ -85,17 +85,17 @@ def quantile_effects(
     return QuantileEffects(
         cluster=cluster,
         clusters=clusters,
-        models=[each for each, _ in found],
+        models=[model for model, _ in found],
         inestimable=inestimable(design, without_aliased(design, model)),
-        warnings=warnings_of(design, cells, found, cluster),
+        warnings=_cautions(design, cells, found, cluster),
     )
 
 
 def _at(
     cells: Sequence[Ordered], model: Coded, sums: Sequence[Addend], clusters: Clusters | None, tau: float,
     confidence: float, *, iid: bool,
-) -> AtTau:  # fmt: skip
-    """Fit one quantile.
+) -> tuple[QuantileModel, list[int]]:  # fmt: skip
+    """Fit one quantile; give the treatments whose clusters move it farther than their values reach.
 
     Args:
         clusters: None: there are no intervals by clusters.
@@ -138,7 +138,7 @@ def _at(
             for own, value, limit in zip(sums, at, each, strict=True)
         ]
 
-    told = QuantileModel(
+    model_at = QuantileModel(
         tau=tau,
         effects=effects(found, estimates),
         iid=None if alone is None else effects([limit for limit, _ in alone], plain),
@@ -146,51 +146,24 @@ def _at(
         df=min((math.floor(own.df) for own in found if own), default=None),
         enough=min(len(cell.ordered) for cell in cells) >= needed_values(tau),
     )  # fmt: skip
-    return told, [number for number, part in enumerate(parts) if not part.seen]
+    return model_at, [number for number, part in enumerate(parts) if not part.seen]
 
 
-AtTau = tuple[QuantileModel, list[int]]
-"""One model, and the numbers of the treatments whose clusters move the quantile farther than their values reach."""
-
-
-def warnings_of(design: Design, cells: Sequence[Ordered], found: Sequence[AtTau], cluster: Varies) -> list[str]:
-    """Return one line for each kind of doubt: what is lacking, for which quantiles, where, and what follows.
-
-    design: its treatments are the cells.
-    """
-    lines = []
+def _cautions(
+    design: Design, cells: Sequence[Ordered], found: Sequence[tuple[QuantileModel, list[int]]], cluster: Varies
+) -> list[str]:
+    """Say which treatments, the cells of a design, have too few clusters, or quantiles that rest on few of them."""
     few = [k for k, cell in enumerate(cells) if len(cell.clusters) < 2]
     if few:
-        own = [f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few]
-        alike = len(few) == len(cells) > 1 and len({len(cell.clusters) for cell in cells}) == 1
-        named = f"each has {len(cells[0].clusters)}" if alike else _some(own)
-        lines.append(f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {named}")
-    if short := [model.tau for model, _ in found if not model.enough]:
-        hardest = max(short, key=needed_values)
-        fewest = sorted(range(len(cells)), key=lambda k: len(cells[k].ordered))
-        own = [
-            f"{_name(design, k)} has {len(cells[k].ordered):,}"
-            for k in fewest
-            if len(cells[k].ordered) < needed_values(hardest)
-        ]
-        alike = len(cells) > 1 and len({len(cell.ordered) for cell in cells}) == 1
-        named = f"each has {len(cells[0].ordered):,}" if alike else _some(own)
-        needs = f"each treatment needs 10 beyond it, {needed_values(hardest):,} for {_listed([hardest])}"
-        follows = "intervals of these quantiles may be too narrow"
-        lines.append(f"too few values for {_listed(short)}: {needs}; {named}; {follows}")
-    if not few and (rests := [(model.tau, unseen) for model, unseen in found if unseen and model.enough]):
-        named = _some([_name(design, k) for k in sorted({k for _, unseen in rests for k in unseen})])
-        differ = f"the {cluster}s of {named} differ so much that it rests on few of them"
-        lines.append(f"{_listed([tau for tau, _ in rests])}: {differ}; its intervals may be too narrow")
-    if any(model.iid for model, _ in found):
-        narrow = f"they are too narrow where values of one {cluster} are alike, as the clustered ones show"
-        lines.append(f"the i.i.d. intervals take all values for independent: {narrow}")
-    return lines
-
-
-def _listed(taus: Sequence[float]) -> str:
-    names = [f"p{100 * tau:.10g}" for tau in taus]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        own = _some([f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few])
+        return [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {own}"]
+    rests = {model.tau: unseen for model, unseen in found if unseen and model.enough}
+    if not rests:
+        return []
+    named = _some([_name(design, k) for k in sorted({k for unseen in rests.values() for k in unseen})])
+    differ = f"the {cluster}s of {named} differ so much that it rests on few of them"
+    quantiles = ", ".join(f"p{100 * tau:.10g}" for tau in rests)
+    return [f"{quantiles}: {differ}; its intervals may be too narrow"]
 
 
 def _name(design: Design, number: int) -> str:

@@ -57,12 +57,6 @@ def test_of_several_sessions_the_first_explains_and_settings_are_benchmarks_of_t
     assert one.factors == {"size": 2}
 
 
-def test_few_have_a_tree() -> None:
-    found = evidence(*(p for n in range(12) for p in both(benchmark=f"b{n:02}")))
-    trees = [bool(each.flame) for each in explanations_of(found, [])]
-    assert trees == [True] * 10 + [False] * 2
-
-
 def test_a_benchmark_that_was_profiled_later_is_not_unprofiled() -> None:
     without = [Unprofiled(benchmark=name, kind="budget") for name in ("a", "b", "b")]
     found = evidence(*both(benchmark="a"), unprofiled=without)

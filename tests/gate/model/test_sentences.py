@@ -94,7 +94,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (e.Trend(0.04, "", False), "not steady: second half 4.0% higher"),
     (e.Drift(0.031, "s"), "host drift: both sides 3.1% slower from the first round to the last"),
     (e.OrderEffect(0.012, "s"), "side-by-order interaction: whichever side runs second is 1.2% slower"),
-    (e.SessionsDiffer(0.052), "sessions differ: both sides vary by 5.2% (standard deviation), more than their builds explain"),
     (e.RatioBySession(0.021), "the ratio depends on the session: it varies by 2.1% (standard deviation), more than their builds explain"),
     (e.Autocorrelation(0.5, 30, 10), "values of one start are correlated (0.50): 30 carry the information of 10"),
     (e.NormalTail(5, 6), "a p value this small assumes normally distributed builds: 5 + 6 builds alone cannot show it"),
@@ -237,10 +236,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.OnOneSide("b"), "b is on one side only: it is not measured"),
     (s.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b"),
     (s.FactorUnused("fast-path", "PERFGATE_FACTOR_FAST_PATH"), "fast-path: no command has {fast-path}, so it changes nothing unless a program reads PERFGATE_FACTOR_FAST_PATH"),
-    (s.OneReplicate(), "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions that the model leaves out; set study.replicates = 3 or more to measure it"),
-    (s.ReplicatesAdded(5, 8), "replicates were added after the study had begun (5 planned, now 8): if its first results were the reason, claims are wrong more often than the p values say"),
-    (s.BuiltOnce(("opt", "lto")), "opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the luck of one build; set study.builds = 5"),
-    (s.OneSessionEach(("load",)), "load: a setting is measured in one session only: its effect cannot be separated from that session's; measure two sessions for each setting"),
 ]
 REASONS: list[tuple[Sentence, str]] = [
     (reasons.NegativeValues(), "negative values have no ratio"),

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from gate.model import Case, Counts, Finding, Sample, SideSummary
 from gate.plots.picture import Picture
@@ -28,6 +29,11 @@ def sample(values: Array, builds: int, executions: int, orders: list[int] | None
 
 
 def case(base: Sample, head: Sample, unit: str = "s", metric: str = "time", benchmark: str = "parse-large") -> Case:
+    """Both sides of a case; without orders of their own they took turns."""
+    base, head = (
+        side if side.orders is not None else replace(side, orders=2 * np.arange(side.counts[0].size) + k)
+        for k, side in enumerate((base, head))
+    )
     return Case(
         benchmark=benchmark, metric=metric, factors={}, unit=unit, better="lower", exact=False, decided=True,
         base=base, head=head, warnings=[],

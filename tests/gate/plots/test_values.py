@@ -1,15 +1,17 @@
-"""The values of a case by build and execution, and in the order of the run."""
+"""The values of a case by build and execution, in the order of the run, and the change of its quantiles."""
 
-import re
+import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from gate.model import Case, Finding, Sample
+from gate.model import Case, Finding, QuantileCurve, QuantileEffect, Sample
 from gate.plots.picture import Picture
-from gate.plots.violins import series, values
+from gate.plots.violins import effects, series, values
 from tests.gate.plots.drawn import assert_sound, case, corners, finding, marks, paths, sample, texts
+from tests.gate.report import examples
 from tests.support.samples import there
 from tests.support.seeds import some
 
@@ -43,7 +45,6 @@ def test_few_values_are_all_marked(draw: Draw) -> None:
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 150
     assert "are drawn" not in picture.caption
     assert {"base", "head", "time, ms"} <= set(texts(picture))
-    assert {"data-base", "data-head", "data-unit"} == set(re.findall(r"data-\w+", picture.svg))
 
 
 @BOTH
@@ -144,24 +145,12 @@ def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case
     assert "faint" not in whole.svg + whole.caption
 
 
-@BOTH
-def test_each_value_is_told_with_its_build_execution_and_iteration(draw: Draw) -> None:
-    """A reader who points at a mark gets the numbers of measurements.jsonl."""
-    of = pair(3, 2, 4)
-    told = there(re.search(r'data-head="([^"]*)"', there(draw(of, "p")).svg))
-    values = [item.split() for item in told[1].split(";")]
-    places = [tuple(map(int, at)) for _, _, _, *at in values]
-    assert places == [(b, e, i) for b in range(3) for e in range(2) for i in range(4)]
-    assert [float(v[2]) for v in values] == pytest.approx(of.head.values * 1000, rel=1e-3)
-
-
 def test_sessions_are_named() -> None:
     rng = np.random.default_rng(5)
     base, head = (sample(rng.normal(1, 0.1, 60), 6, 2, sessions=2) for _ in range(2))
     picture = there(by_build(case(base, head), "p"))
     assert {"session 0", "1"} <= set(texts(picture))
-    assert re.search(r'data-base="[^"]*;\S+ \S+ \S+ 1 0 0 0;', picture.svg)
-    assert {"build 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
+    assert {"round 0/0", "1/2"} <= set(texts(there(in_order(case(base, head), "p"))))
 
 
 def test_a_series_follows_the_order_of_the_run() -> None:
@@ -176,12 +165,9 @@ def test_a_series_follows_the_order_of_the_run() -> None:
 
 
 def test_a_series_of_executions() -> None:
-    # an unknown order is by round, and the caption says so
-    base = sample(np.array([1.0, 2.0, 3.0, 4.0]), 2, 2)
-    picture = there(in_order(case(base, base), "p"))
-    at = np.array([x for x, _ in corners(paths(picture, "spot-base")[0])[::2]])
-    assert ((at - at[0]) / (at[1] - at[0]) * 2).round().tolist() == [0, 2, 4, 6]
-    assert "do not give the order" in " ".join(picture.reading)
+    # where files do not give an order there is no series
+    of = pair(3, 2, 10)
+    assert in_order(replace(of, base=replace(of.base, orders=None)), "p") is None
     # executions of several values have their mean
     assert marks(there(in_order(pair(3, 2, 10), "p")), "bar-head") == 6
     assert marks(there(in_order(pair(3, 2, 1), "p")), "bar-head") == 0
@@ -233,3 +219,78 @@ def test_whatever_was_measured_gives_sound_pictures_or_none_and_always_the_same_
             assert_sound(picture, prefix)
             assert len(picture.svg) < 24_000
     assert pictures == {"v": values(of, own, "v"), "s": series(of, own, "s")}
+
+
+# --- the change by quantile -------------------------------------------------------------------------------------------
+
+FINDING = examples.finding("parse", threshold=0.03)
+
+
+def curve(*points: tuple[float, float, float | None, float | None]) -> QuantileCurve:
+    found = [QuantileEffect(tau=tau, ratio=ratio, low=low, high=high) for tau, ratio, low, high in points]
+    return QuantileCurve(benchmark="parse", metric="time", factors={}, effects=found)
+
+
+def curved(*points: tuple[float, float, float | None, float | None], finding: Finding = FINDING) -> Picture:
+    picture = there(effects(curve(*points), finding, "p"))
+    assert_sound(picture, "p")
+    return picture
+
+
+def test_each_quantile_is_marked_and_its_band_is_shaded() -> None:
+    picture = curved((0.1, 1.01, 1.0, 1.02), (0.5, 1.02, 1.01, 1.03), (0.9, 1.06, 1.03, 1.08))
+    assert marks(picture, "point") == 3
+    assert marks(picture, "spread") == 1
+    assert "pointwise, 95%, clustered by build" in " ".join(picture.reading)
+    assert "no band" not in picture.caption
+
+
+def test_of_several_machines_it_says_what_is_pooled() -> None:
+    points = ((0.1, 1.01, 1.0, 1.02), (0.9, 1.06, 1.03, 1.08))
+    picture = curved(*points, finding=examples.machines().findings[0])
+    assert "clustered by session" in " ".join(picture.reading)
+    assert "All sessions are in one curve" in picture.caption
+    assert "session" not in curved(*points).caption
+
+
+def test_the_thresholds_and_no_change_are_lines() -> None:
+    picture = curved((0.1, 1.01, 1.0, 1.02), (0.9, 1.06, 1.03, 1.08))
+    upper, _, lower, _ = corners(paths(picture, "limit")[0])
+    zero = corners(paths(picture, "zero")[0])[0]
+    assert upper[1] < zero[1] < lower[1]
+    assert (lower[1] - zero[1]) * 1.03 == pytest.approx(zero[1] - upper[1], abs=0.21)
+    assert {"+3%", "−2.91%"} <= set(texts(picture)), "1.03 and its inverse decide"
+    assert "+3%, and the same ratio in the other direction, 1/1.03, which is −2.91%." in " ".join(picture.reading)
+
+
+def test_what_a_curve_says_of_what_it_lacks() -> None:
+    short = curved((0.2, 1.01, 1.0, 1.02), (0.8, 1.06, 1.03, 1.08))
+    assert "Quantiles below 20% or above 80% need more values." in short.caption
+    assert "need more" not in curved((0.1, 1.01, 1.0, 1.02), (0.99, 1.06, 1.03, 1.08)).caption
+    # a missing band
+    picture = curved(
+        (0.1, 1.01, 1.0, 1.02), (0.2, 1.01, 1.0, 1.02), (0.5, 1.02, None, None), (0.9, 1.06, 1.03, 1.08)
+    )  # fmt: skip
+    assert marks(picture, "spread") == 1
+    assert marks(picture, "wing-head") == 1, "a lone band is a line"
+    assert "1 of 4 points have no band" in picture.caption
+    # thresholds close to each other are labelled once, and one of 0 is drawn too
+    shown = texts(curved((0.1, 1.9, 1.0, 2.0), (0.9, 2.0, 1.9, 2.1)))
+    assert "+3%" in shown and "−2.91%" not in shown
+    curved((0.5, 1.0, None, None), finding=examples.finding("x", threshold=0.0))
+
+
+def test_a_band_of_any_width_does_not_flatten_the_curve() -> None:
+    picture = curved((0.1, 1.01, 1.0, 1.02), (0.5, 1.05, 1.0, 1.06), (0.99, 1.06, 1e-9, 1e9))
+    heights = [y for _, y in corners(paths(picture, "curve")[0])]
+    assert max(heights) - min(heights) > 10
+    assert "continues beyond it" in picture.caption
+
+
+def test_up_is_worse_only_where_lower_is_better() -> None:
+    assert "↑ worse   ↓ better" in texts(curved((0.5, 1.0, None, None)))
+    higher = curved((0.5, 1.0, None, None), finding=examples.finding("x", better="higher"))
+    assert "↑ better   ↓ worse" in texts(higher)
+    # no point is no picture
+    for points in ((), ((0.5, math.inf, None, None),)):
+        assert effects(curve(*points), FINDING, "p") is None

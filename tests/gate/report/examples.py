@@ -747,7 +747,7 @@ def explained() -> Report:
         [regressed(), regressed("serve"), regressed("render")],
         explanations=[
             explain(base, head, Measured("time", "s", 1.18, 1.17, 1.19)),
-            explain(waits, replace(waits, side="head"), Measured("time", "s", 1.4, 1.35, 1.45), pictured=False),
+            explain(waits, replace(waits, side="head"), Measured("time", "s", 1.4, 1.35, 1.45)),
         ],
         unprofiled=[
             Unprofiled(benchmark="render", kind="no-profiler", profiler="callgrind", install="apt-get install valgrind")

@@ -72,8 +72,8 @@ def test_the_noise_of_nights_against_an_earlier_pin_counts_and_its_level_does_no
     plain = spread_of([(ratios, variances)])
     for moved, own in zip(shifted.halves, plain.halves, strict=True):
         assert moved == pytest.approx(own)
-    few = noise(ratios[:5], variances[:5], plain)
-    assert few.df[-1] == pytest.approx(2 / 3 * (len(ratios) - 1 + 4))
+    _, few = noise(ratios[:5], variances[:5], plain)
+    assert few[-1] == pytest.approx(2 / 3 * (len(ratios) - 1 + 4))
 
 
 def test_what_raises_no_alarm() -> None:

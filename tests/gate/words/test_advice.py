@@ -6,16 +6,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gate.commands.study.plan import design_warnings
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.resolve import resolve
-from gate.config.treatments import model_factors, treatments
 from gate.model.warnings import checkout as c
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
@@ -42,9 +39,6 @@ instrument = "values"
 better = "lower"
 """
 SLOWER = Measured(TOML, noisy(1.2))
-STUDY = (
-    '[study.factor]\nopt = ["a", "b"]\n[build]\ncommand = "make OPT={opt}"\n[[benchmark]]\nname = "a"\ncommand = "x"\n'
-)
 
 
 Situation = Callable[[Path], list[Any]]
@@ -65,16 +59,6 @@ def setting(*sets: str) -> Situation:
 
 def with_lines(old: str, new: str) -> Situation:
     return slower(toml=TOML.replace(old, new))
-
-
-def of_study(line: str) -> Situation:
-    config = parse(read_source(f"[study]\n{line}\n{STUDY}", "perfgate.toml"))
-    assert config.study is not None
-    built = (config.build,)
-    design = SimpleNamespace(
-        study=config.study, planned=treatments(config.study, *built), factors=model_factors(config.study, *built)
-    )
-    return lambda _: design_warnings(design, None)  # type: ignore[arg-type]  # no project stands behind it
 
 
 def of_rules(line: str) -> Situation:
@@ -121,8 +105,6 @@ FOLLOWED: list[tuple[type[Base], Situation, Situation, str]] = [
     (s.ExpiredAccept, slower(toml=TOML + ACCEPT), slower(), "remove it"),
     (s.ReadOn, of_rules('show = "not-worse"'), of_rules('detectable = "threshold"'), 'detectable = "threshold"'),
     (s.BudgetHoldsFew, of_budget("30s"), of_budget("4m"), "--set plan.budget=4m"),
-    (s.OneReplicate, of_study("replicates = 1"), of_study("replicates = 3"), "study.replicates = 3"),
-    (s.BuiltOnce, of_study("builds = 1"), of_study("builds = 5"), "study.builds = 5"),
 ]
 """A kind of warning, a situation that has it, the same once its advice was followed, and which part of it that was."""
 NOT_FOLLOWED: dict[type, str] = {
@@ -138,7 +120,6 @@ NOT_FOLLOWED: dict[type, str] = {
     s.NothingRemembered: "calibrating takes an hour: tests/e2e",
     c.TokenLeft: "a step of a workflow",
     c.CheckoutChanged: "a step of a workflow",
-    s.OneSessionEach: "a job on another runner",
 }
 """Warnings with advice that no test here follows, and why."""
 ADVICE = re.compile(r"`|\b(set|add|write|raise|remove|name|declare|make|measure|choose|run `)\b(?! by)", re.IGNORECASE)

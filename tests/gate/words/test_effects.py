@@ -56,6 +56,6 @@ def model(parts: dict[str, dict[str, float]]) -> LinearModel:
         for name, own in parts.items()
     ]  # fmt: skip
     return LinearModel(
-        formula="", observations=12, intercept=none, terms=terms, residual_df=0, residual_ss=0.0, residual_sd=None,
+        observations=12, intercept=none, terms=terms, residual_df=0, residual_ss=0.0, residual_sd=None,
         total_ss=1.0, r2=None, unexplained=None, inestimable=[],
     )  # fmt: skip

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.commands.study.experiment import begun_in
 from gate.config.study import SettingTable, Study
-from gate.config.treatments import Planned, extended, spread, treatments
+from gate.config.treatments import Planned, spread, treatments
 from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
@@ -255,33 +254,6 @@ def test_what_goes_on_has_a_new_budget(tmp_path: Path, kept: int, budget: float,
     measured = bench.run([*left, HostState(when="end", stop="budget")])
     assert (measured.stop, measured.replicates) == ("finished" if made == 80 else "budget", replicates)
     assert places(left + bench.appended) == wanted(bench.rounds)[:made]
-
-
-@pytest.mark.parametrize("budget", [7.5, 20, 24, 45])
-def test_pauses_and_extensions_end_in_the_schedule_of_all(tmp_path: Path, budget: float) -> None:
-    records: list[Record] = []
-    shares = spread(3, 2)
-    steps = 0
-    for replicates, builds in ((3, 2), (5, 2), (5, 3), (5, 3), (9, 3)):
-        if records:
-            shares = extended(shares, begun_in(records, 0), replicates, builds)
-        part = Bench(tmp_path, budget=budget, shares=shares)
-        measured = part.run(records)
-        records += part.appended
-        # whatever the budget, every part comes further
-        assert len(part.appended) > 0 or measured.stop == "finished"
-        steps = len(executions(records))
-    while steps < 9 * 16:
-        part = Bench(tmp_path, budget=budget, shares=shares)
-        part.run(records)
-        assert part.appended
-        records += part.appended
-        steps = len(executions(records))
-    assert sum(shares) == 9
-    whole = Bench(tmp_path, shares=shares)
-    whole.run()
-    assert executions(records) == executions(whole.appended)
-    assert [e.order for e in executions(records)] == list(range(9 * 16))
 
 
 # --- resuming -------------------------------------------------------------------------------------------------------

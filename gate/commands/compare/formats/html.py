@@ -10,4 +10,4 @@ from gate.document.terminal import Screen
 
 def render(table: Table, _: Screen) -> str:
     """Write the page, ending with a newline."""
-    return html.render(document_of(table, pictures=True))
+    return html.render(document_of(table))

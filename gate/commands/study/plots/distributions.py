@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -74,25 +73,19 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
     )
 
 
-class Whiskers(msgspec.Struct, frozen=True, eq=False):
-    """A box: the quartiles, the ends of the whiskers, and the values beyond them, ascending."""
+def whiskers(values: Array) -> tuple[list[float], tuple[float, float], Array]:
+    """Return the quartiles of values, at least one, the ends of the whiskers, and the values beyond them, ascending.
 
-    quartiles: tuple[float, float, float]
-    ends: tuple[float, float]
-    outliers: Array
-
-
-def whiskers(values: Array) -> Whiskers:
-    """Return the box of values, at least one; quartiles are of type 8 as all quantiles of a study.
-
-    Whiskers reach to the last value within 1.5 times the distance of the quartiles (Tukey).
+    Quartiles are of type 8 as all quantiles of a study. Whiskers reach to the last value within 1.5 times the distance
+    of the quartiles (Tukey).
     """
-    first, middle, third = np.quantile(values, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
+    quartiles = np.quantile(values, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
+    first, _, third = quartiles
     reach = 1.5 * (third - first)
     inside = values[(values >= first - reach) & (values <= third + reach)]
     # between two clusters there may be no value at all
     low, high = (min(float(inside.min()), first), max(float(inside.max()), third)) if inside.size else (first, third)
-    return Whiskers((first, middle, third), (low, high), np.sort(values[(values < low) | (values > high)]))
+    return quartiles, (low, high), np.sort(values[(values < low) | (values > high)])
 
 
 def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -> Picture | None:
@@ -121,16 +114,17 @@ def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
     Args:
         quota: of its outliers, hollow; None: all of them, filled.
     """
-    found, panel, x = whiskers(column.sample.values), column.panel, column.place
+    quartiles, ends, outliers = whiskers(column.sample.values)
+    panel, x = column.panel, column.place
     half = min(panel.slot * 0.32, 30.0)
-    first, middle, third, low, high = stage.of.of(np.array([*found.quartiles, *found.ends])).tolist()
+    first, middle, third, low, high = stage.of.of(np.array([*quartiles, *ends])).tolist()
     panel.box(column.look, x, half, (first, middle, third), (low, high))
-    out = stage.of.of(found.outliers if quota is None else panels.evenly(found.outliers, quota))
+    out = stage.of.of(outliers if quota is None else panels.evenly(outliers, quota))
     panel.marks(column.look, np.full(out.size, float(x)), out, hollow=quota is not None)
     mean = stage.of.one(float(np.mean(column.sample.values)))
     for kind in ("halo", "mean"):
         stage.sheet.marks(kind, "cross", panel.points([x], [mean]), min(4.5, half * 0.6))
-    return found.outliers.size
+    return outliers.size
 
 
 def spreads(prefix: str, response: Response, factor: Factor, units: Sequence[TreatmentValues]) -> Picture | None:
@@ -161,21 +155,8 @@ _FEWEST, _MOST = 8, 60
 _TAIL = 0.99
 
 
-class Bins(msgspec.Struct, frozen=True, eq=False):
-    """Counts between evenly spaced ends, in the numbers of the axis."""
-
-    low: float
-    width: float
-    counts: npt.NDArray[np.int64]
-
-    @property
-    def high(self) -> float:
-        """The right end of the last bar."""
-        return self.low + self.width * len(self.counts)
-
-
-def bins(numbers: Array) -> Bins | None:
-    """Count numbers in bars as broad as Freedman and Diaconis have them; None where all are the same.
+def bins(numbers: Array) -> tuple[Array, npt.NDArray[np.int64]] | None:
+    """Return the ends of bars as broad as Freedman and Diaconis have them, and their counts; None: all are the same.
 
     Numbers that an instrument rounds get bars of whole steps, so that no bar is empty because no number falls into it.
     """
@@ -192,7 +173,7 @@ def bins(numbers: Array) -> Bins | None:
         low -= step / 2
     count = max(1, math.ceil((high - low) / width + 1e-9))
     place = np.minimum(((numbers - low) / width + 1e-9).astype(np.int64), count - 1)
-    return Bins(low, width, np.bincount(place, minlength=count))
+    return low + width * np.arange(count + 1), np.bincount(place, minlength=count)
 
 
 def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Picture | None:
@@ -206,20 +187,21 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     found = bins(numbers[inside])
     if found is None:
         return None
+    steps, counts = found
     told = {"median": type8(sample.values, 0.5), "mean": float(sample.values.mean())}
     if sample.values.size >= needed_values(_TAIL):
         told["p99"] = type8(sample.values, _TAIL)
     top = _TITLE + _LINE * len(told)
     sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
-    most = float(found.counts.max()) * 1.05
+    most = float(counts.max()) * 1.05
     y = panels.Span(Range(0, most, 0), [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, most, 4) if t.at % 1 == 0])
-    across = panels.whole(np.array([found.low, found.high]))
+    across = panels.whole(steps)
     m.write(sheet, 12, 18, combination(sample.settings, 200), WIDTH - 60, "strong other", "start")
     panel = Panel.on(sheet, Axis(across.low, across.high, tick_room(y.ticks), WIDTH - 34), y, top, _PLOT)
     ground, bars = panel.y.start, []
-    for number in np.flatnonzero(found.counts).tolist():
-        begin, end = (panel.x.at(found.low + found.width * k) for k in (number, number + 1))
-        gap, high = min(0.5, (end - begin) / 8), panel.y.at(int(found.counts[number]))
+    for number in np.flatnonzero(counts).tolist():
+        begin, end = (panel.x.at(float(steps[k])) for k in (number, number + 1))
+        gap, high = min(0.5, (end - begin) / 8), panel.y.at(int(counts[number]))
         bars.append([(begin + gap, ground), (end - gap, ground), (end - gap, high), (begin + gap, high)])
     sheet.lines("pip-s0", bars, closed=True)
     panel.level("axis", 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 
 from gate.commands.study.plots import styles as m
@@ -15,7 +14,6 @@ from gate.plots.panels import Panel
 from gate.plots.picture import SETTINGS, Picture, Sheet
 from gate.plots.scales import Axis, Tick, ticks
 from gate.units import agree, plural
-from gate.words.reports import level_name
 from gate.writing.plain import clip
 
 _PLOT, _HEAD, _FOOT = 214, 30, 58
@@ -38,11 +36,6 @@ def _panel(
     m.name(sheet, response, of)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, title)
     return Panel.on(sheet, Axis(-0.5, count - 0.5, y.room, WIDTH - 12), y, top, _PLOT)
-
-
-def _unit(response: Response) -> str:
-    unit = response.analysis_unit
-    return "a value" if unit == "iteration" else f"the mean of a {level_name(unit)}"
 
 
 def _beyond(panel: Panel) -> str:
@@ -80,17 +73,14 @@ def series(prefix: str, response: Response) -> Picture | None:
         own = shown[kind_of[shown] == kind]
         panel.marks(look, own, numbers[own], "small" if len(shown) > _FEW else "middle")
         panel.edges(look, own, numbers[own])
-    unit, known = response.analysis_unit, points[0].order >= 0
-    order = "in the order of the run" if known else "by session and build"
     whole = [Tick(t.at, f"{t.at:.0f}") for t in ticks(0, len(points) - 1, 8) if t.at % 1 == 0]
-    panel.ruler(whole, f"{unit}, {order}")
+    panel.ruler(whole, "execution, in the order of the run")
     caption = m.words(
-        f"Each mark is {_unit(response)}; its shape and colour show {by}.",
+        f"Each mark is the mean of a start; its shape and colour show {by}.",
         len(shown) < len(points)
         and f"{len(shown):,} of {len(points):,} are drawn, evenly chosen, and the extremes with them.",
         _beyond(panel),
         several and "Vertical lines separate the sessions.",
-        not known and "The files do not give the order of the run: marks are sorted by session and build.",
         "Without drift each kind of mark keeps its height from left to right.",
     )
     low, high = (of.say(float(end)) for end in (values.min(), values.max()))
@@ -130,47 +120,38 @@ _SPOTS = 2000
 """Units that are drawn at most."""
 
 
-class Boot(msgspec.Struct, frozen=True, eq=False):
-    """The units of one session or build.
-
-    setting: that of the factor which varies by it; None: there is none. values: what other factors do taken off.
-    """
-
-    setting: Setting | None
-    values: panels.Array
-
-
 def boots(
-    prefix: str, response: Response, level: Varies, found: Sequence[Boot], factor: Factor | None, *, adjusted: bool
-) -> Picture | None:
+    prefix: str, response: Response, level: Varies, found: Sequence[tuple[Setting | None, panels.Array]],
+    factor: Factor | None, *, adjusted: bool,
+) -> Picture | None:  # fmt: skip
     """Draw a column of units for each session or build; None with fewer than two, or where there is no spread.
 
     Args:
-        found: in the order of time.
+        found: in the order of time, of each the setting of the factor and the units, what other factors do taken off.
         factor: the one that varies by the level, whose settings are told apart.
         adjusted: the means of treatments were taken off, but for that factor's.
     """
     drawn = list(found[:MOST])
-    every = np.concatenate([b.values for b in drawn]) if drawn else np.zeros(0)
+    every = np.concatenate([values for _, values in drawn]) if drawn else np.zeros(0)
     of = m.scale(response, every)
     if len(drawn) < 2 or of is None or float(every.min()) == float(every.max()):
         return None
-    listed = m.entries(factor, [s for s in factor.settings if any(b.setting == s for b in drawn)]) if factor else []
+    listed = m.entries(factor, [s for s in factor.settings if any(own == s for own, _ in drawn)]) if factor else []
     whole = _panel(response, of, every, listed, said(factor.name) if factor else "", len(drawn))
     panel = whole.across(panels.places(whole.x.start, min(whole.slot, 90.0), len(drawn)))
     quota = max(5, _SPOTS // len(drawn))
-    for number, boot in enumerate(drawn):
-        look = m.look_of(factor, boot.setting) if factor and boot.setting is not None else panels.Look(0)
-        numbers = of.of(panels.evenly(boot.values, quota))
+    for number, (setting, values) in enumerate(drawn):
+        look = m.look_of(factor, setting) if factor and setting is not None else panels.Look(0)
+        numbers = of.of(panels.evenly(values, quota))
         panel.marks(look, number + panels.spread_out(numbers.size) * 0.35, numbers)
         panel.beyond(look, number, numbers)
-        panel.bar(number, of.one(float(boot.values.mean())), panel.slot * 0.4)
+        panel.bar(number, of.one(float(values.mean())), panel.slot * 0.4)
     panel.sheet.row(panel.y.start + 24, [(panel.x.at(k), str(k)) for k in range(len(drawn))], "soft")
     panel.sheet.text(panel.middle, panel.sheet.height - 8, level, "soft", "middle")
     checks = [said(d.check.words).strip() for d in response.dependences if d.level == level]
-    count = sum(min(b.values.size, quota) for b in drawn)
+    count = sum(min(values.size, quota) for _, values in drawn)
     caption = m.words(
-        f"Each column is a {level}, in the order of time; each mark is {_unit(response)}.",
+        f"Each column is a {level}, in the order of time; each mark is the mean of a start.",
         f"A bar is the mean of the {level}; if nothing depends on the {level}, "
         f"columns{' of one colour' if factor else ''} look alike.",
         adjusted
@@ -180,7 +161,7 @@ def boots(
         _beyond(panel),
         len(drawn) < len(found) and f"The first {len(drawn)} of {plural(len(found), level)} are drawn.",
     )
-    means = [float(b.values.mean()) for b in drawn]
+    means = [float(values.mean()) for _, values in drawn]
     described = f"{plural(len(drawn), level)}; means from {of.say(min(means))} to {of.say(max(means))}."
     return panel.sheet.picture(prefix, f"{response.benchmark}, {response.metric}, by {level}", described, caption)
 

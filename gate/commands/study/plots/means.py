@@ -44,9 +44,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
             factor = factors[main.factors[0]]
             place = codes(factor)
             drawn.append((factor, sorted(main.points, key=lambda p: place[p.settings[factor.name]])))
-    curves = _of_model(response)
-    levels = [point.mean for _, points in drawn for point in points]
-    values = np.array([*levels, *(mean for factor, _ in drawn for mean in curves.get(factor.name, []))])
+    values = np.array([point.mean for _, points in drawn for point in points])
     of = m.scale(response, values)
     if not drawn or of is None:
         return None
@@ -77,8 +75,6 @@ def mains(prefix: str, response: Response) -> Picture | None:
             points = own.points(range(len(means)), of.of(np.array([p.mean for p in means])))
             sheet.lines("line-s0", [points])
             Look(0).marks(sheet, points, "large")
-            if len(curve := curves.get(factor.name, [])) == len(means):
-                sheet.lines("hair-s1", [own.points(range(len(means)), of.of(np.array(curve)))])
             width = slot * (len(means) + 0.4)
             _title(sheet, left + width / 2, panel.y.end - 12, factor.name, aliases, width - 10)
             xs += [x for x, _ in points]
@@ -87,8 +83,6 @@ def mains(prefix: str, response: Response) -> Picture | None:
     caption = m.words(
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale.",
-        bool(curves)
-        and "Dashed: the means of the linear model, which allow for the combinations that were not measured.",
         _unbalanced(response),
         _aliased([factor.name for factor, _ in drawn], aliases, " (*)"),
     )
@@ -96,21 +90,6 @@ def mains(prefix: str, response: Response) -> Picture | None:
     shown = [f"{clip(said(name), 30)} from {of.say(own[0])} to {of.say(own[-1])}" for name, own in ends]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
-
-
-def _of_model(response: Response) -> dict[str, list[float]]:
-    """Return the means of each factor's settings in the linear model; {} where all combinations were measured.
-
-    Beside empty cells the plain mean of a setting also holds what it was not measured with.
-    """
-    if response.linear is None or not response.lacking:
-        return {}
-    found, level = {}, response.linear.intercept.estimate
-    for term in response.linear.terms:
-        effects = [effect.estimate for effect in term.effects]
-        if len(term.factors) == 1 and effects:
-            found[term.factors[0]] = [level + e for e in ([-effects[0], *effects] if len(effects) == 1 else effects)]
-    return found
 
 
 def _title(sheet: Sheet, x: float, y: float, name: str, aliases: Mapping[str, Sequence[str]], space: float) -> None:

@@ -171,7 +171,7 @@ FROM_2 = "Calibrated: the noise of 1 benchmark on this host, from 2 rounds\n"
 @measures
 def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> None:
     home = {"PERFGATE_HISTORY": "", "XDG_STATE_HOME": str(tmp_path / "state")}
-    done = calibrate(project, "--builds", "5", "--json", str(tmp_path / "out.json"), **home)
+    done = calibrate(project, "--set", "plan.builds=5", "--json", str(tmp_path / "out.json"), **home)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
     assert "against itself: 1 benchmark x 5 builds x 2 starts x 4 values of each" in done.stderr
@@ -191,7 +191,7 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert (project.top / ".perfgate/calibration/measurements.jsonl").exists()
     assert project.git("status", "--porcelain") == ""
     # the session of a resumed run is the same one
-    done = calibrate(project, "--builds", "5", "--resume", "--quiet", **home)
+    done = calibrate(project, "--set", "plan.builds=5", "--resume", "--quiet", **home)
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
     assert done.stdout == "Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n"
     assert len(Sessions(history).of_host(found["host"]["fingerprint"])) == 1
@@ -206,7 +206,7 @@ def test_in_a_pull_request_it_measures_and_remembers_nothing(project: Project, t
     github |= {f"EVENT_{name}": value for name, value in event.items()}
     history, out = tmp_path / "history", tmp_path / "out.json"
     environment = {f"GITHUB_{name}": value for name, value in github.items()}
-    done = calibrate(project, "--builds", "2", "--history", str(history), "--json", str(out), **environment)
+    done = calibrate(project, "--set", "plan.builds=2", "--history", str(history), "--json", str(out), **environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(FROM_2)
     why = "only runs on the default branch are, and this is a pull_request event of refs/pull/7/merge"
@@ -221,7 +221,7 @@ def test_a_failure_is_an_error_and_the_others_are_learned(project: Project) -> N
     # a history in the checkout is no change of head's
     project.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise"') + broken)
     project.commit()
-    done = calibrate(project, "--builds", "2")
+    done = calibrate(project, "--set", "plan.builds=2")
     assert done.returncode == 4
     assert "broken failed on" in done.stdout
     assert "exit 3" in done.stdout
@@ -233,7 +233,7 @@ def test_a_failure_is_an_error_and_the_others_are_learned(project: Project) -> N
 @measures
 def test_nothing_learned_is_an_error(project: Project) -> None:
     project.write("bench.sh", "exit 1\n")
-    done = calibrate(project, "--builds", "2", "--quiet")
+    done = calibrate(project, "--set", "plan.builds=2", "--quiet")
     assert (done.returncode, done.stdout) == (4, "Not calibrated: nothing could be learned\n")
 
 
@@ -244,7 +244,7 @@ def test_a_history_that_fails_keeps_the_measurements_and_it_goes_on_where_it_was
     def refuse(*_: object) -> bool:
         raise HistoryError("h: the disk is full")
 
-    asked = ("--builds", "3", "--history", str(tmp_path / "h"))
+    asked = ("--set", "plan.builds=3", "--history", str(tmp_path / "h"))
     with monkeypatch.context() as patched:
         patched.setattr(Sessions, "add", refuse)
         done = calibrate(project, *asked)
@@ -266,8 +266,8 @@ def test_what_cannot_work_is_refused_before_measuring_and_a_dry_run_measures_not
 ) -> None:
     (tmp_path / "h").write_text("junk" * 100)
     for argv in (("--history", str(tmp_path / "h")), ("--json", str(tmp_path)), ("--head", "nowhere")):
-        assert calibrate(project, "--builds", "2", *argv).returncode == 2
-    done = calibrate(project, "--dry-run", "--builds", "3", "--budget", "60s")
+        assert calibrate(project, "--set", "plan.builds=2", *argv).returncode == 2
+    done = calibrate(project, "--dry-run", "--set", "plan.builds=3", "--set", "plan.budget=60s")
     assert done.returncode == 0
     assert "\n  build, 6 times: no command, a fresh checkout is the build\n" in done.stdout
     assert "in all: 6 builds, 12 starts, " in done.stdout

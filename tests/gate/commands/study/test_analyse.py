@@ -1,6 +1,5 @@
 """perfgate study analyse over hand-made files: text, study.json, tables, the page, and what cannot be analysed."""
 
-import csv
 import html
 import io
 import json
@@ -52,10 +51,6 @@ def written(folder: Path, lines: list[dict[str, Any]]) -> str:
     return str(file)
 
 
-def table(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"), newline="")))
-
-
 def fraction_lines(replicates: int = 1) -> list[dict[str, Any]]:
     """2^(5-2) with D=AB and E=AC, in which D, or A and B together, act."""
     rng = np.random.default_rng(3)
@@ -84,19 +79,20 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
     # means, of contrasts the Pareto and the half-normal picture too, and effects by quantile with their own sign
     assert texts.count("D, or A:B") >= (3 if replicates == 1 else 1)
     assert "D, or A × B" in texts
-    tables = {name: table(tmp_path / "out" / "tables" / f"{name}.csv") for name in ("terms", "contrasts")}
-    terms = {row["term"]: row["aliases"] for row in tables["terms"]}
-    assert (terms["D"], terms["A"], terms["residuals"]) == ('["A:B"]', '["B:D","C:E"]', "")
+    (response,) = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))["responses"]
+    terms = {term["term"]: term["aliases"] for term in response["linear"]["terms"]}
+    assert (terms["D"], terms["A"]) == (["A:B"], ["B:D", "C:E"])
     if replicates == 1:
         assert "Which contrasts are more than noise" in page and "Which contrasts are more than noise" in out
-        first, second = tables["contrasts"][:2]
-        assert (first["term"], first["aliases"], first["beyond_sme"]) == ("D", '["A:B"]', "true")
-        assert float(first["estimate"]) == pytest.approx(5, abs=0.1)
-        assert (second["term"], second["aliases"]) == ("A", '["B:D","C:E"]')
-        assert len(tables["contrasts"]) == 7
+        contrasts = response["lenth"]["contrasts"]
+        first, second = contrasts[:2]
+        assert (first["term"], first["aliases"], first["active"]) == ("D", ["A:B"], True)
+        assert first["estimate"] == pytest.approx(5, abs=0.1)
+        assert (second["term"], second["aliases"]) == ("A", ["B:D", "C:E"])
+        assert len(contrasts) == 7
     else:
         assert "Which contrasts are more than noise" not in page
-        assert tables["contrasts"] == []
+        assert response["lenth"] is None
 
 
 def test_a_plackett_burman_design_says_what_its_main_effects_also_hold(tmp_path: Path) -> None:
@@ -110,7 +106,7 @@ def test_a_plackett_burman_design_says_what_its_main_effects_also_hold(tmp_path:
     assert said in page.read_text(encoding="utf-8")
 
 
-def test_the_text_says_what_matters_and_the_folder_holds_the_page_the_numbers_and_the_tables(
+def test_the_text_says_what_matters_and_the_folder_holds_the_page_and_the_numbers(
     additive: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -128,17 +124,9 @@ def test_the_text_says_what_matters_and_the_folder_holds_the_page_the_numbers_an
     response = report["responses"][0]
     taus = [model["tau"] for model in response["quantiles"]["models"]]
     assert taus == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99], "those of the paper"
-    tables = {file.stem: table(file) for file in (out / "tables").iterdir()}
-    assert [row["term"] for row in tables["terms"] if row["data"] == "all"] == [
-        *(term["term"] for term in response["linear"]["terms"]), "residuals",
-    ]  # fmt: skip
-    assert {row["data"] for row in tables["effects"]} == {"all", "without load=busy, sched=cfs"}
-    assert {row["intervals"] for row in tables["quantile-effects"]} == {"clustered", "iid"}
-    assert len(tables["treatments"]) == 8
-    assert [json.loads(row["settings"]) for row in tables["treatments"]] == [
-        t["settings"] for t in response["treatments"]
-    ]
-    assert float(tables["treatments"][0]["mean"]) == response["treatments"][0]["mean"]
+    assert len(response["treatments"]) == 8
+    assert [each["name"] for each in response["abridged"]] == ["without load=busy, sched=cfs"]
+    assert all(model["iid"] for model in response["quantiles"]["models"])
     page = (out / "study.html").read_text(encoding="utf-8")
     for part in ("Effects on the mean", "Effects over the distribution", "Block plots", "Without some treatments"):
         assert part in page
@@ -268,15 +256,11 @@ def powers(load: str, clients: int) -> float:
     return 0.0021 * clients * (1.5 if load == "busy" else 1.0)
 
 
-def test_what_is_estimable_beside_an_empty_cell_stands_in_every_form(tmp_path: Path) -> None:
-    tables, page = tmp_path / "tables", tmp_path / "page.html"
-    options = ("--settings", "load=idle,busy", "--csv", str(tables), "--html", str(page))
-    out = analysed(numeric(tmp_path, steps), *options)
-    assert "load:clients at load=busy, clients=64: not measured together" in out
-    rows = table(tables / "terms.csv")
-    assert [(row["term"], row["df"]) for row in rows[:3]] == [("load", "1"), ("clients", "2"), ("load:clients", "1")]
+def test_what_is_not_estimable_beside_an_empty_cell_is_named(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    out = analysed(numeric(tmp_path, steps), "--settings", "load=idle,busy", "--html", str(page))
+    assert "not separable: load:clients: load=busy was not measured with clients=64" in out
     html = page.read_text(encoding="utf-8")
-    assert "1 of 2" in html
     # the quantile shown first has its values: of 240 a treatment ten are beyond p90, two beyond p99
     assert html.index("Effects on p90") < html.index("Intervals at the other quantiles") < html.index("Effects on p99")
     assert html.index("Quantiles with too few values beyond them") < html.index("Effects on p99")
@@ -313,7 +297,7 @@ def test_the_scale_is_chosen_once(
     analysed(file, "--html", str(page), "--json", str(data), *options)
     (response,) = json.loads(data.read_text(encoding="utf-8"))["responses"]
     assert response["scale"] == ("log" if log else "value")
-    assert response["other_scale"]["scale"] == ("value" if log else "log")
+    assert response["other_scale"].startswith("On the plain scale" if log else "On the log scale")
     html = page.read_text(encoding="utf-8")
     assert ("(log axis)" in html.split("How large a sample")[0]) is log
     assert ("Effects on the mean in percent" in html) is log

@@ -74,10 +74,10 @@ warnings
     0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
 
 factors
-factor   settings    what they change              differs between
-clients  1, 8        {clients} in commands         execution
-load     idle, busy  load                          execution
-opt      O0, O2      environment of builds CFLAGS  build
+factor   settings    differs between
+clients  1, 8        execution
+load     idle, busy  execution
+opt      O0, O2      build
 
 6 treatments
    clients  load  opt
@@ -87,10 +87,6 @@ opt      O0, O2      environment of builds CFLAGS  build
 4  1        busy  O2
 5  8        idle  O0
 6  8        busy  O0
-
-2 combinations left out
-- clients=8, load=idle, opt=O2
-- clients=8, load=busy, opt=O2
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, each of every treatment once, in random order: 18 starts in all
@@ -169,19 +165,19 @@ ONE_SESSION = "load = { idle = { session = 0 }, busy = { session = 1 } }"
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (("replicates = 3", "replicates = 1"), "study.replicates = 1: each treatment is measured once"),
+        (("replicates = 3", "replicates = 1"), "one replicate: nothing shows the noise"),
         (
             ("replicates = 3", "replicates = 3\nbuilds = 1"),
-            "opt: differs between builds, and each setting is built once",
+            "opt varies by build, and a setting has one build only",
         ),
         (("replicates = 3", "replicates = 5\niterations = 200"), None),
         (
             ("replicates = 3", "replicates = 5\niterations = 199"),
             "995 values of each treatment (5 replicates x 199 values) are too few for the quantile 0.99, which needs",
         ),
-        ((IDLE, ONE_SESSION), "load: a setting is measured in one session only"),
+        ((IDLE, ONE_SESSION), "load varies by session, and a setting has one session only"),
         ((IDLE, ONE_SESSION), "3 of 6 treatments are measured by other jobs"),
-        ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }")), "load: a setting is measured in one session only"),
+        ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }")), "load varies by session, and a setting has one session only"),
         ((IDLE, ONE_SESSION.replace("0 }", "[0, 2] }").replace("1 }", "[1, 3] }")), "3 of 6 treatments are measured"),
     ],
 )
@@ -341,7 +337,6 @@ def test_the_matrix_has_a_job_for_each_session_on_each_runner(project: Project) 
         (("analyse", "--settings", "load"), "'load' is not a list of settings: write FACTOR=SETTING,SETTING"),
         (("analyse", "--settings", "load=a,a"), "names a setting twice"),
         (("analyse", "--order", "0"), "'0' is not a whole number"),
-        (("analyse", "--unit", "session"), "--unit: 'session' is not one of "),
         (("plan", "--matrix", "--seed", "3"), "--matrix: cannot be used with --seed"),
         (("--dry-run", "--json", "-"), "--json: cannot be used with --dry-run, whose plan is a text"),
         (("plan", "--json", "-"), "--json is not an option"),
@@ -372,7 +367,7 @@ def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypat
     assert (options.files, options.out) == ((".perfgate/study",), Path(".perfgate/study"))
     assert (options.outputs.json, options.outputs.quiet, options.order) == ("-", True, None)
     # what is refused must be so before anything is measured
-    for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
+    for options_ in (("--json", "-", "--html", "-"), ("--html", ".")):
         assert run("study", *options_)[0] == 2
     assert len(calls) == 1
 

@@ -237,7 +237,7 @@ def test_on_an_unfit_host(project: Project, host: list[Check]) -> None:
 
 
 def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
-    done = project.perfgate("calibrate", "--builds", "6", "--quiet", "--set", "plan.iterations=4")
+    done = project.perfgate("calibrate", "--set", "plan.builds=6", "--quiet", "--set", "plan.iterations=4")
     assert done.returncode == 0, done.stderr
     plans = tried(project)["plans"]
     assert plans["basis"] == "memory"

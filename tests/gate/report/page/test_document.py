@@ -2,7 +2,6 @@ import base64
 import gzip
 import re
 import shlex
-import xml.etree.ElementTree as ET
 from typing import Any
 
 import msgspec
@@ -14,7 +13,6 @@ from gate.explain.explain import explain
 from gate.model import Build, Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
 from gate.model.profile import Frame
-from gate.plots.changes import flame_graph
 from gate.report import terminal
 from gate.report.markdown import comment
 from gate.report.measurements import Attachment, Material
@@ -308,27 +306,3 @@ def test_no_name_becomes_markup() -> None:
     for render in (html.render, comment.render, comment.summary, terminal.render):
         text = render(report)
         assert not any(evil in text for evil in ("<script>alert", "\x1b[31m", "\u202e"))
-    picture = flame_graph(report.explanations[0], "parse", "why-1")
-    assert picture is not None and "<script" not in picture.svg
-    ET.fromstring(picture.svg)
-
-
-def test_the_tree_is_one_svg_whose_boxes_say_their_costs() -> None:
-    found, unpictured = examples.explained().explanations
-    assert flame_graph(unpictured, "parse", "why-2") is None
-    picture = flame_graph(found, "parse", "why-1")
-    assert picture is not None
-    root = ET.fromstring(picture.svg)
-    space = "{http://www.w3.org/2000/svg}"
-    boxes = [group for group in root.iter(f"{space}g") if group.get("tabindex") == "0"]
-    assert len(boxes) == len(found.flame)
-    titles = [box.findtext(f"{space}title", "") for box in boxes]
-    assert any(
-        title.startswith("find_key (src/keys.c): 10 M instructions → 23 M instructions (+130%)") for title in titles
-    )
-    # what is called lies below and within what calls it
-    rects = [box.find(f"{space}rect") for box in boxes]
-    places = [(float(r.get("x", 0)), float(r.get("width", 0)), float(r.get("y", 0))) for r in rects if r is not None]
-    assert all(x >= 0 and x + width <= 1000.3 for x, width, _ in places)
-    first = min(y for _, _, y in places)
-    assert places[0] == (0, 1000, first)

@@ -81,7 +81,7 @@ def test_values_at_the_bounds(size: float | None, sizes: tuple[int, ...]) -> Non
         found = [
             mains,
             linear_model(units, of, 2, 0.95),
-            diagnostics(units, of, 2, "execution", 0.95),
+            diagnostics(units, of, 2, 0.95),
             quantile_effects(units, of, (0.1, 0.5, 0.9), cluster="build", iid=True),
             one_ways(units, of, 0.95),
             percents(units, of, "lower", 0.95, unit="s"),

@@ -7,7 +7,7 @@ import pytest
 
 from gate.commands.study.observations import Observed, Wanted, observations
 from gate.model import UserError
-from gate.model.study import AnalysisUnit, Factor, Scale
+from gate.model.study import Factor, Scale
 from tests.gate.commands.study.analysis import designs
 from tests.support.lines import execution
 
@@ -15,12 +15,11 @@ from tests.support.lines import execution
 def observed(
     lines: list[dict[str, Any]],
     *,
-    unit: AnalysisUnit = "execution",
     scale: Scale = "value",
     declared: tuple[Factor, ...] = (),
     order: dict[str, tuple[str, ...]] | None = None,
 ) -> Observed:
-    wanted = Wanted(analysis_unit=unit, scale=scale, declared=declared, order=order or {})
+    wanted = Wanted(scale=scale, declared=declared, order=order or {})
     return observations(designs.records(lines), "time", wanted)
 
 
@@ -52,18 +51,6 @@ def test_a_design_and_the_user_say_the_order_and_numbers_are_one_setting() -> No
     assert observed(lines).units["y"].tolist() == pytest.approx([0.0505] * 2)
     logs = observed(lines, scale="log")
     assert logs.units["y"].tolist() == pytest.approx([np.log([1e-3, 0.1]).mean()] * 2)
-
-
-def test_builds_as_units_count_executions_alike() -> None:
-    lines = [
-        execution("head", values, build=0, execution=number, factors={"a": 1}, order=number)
-        for number, values in enumerate(([1.0], [3.0, 5.0, 7.0]))
-    ]
-    lines += [execution("head", [9.0], build=0, factors={"a": 2}, order=2)]
-    found = observed(lines, unit="build")
-    assert found.units["y"].tolist() == [3.0, 9.0]  # (1 + 5)/2, not (1+3+5+7)/4
-    assert found.units["count"].tolist() == [4, 1]
-    assert observed(lines, unit="iteration").units["y"].tolist() == [1, 3, 5, 7, 9]
 
 
 def test_side_is_a_factor_where_both_were_measured_and_builds_are_told_apart() -> None:

@@ -126,16 +126,16 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
         for k, f in enumerate(factors)
     ]  # fmt: skip
     made = Response(
-        benchmark="latt", metric="latency", unit="s", better="lower", scale="value", analysis_unit="execution",
+        benchmark="latt", metric="latency", unit="s", better="lower", scale="value",
         factors=list(factors),
         treatments=[
             Treatment(settings=s, sessions=1, builds=5, executions=20, values=400, mean=means[repr(s)], sd=None,
                       quantiles={})
             for s in every
         ],
-        lacking=[], balanced=True, other_scale=None,
+        lacking=[], balanced=True, other_scale="",
         linear=LinearModel(
-            formula="", observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
+            observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
         ),
         diagnostics=None, claims=[], quantiles=None, ranks=[], means=[],

@@ -11,7 +11,7 @@ import pytest
 
 from gate.commands.study.plots.distributions import boxes, histogram, spreads, violins
 from gate.commands.study.plots.effects import MOST_CONTRASTS, half_normal, pareto, quantile_effects
-from gate.commands.study.plots.in_time import Boot, boots, residuals, series
+from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
@@ -56,7 +56,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     rng = np.random.default_rng(4)
     for number, (factor, count) in enumerate(((response.factors[0], 24), (None, 70))):
         found = [
-            Boot(factor.settings[k % len(factor.settings)] if factor else None, 0.02 + 0.001 * rng.gamma(2, 1, 60))
+            (factor.settings[k % len(factor.settings)] if factor else None, 0.02 + 0.001 * rng.gamma(2, 1, 60))
             for k in range(count)
         ]
         yield f"t{number}", boots(f"t{number}", timed, "session", found, factor, adjusted=factor is None)
