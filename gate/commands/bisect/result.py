@@ -24,9 +24,9 @@ SCHEMA = 1
 Outcome = Literal["culprit", "set", "open", "no-difference", "failed"]
 """culprit: one commit at 95%. set: several at 95% that cannot be told from each other. open: the budget ended before.
 no-difference: the ends do not differ, so that nothing was searched. failed: an end cannot be measured."""
-State = Literal["measured", "same", "unmeasurable", "inert", "untouched", "inferred"]
+State = Literal["measured", "same", "unmeasurable", "inert", "inferred"]
 """measured: its rounds. same: proved to run what good runs. unmeasurable: does not build or run. inert: changes
-documentation only. untouched: changes nothing that bad's build or benchmark reads. inferred: from its neighbours."""
+documentation only. inferred: from its neighbours."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -234,8 +234,8 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
         state = "measured" if seen.ratios else "same"
     elif why:
         state = "unmeasurable"
-    elif search is not None and search.hardly(number):
-        state = "inert" if commit.inert else "untouched"
+    elif search is not None and commit.inert:
+        state = "inert"
     change = None
     if measured is not None and stand is not None:
         change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))

@@ -12,7 +12,7 @@ import pytest
 
 from gate.cli import option_values
 from gate.commands.bisect import words
-from gate.commands.bisect.bisect import FORMATS, Reads, untouched
+from gate.commands.bisect.bisect import FORMATS
 from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
 from gate.commands.bisect.search import RangeCommit
 from gate.model.case import CaseId
@@ -276,26 +276,9 @@ def test_every_outcome_and_several_changes_are_said_and_no_subject_is_taken_for_
     assert "@team" not in shown["markdown"]
 
 
-def test_a_commit_is_untouched_only_if_nothing_of_it_is_read() -> None:
-    def commit(*paths: str, moved: frozenset[str] = frozenset()) -> RangeCommit:
-        return RangeCommit("0" * 40, "A", "2026", "s", paths, moved, 1, 1)
-
-    reads = Reads(frozenset({"src/a.c", "Makefile"}), frozenset({"src"}))
-    commits = [
-        commit("src/a.c"),
-        commit("src/b.c"),
-        commit("src/b.c", moved=frozenset({"src/b.c"})),
-        commit("tests/x.c", moved=frozenset({"tests/x.c"})),
-        commit("docs/x"),
-    ]
-    # bad itself is never among them
-    assert untouched(commits, reads) == frozenset({2, 4})
-    assert untouched(commits, None) is None
-
-
 def test_documentation_is_known_by_name() -> None:
     def inert(*paths: str) -> bool:
-        return RangeCommit("0" * 40, "A", "2026", "s", paths, frozenset(), 0, 0).inert
+        return RangeCommit("0" * 40, "A", "2026", "s", paths, 0, 0).inert
 
     assert inert() and inert("README.md", "docs/x.py") and inert(".github/workflows/ci.yml", "LICENSE")
     for paths in (["CMakeLists.txt"], ["requirements.txt"], ["src/readme.c", "README.md"], ["data.txt"]):
