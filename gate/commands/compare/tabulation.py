@@ -10,14 +10,13 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import estimates, is_one_run, rules_of, walk_of
+from gate.commands.compare.estimate import estimates, is_one_run, rules_of
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.types import Config
-from gate.decide.overall import overall_of, without_case
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
@@ -25,8 +24,8 @@ from gate.evidence.gather import gather
 from gate.evidence.hosts import is_fact
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
-from gate.model import Better, Execution, Failure, Finding, Overall, Report, Run
-from gate.model.case import MEAN, CaseId, canonical
+from gate.model import Better, Execution, Failure, Finding, Report, Run
+from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.model.reasons import SameProgram
 from gate.model.warnings.measured import MeasuredSeparately
@@ -46,7 +45,6 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     group_of: GroupOf
     lines: Lines = {}
     sides: list[Compared] = []
-    means: dict[int, tuple[Sequence[Overall], int | None]] = {}
     chief: set[CaseId] = set()
     findings: list[Finding] = []
     gate: Report | None = None
@@ -147,20 +145,6 @@ def _add(made: _Made, place: int) -> None:
         gate = decide_by(pair.base.inputs, policy_of(base.run, made.rules), made.rules).report
     made.gate = gate or made.gate
     estimated = estimates(found.evidence, policy, made.statistics, gate)
-    # with one build on a side no geometric mean has an interval
-    builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
-    means: list[Overall] = []
-    if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
-        walked, design = walk_of(found.whole, policy, MEAN)
-        whole = without_case(found.whole)
-        means = overall_of(walked.judged, whole, design, lambda case: made.group_of(case.benchmark, case.factors))
-    rounds = pair.rounds
-    if gate is not None:
-        decided = {(o.group, o.metric): o for o in gate.overall}
-        means = [decided.get((each.group, each.metric), each) for each in means]
-        level = next((o for o in means if o.level == "build"), None)
-        rounds = level.units if level is not None and rounds is not None else rounds
-    made.means[place] = means, rounds
     made.sides.append(found)
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
@@ -202,7 +186,7 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
         blocks.append(
             Block(
                 metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
-                rows=[*rows.values(), *means_of([*rows.values()], key, base, made.means, made.group_of)],
+                rows=[*rows.values(), *means_of([*rows.values()], key, base, made.gate, made.group_of)],
             )
         )  # fmt: skip
     return sorted(blocks, key=lambda block: block.recorded)
@@ -294,7 +278,7 @@ def cautions(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
         told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.cautions))]
     if any(side.pair.apart and not side.alike for side in sides):
         told.append(MeasuredSeparately().sentence())
-    if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
+    if any(side.pair.early and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))
 

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -117,24 +116,6 @@ def test_ratio_and_interval_are_those_of_independent_code(tmp_path: Path) -> Non
         wanted = [np.mean(means), np.mean(means) - half, np.mean(means) + half]
         assert [float(row[side + end]) for end in ("", "_low", "_high")] == pytest.approx(wanted, rel=1e-9)
         assert int(row[f"{side}_builds"]) == len(nested)
-
-
-def test_the_geometric_mean_is_that_of_the_ratios_with_the_builds_as_units(two: tuple[str, str]) -> None:
-    *rows, overall = table(*two)
-    assert (overall["row"], overall["benchmark"]) == ("geomean", "all")
-    # over builds: the mean of the logarithms of the build means is a mean of all cases, and Welch's test is on those
-    logs: list[list[float]] = []
-    for number, factor in enumerate((1.0, 1.1)):
-        each = enumerate((0.1 * factor, 0.02, 0.4 * factor))
-        means = [build_means(drawn(100 * number + 10 * k, mean)) for k, mean in each]
-        logs.append(np.log(means).mean(axis=0).tolist())
-    wanted = stats.ttest_ind(logs[1], logs[0], equal_var=False)
-    interval = wanted.confidence_interval(0.95)
-    difference = np.mean(logs[1]) - np.mean(logs[0])
-    assert np.log(ratio_of(overall)) == pytest.approx([difference, interval.low, interval.high], rel=1e-9)
-    # and it is the geometric mean of the rows, but for the curvature of a logarithm over builds
-    ratios = [float(row["ratio"]) for row in rows]
-    assert float(overall["ratio"]) == pytest.approx(math.exp(np.mean(np.log(ratios))), rel=1e-3)
 
 
 def test_a_change_is_shown_exactly_where_the_interval_excludes_1(tmp_path: Path) -> None:
@@ -272,6 +253,8 @@ def test_what_is_said_beside_the_table(tmp_path: Path, monkeypatch: pytest.Monke
     settings = "the two runs are set up differently, and the ratio includes that: [plan] iterations; command of bench\n"
     one, other = ([run_line("x", config=config), *head(k)] for k, config in enumerate(PLANS))
     said(0, one, other, settings)
+    look = {"type": "look", "look": 4, "settled": []}
+    said(0, [run_line("x"), *head(1), look], [run_line("y"), *head(2)], "! measured with early stopping: ")
     counted = [run_line("x", config=CALLGRIND), *COUNTED]
     said(0, counted, [run_line("y", config=CALLGRIND), *COUNTED], "1,234,567 ± 0%  1,234,567 ± 0%  = (exact)\n")
 
@@ -336,48 +319,6 @@ def test_what_is_unlike_is_named_and_the_rest_is_compared(tmp_path: Path) -> Non
     rules = tmp_path / "rules.toml"
     rules.write_text('[[benchmark]]\nname = "turned"\ncommand = "x"\n[benchmark.metric.time]\nbetter = "higher"\n')
     assert "turned" in {row["benchmark"] for row in table(a, b, "--config", str(rules)) if row["change"]}
-
-
-def test_early_stopping_is_told_and_the_geometric_mean_takes_the_rounds_that_all_have(tmp_path: Path) -> None:
-    files = []
-    for number, name in enumerate("ab"):
-        found = [run_line(name)]
-        for k, builds in enumerate((4, 4, 12)):
-            found += head(10 * number + k, builds=builds, benchmark=f"case{k}")
-        looks = [{"type": "look", "look": at, "settled": done} for at, done in ((4, ["case0", "case1"]), (12, []))]
-        files.append(write(tmp_path / name, *found, *looks))
-    out = shown(*files)
-    assert "! measured with early stopping: " in out
-    assert "over the first 4 rounds, which all rows have\n" in out
-    rows = table(*files)
-    assert [row["head_builds"] for row in rows][:3] == ["4", "4", "12"]
-    assert rows[3]["notes"] == "over the first 4 rounds, which all rows have"
-
-
-def test_the_first_look_is_that_of_the_plan(tmp_path: Path) -> None:
-    def told(budget: str, seconds: float | None, **more: Any) -> str:
-        plan = {"builds": {"min": 4, "max": 12}, "budget": budget}
-        config = {"plan": plan, "benchmark": [{"name": "a", "command": "x"}]}
-        looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
-        files = []
-        for number, name in enumerate("xy"):
-            found = [run_line(name, config=config, looks=12, **more)]
-            for session, (k, benchmark) in product(range(more.get("sessions", 1)), enumerate("ab")):
-                seed = 100 * number + 10 * session + k
-                found += head(seed, benchmark=benchmark, session=session, seconds=seconds)
-            files.append(write(tmp_path / name, *found, *looks))
-        return shown(*files)
-
-    for out in (
-        # as `perfgate check` writes them, a line after each round is no look of its own: the looks are those of the plan
-        told("15m", None),
-        # each session looks first by its own cost: of 4 rounds of 20 s, all together would seem to afford 1
-        told("85s", 5.0, sessions=3),
-        # and a shard where its plan says
-        told("41s", 50.0, shard="1/2"),
-    ):
-        assert "over the first 4 rounds, which all rows have\n" in out
-        assert "(no interval)" not in out
 
 
 def test_several_sessions_are_the_units_and_one_alone_has_no_interval(tmp_path: Path) -> None:
