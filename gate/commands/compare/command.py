@@ -18,7 +18,6 @@ from gate.codes import Exit
 if TYPE_CHECKING:
     from gate.units import Share
 
-_WHICH = "side of the run in the %s column (default: head, or the only one it has)"
 _STATISTICS = {"median": "p50"}
 
 
@@ -51,8 +50,6 @@ class Options:
         metavar="EXPR",
     )
     ignore: str | None = option("keys to ignore: they leave names and footnotes", metavar="KEYS")
-    side_a: Literal["base", "head"] | None = option(_WHICH % "first", choices=("base", "head"))
-    side_b: Literal["base", "head"] | None = option(_WHICH % "second", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
     statistics: tuple[str, ...] = option(
         "mean, median, min, max or a quantile (p99), or several with commas (default: that of the rules, or mean)",
@@ -106,7 +103,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         filter=filter_of(options.filter) if options.filter else None, benchmarks=options.rules.benchmarks,
         metrics=options.metrics, level=options.each,
     )  # fmt: skip
-    columns = columns_of(pieces(options.runs, options.wanted), projection, (options.side_a, options.side_b))
+    columns = columns_of(pieces(options.runs, options.wanted), projection)
     base = columns.place(options.base)
     if options.listed:
         out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)

@@ -16,7 +16,7 @@ from scipy import stats
 
 from tests.support import lines, runs
 from tests.support.compared import compare as run
-from tests.support.compared import in_terminal, rows_of, shown
+from tests.support.compared import in_terminal, rows, rows_of, shown
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "compare"
 HOST = {"hostname": "vm", "fingerprint": "f" * 64, "kernel": "6.1", "boot_id": "b1"}
@@ -161,8 +161,6 @@ def test_the_same_measurements_twice_are_said_and_others_are_apart(two: tuple[st
     for other in (two[0], str(copy)):
         out = shown(two[0], other)
         assert TWICE in out and APART not in out
-    # its two sides took turns
-    assert table(two[0], str(copy), "--side-a", "base") == table(two[0])
     # other measurements of the same id, and files without a line, are not the same
     a, b = (write(tmp_path / name, run_line("x", id="one"), *head(k)) for k, name in enumerate("ab"))
     assert APART in shown(a, b) and TWICE not in shown(a, b)
@@ -177,23 +175,15 @@ def test_head_is_taken_where_there_are_both_and_else_the_only_one(two: tuple[str
     assert f"head{two[1]},itshead:friday9f9f9f9f9f,2026-11-2009:00onvm" in out
 
 
-def test_sides_can_be_chosen_and_one_run_alone_is_its_base_against_its_head(two: tuple[str, str]) -> None:
-    def values(side: str, *argv: str) -> list[str]:
-        return [row[side] for row in table(*two, *argv)]
-
-    a, both = ("--side-a", "base"), ("--side-a", "base", "--side-b", "base")
-    assert values("base", *a) == values("base", *both) != values("base")
-    assert values("head", *a) == values("head") != values("head", *both)
-    assert shown(two[1]) == shown(two[1], two[1], *a)
+def test_one_run_is_its_base_against_its_head_and_bases_are_compared_by_a_filter(two: tuple[str, str]) -> None:
+    bases = [row["base"] for file in two for row in table(file) if row["benchmark"] == "parse"]
+    found = rows("--by", "file", "--filter", "side:base name:parse", *two)
+    assert [row["value"] for row in found] == bases
     assert APART in shown(*two) and APART not in shown(two[1])
 
 
-def test_a_side_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    a = write(tmp_path / "a", *head(1))
-    message = f"perfgate: {a}: has no measurements of base, only of head\n"
-    assert run(a, a, "--side-a", "base") == run(a, "--side-a", "base") == (2, "", message)
-    # alone it is one column
-    assert [(row["head_builds"], row["change"]) for row in table(a)] == [("5", "")]
+def test_a_run_of_one_side_is_one_column(tmp_path: Path) -> None:
+    assert [(row["head_builds"], row["change"]) for row in table(write(tmp_path / "a", *head(1)))] == [("5", "")]
 
 
 def test_standard_input_is_one_of_the_two(two: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
