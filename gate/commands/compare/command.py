@@ -6,17 +6,13 @@ import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import Literal, TextIO
 
-from gate.cli import option_values
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules, result_formats
-from gate.cli.options import argument, group, option, repeated, switch
+from gate.cli.options import argument, group, option, repeated
 from gate.codes import Exit
-
-if TYPE_CHECKING:
-    from gate.units import Share
 
 _STATISTICS = {"median": "p50"}
 
@@ -56,12 +52,7 @@ class Options:
         flag="--statistic", metavar="NAME", parse=_statistics, default=(),
     )  # fmt: skip
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
-    group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")
-    sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
-    min_change: Share | None = option(
-        "hide rows that changed less, such as 2%%", metavar="SHARE", parse=option_values.share
-    )
-    listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
+    sort: str = option("order of rows (default: file)", choices=("file", "change"), default="file")
     each: Literal["build", "execution", "session"] = option(
         "what each result file of a label counts as (default: build)",
         choices=("build", "execution", "session"),
@@ -89,7 +80,6 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.commands.compare.columns import columns_of
     from gate.commands.compare.keys import filter_of, keys_of
     from gate.commands.compare.projection import Projection, pieces
-    from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import tabulated
     from gate.document.terminal import screen
     from gate.evidence.foreign import is_plain, labelled
@@ -105,11 +95,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     )  # fmt: skip
     columns = columns_of(pieces(options.runs, options.wanted), projection)
     base = columns.place(options.base)
-    if options.listed:
-        out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)
-        return Exit.PASS
-    table = tabulated(columns, base, options.rules, options.statistics, keys_of(options.group))
-    table = sorted_rows(hidden_below(table, options.min_change), options.sort)
+    table = tabulated(columns, base, options.rules, options.statistics, by_change=options.sort == "change")
 
     def written(form: str) -> str:
         return str(import_module(f"gate.commands.compare.formats.{form}").render(table, screen(out)))

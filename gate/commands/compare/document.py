@@ -10,7 +10,7 @@ import msgspec
 from gate.commands.compare.table import ALL, Block, Cell, Change, Column, Row, Shown, Table
 from gate.document import document as doc
 from gate.model.case import pairs
-from gate.units import agree, format_number, format_share, plural, shown_unit, whole_of
+from gate.units import format_number, format_share, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.writing import amounts
 from gate.writing.amounts import known
@@ -29,9 +29,6 @@ _MARKS = {"not shown": "~ ", "same": "= "}
 def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
     """Write a comparison; pictures: with one of the intervals of each block."""
     titles, reading = [visible(column.title) for column in table.columns], legend(table)
-    hidden = (
-        f"{plural(table.hidden, 'row')} changed less than --min-change and {agree(table.hidden, 'is', 'are')} hidden"
-    )
     sections: list[list[doc.Part]] = [
         [
             doc.Facts([(title, source(column)) for title, column in zip(titles, table.columns, strict=True)]),
@@ -44,7 +41,7 @@ def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
         sections.append([_block(block, table, reading, f"block-{number}" if pictures else "")])
     sections += [
         [doc.Footnotes()],
-        [doc.Items([*([hidden] if table.hidden else []), *table.rest], "rest")],
+        [doc.Items(table.rest, "rest")],
         [doc.Items(table.warnings, "warning")],
     ]
     others = titles[1] if len(titles) == 2 else f"{len(titles) - 1} others"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -193,20 +193,17 @@ def _with_interval(each: Estimate) -> Change:
 
 # --- geometric means --------------------------------------------------------------------------------------------------
 
-GroupOf = Callable[[str, Mapping[str, Any]], str | None]
-"""Of a benchmark and its settings the group."""
 
-
-def means_of(rows: Sequence[Row], key: RowKey, base: int, gate: Report | None, group_of: GroupOf) -> list[Row]:
+def means_of(rows: Sequence[Row], key: RowKey, base: int, gate: Report | None) -> list[Row]:
     """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts.
 
     key: of one of the rows. gate: what decides the one run that is shown, whose overall changes have an interval.
     """
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        group = group_of(row.benchmark, row.factors)
-        if group is not None:
-            groups.setdefault(group, []).append(row)
+        suite, slash, _ = row.benchmark.partition("/")
+        if slash:
+            groups.setdefault(suite, []).append(row)
     # a group of all rows says nothing that the mean over all does not
     parts = {name: own for name, own in groups.items() if 1 < len(own) < len(rows)}
     parts |= {ALL: [*rows]} if len(rows) > 1 else {}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
 from gate.commands.compare.estimate import estimates, is_one_run, rules_of
-from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.projection import Projection
-from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
-from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
+from gate.commands.compare.rows import Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
+from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, change_of, natural
 from gate.config.types import Config
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
@@ -42,7 +41,6 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     base: int
     rules: RulesOptions
     statistics: Sequence[str]
-    group_of: GroupOf
     lines: Lines = {}
     sides: list[Compared] = []
     chief: set[CaseId] = set()
@@ -50,12 +48,10 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     gate: Report | None = None
 
 
-def tabulated(
-    columns: Columns, base: int, rules: RulesOptions, statistics: Sequence[str], group: Sequence[Key]
-) -> Table:
+def tabulated(columns: Columns, base: int, rules: RulesOptions, statistics: Sequence[str], *, by_change: bool) -> Table:
     """Compare every column with the base.
 
-    statistics: of all metrics; (): what the rules name. group: keys of the geometric means; (): suites.
+    statistics: of all metrics; (): what the rules name. by_change: with the largest changes of each block first.
 
     Raises:
         UserError: rules that cannot be read, or files that contradict each other.
@@ -65,8 +61,7 @@ def tabulated(
         found = [msgspec.structs.replace(own, records=with_figures(own.records, figures)) for own in columns.found]
         columns = msgspec.structs.replace(columns, found=found)
     chosen = columns.found
-    group_of = _grouping(group, chosen)
-    made = _Made(columns=columns, base=base, rules=rules, statistics=statistics, group_of=group_of)
+    made = _Made(columns=columns, base=base, rules=rules, statistics=statistics)
     for place in range(len(chosen)):
         if place != base:
             _add(made, place)
@@ -98,7 +93,7 @@ def tabulated(
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
-        blocks=_blocks(made, chosen, base),
+        blocks=_blocks(made, chosen, base, by_change=by_change),
         identical=identical,
         told=[
             *columns.told,
@@ -114,22 +109,6 @@ def tabulated(
         alone=made.gate is not None,
     )
     return msgspec.structs.replace(table, nothing=nothing(table, made.sides))
-
-
-def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
-    labels: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for record in (record for own in chosen for record in own.values) if keys else ():
-        labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
-    require_known(keys, [Item(benchmark, own) for (benchmark, _), own in labels.items()], "--group")
-
-    def group_of(benchmark: str, factors: Mapping[str, Any]) -> str | None:
-        if not keys:
-            first, slash, _ = benchmark.partition("/")
-            return first if slash else None
-        item = Item(benchmark, {**labels.get((benchmark, canonical(factors)), {}), **factors})
-        return " ".join(value for key in keys if (value := key.value(item)) is not None) or None
-
-    return group_of
 
 
 def _add(made: _Made, place: int) -> None:
@@ -172,7 +151,7 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
     made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[0])))
 
 
-def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
+def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, *, by_change: bool) -> list[Block]:
     """Arrange all rows by metric, statistic, unit and direction; what a gate would decide comes first."""
     found: dict[tuple[str, str, str, Better | None], dict[RowKey, Row]] = {}
     for key, row in made.lines.items():
@@ -183,13 +162,19 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
     for rows in found.values():
         key = next(iter(rows))
         decided = not all_ours or any(CaseId(own.benchmark, key.metric) in made.chief for own in rows)
+        every = sorted(rows.values(), key=_by_change) if by_change else [*rows.values()]
         blocks.append(
             Block(
                 metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
-                rows=[*rows.values(), *means_of([*rows.values()], key, base, made.gate, made.group_of)],
+                rows=[*every, *means_of(every, key, base, made.gate)],
             )
         )  # fmt: skip
     return sorted(blocks, key=lambda block: block.recorded)
+
+
+def _by_change(row: Row) -> tuple[int, float]:
+    size = change_of(row)
+    return (0, -size) if math.isfinite(size) else (1, 0.0)
 
 
 def _column(own: Chosen, place: int, made: _Made) -> Column:

@@ -30,6 +30,6 @@ def render(table: Table, _: Screen) -> str:
     found = {
         "schema": SCHEMA, "base": titles[table.base], "columns": table.columns, "rows": rows,
         "identical": [row.benchmark for row in table.identical], "told": table.told, "cautions": table.cautions,
-        "left_out": table.rest, "hidden": table.hidden, "nothing": table.nothing or None, "warnings": table.warnings,
+        "left_out": table.rest, "nothing": table.nothing or None, "warnings": table.warnings,
     }  # fmt: skip
     return text_of(found)

@@ -22,7 +22,7 @@ def unbroken(text: str) -> str:
 
 
 def titles(*argv: str) -> list[str]:
-    return [line.split()[0] for line in shown(*argv, "--list").splitlines()]
+    return [column["title"] for column in json.loads(shown(*argv, "--format", "json"))["columns"]]
 
 
 def cells(*argv: str) -> dict[tuple[str, str], float]:
@@ -136,7 +136,9 @@ def test_keys_make_columns_and_rows(tmp_path: Path) -> None:
 
     by_format = {(f"BenchmarkEncode/n={n}", f): n * k * 1e-9 for k, f in ((1, "json"), (2, "gob")) for n in (10, 20)}
     assert cells(file, "--by", "/format") == pytest.approx(by_format)
-    assert titles(file, other, "--by", "goos,/format") == ["linux", "linux", "darwin", "darwin"]
+    assert titles(file, other, "--by", "goos,/format") == [
+        f"{os} {f}" for os in ("linux", "darwin") for f in ("json", "gob")
+    ]
     both = {(f"format={f}", n) for f in ("json", "gob") for n in ("10", "20")}
     assert keys("--by", "/n", "--rows", "/format") == both
     # as critcmp's --group: what the expression matches makes the column, the rest the row
@@ -144,7 +146,6 @@ def test_keys_make_columns_and_rows(tmp_path: Path) -> None:
     assert keys("--by", "benchmark~format=(\\w+)", "--filter", "/n:10") == of_10
     none = "no value has this key; there are benchmark, name, file, label, side, metric, unit, /format, /n"
     assert refused(file, "--by", "goarch").startswith(f"--by goarch: {none}")
-    assert refused(file, "--group", "nope").startswith("--group nope: no value has this key")
     assert refused(file, "--filter", "goos:plan9") == "--filter goos:plan9: matches none of the values\n"
     assert "goarch" in refused(file, "--filter", "goarch:arm64")
     assert keys("--filter", "goos:linux .unit:sec/op") == {(f"Benchmark{name}", "a") for name in names}
@@ -176,11 +177,7 @@ def test_rows_are_in_the_order_of_the_file_or_as_asked(tmp_path: Path) -> None:
         return " ".join(found).replace("Benchmark", "")
 
     assert order() == "C A10 A9 D"
-    assert order("--sort", "name") == "A9 A10 C D"
-    assert order("--sort", "value") == "D C A9 A10"
     assert order("--sort", "change") == "A9 C A10 D"
-    assert order("--min-change", "5%") == "C A9 D"
-    assert "1 row changed less than --min-change and is hidden\n" in shown(a, b, "--min-change", "5%")
 
 
 def test_statistics_are_those_that_are_asked_for(tmp_path: Path) -> None:
