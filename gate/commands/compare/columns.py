@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from gate.commands.compare.keys import Key, ordered
+from gate.commands.compare.keys import ordered
 from gate.commands.compare.projection import Piece, Projection, measurings, projected, renumbered
 from gate.evidence.foreign import Level
 from gate.evidence.records import Inputs, Located
@@ -89,13 +89,13 @@ def columns_of(pieces: Sequence[Piece], projection: Projection) -> Columns:
         # what failed has no keys
         projection = Projection(level=projection.level)
     both = len(pieces) == 1 and pieces[0].ours
-    if both and [key.name for key in projection.by] in ([], ["side"]):
+    if both and projection.by in ((), ("side",)):
         return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()))
     told: list[str] = []
     if not projection.by and len(pieces) == 1 and len(labels := measurings(pieces[0])) > 1:
         # of one file each measuring, of commits the last few
         name, kept = pieces[0].column, labels[-LAST:] if pieces[0].column == "commit" else labels
-        projection = msgspec.structs.replace(projection, by=(Key(name, name, wanted=tuple(kept)),))
+        projection = msgspec.structs.replace(projection, by=(name,), newest=tuple(kept))
         if len(kept) < len(labels):
             last = f"the last {len(kept)} of {len(labels)} commits in {pieces[0].name}"
             told.append(f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some")
@@ -138,7 +138,7 @@ def _newest(piece: Piece) -> list[str]:
 
 def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str]) -> Columns:
     both = [piece for piece in pieces if piece.ours and len(_sides(piece.inputs.records)) > 1]
-    named = {key.name for key in (*projection.by, *(projection.filter.keys if projection.filter else ()))}
+    named = {*projection.by, *(projection.filter.keys if projection.filter else ())}
     told = [*told, *(line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece))]
     if both and "side" not in named:
         # what base and head have in common is no column of both
@@ -149,11 +149,11 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str
         told.append(f"only head of {listed(_names(both))} is shown; `--by side,...` shows base, too")
     parts = projected(pieces, projection)
     found = []
-    for value in ordered(list(dict.fromkeys(value for part in parts for value in part)), projection.by):
+    every = dict.fromkeys(value for part in parts for value in part)
+    for value in ordered([value for value in every if not projection.newest or value[0] in projection.newest]):
         own = [(piece, part[value]) for piece, part in zip(pieces, parts, strict=True) if value in part]
         title = " ".join(
-            _short(each) if each is not None else f"no {key.name}"
-            for each, key in zip(value, projection.by, strict=True)
+            _short(each) if each is not None else f"no {key}" for each, key in zip(value, projection.by, strict=True)
         )
         found.append(_column(title, own, None, projection.level))
     return Columns(found, told, projection)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -14,7 +13,8 @@ from gate.writing.plain import visible
 
 Value = tuple[str | None, ...]
 """Of each key of --by what a value says."""
-_FULL = ("benchmark", "fullname", ".fullname")
+FULL = ("benchmark", "fullname", ".fullname")
+"""How the whole name is called."""
 _SHORT = ("name", ".name")
 FIXED = ("benchmark", "name", "file", "label", "side", "metric", "unit")
 """Keys that every value has."""
@@ -24,10 +24,6 @@ _ALIASES = {
 """What benchstat calls a metric."""
 _PROCS = re.compile(r"-(\d+)$")
 _MOST_NAMED = 30
-_ONE = re.compile(
-    r"\s*(?P<name>[^,@~\s]+)\s*(?:@(?:\((?P<values>[^()]*)\)|(?P<order>first|alpha|num)))?\s*(?P<end>,|~|$)"
-)
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -43,92 +39,35 @@ class Item(msgspec.Struct, frozen=True):
     unit: str = ""
 
 
-class Key(msgspec.Struct, frozen=True):
-    """A key as the user wrote it: "goos", "/format", ".name", or "benchmark~REGEXP" for a part of one."""
-
-    text: str
-    name: str
-    pattern: re.Pattern[str] | None = None
-    order: str = "first"
-    """Of its values as columns: as they come ("first"), by their text ("alpha") or by their number ("num")."""
-    wanted: tuple[str, ...] = ()
-    """Those that are columns, in this order; (): all."""
-
-    @property
-    def of_name(self) -> bool:
-        """Return whether it is a part of the benchmark's name, or all of it."""
-        return self.name in (*_FULL, *_SHORT) or self.name.startswith("/")
-
-    def values(self, item: Item) -> tuple[str, ...]:
-        """Give what an item says of it, the usual word first; () where it says nothing."""
-        found = _values(self.name, item)
-        if self.pattern is None:
-            return found
-        matches = (match for each in found if (match := self.pattern.search(each)))
-        # what its groups match, or all that it does where it has no group
-        return tuple(" ".join(g for g in m.groups() if g is not None) if m.re.groups else m[0] for m in matches)
-
-    def value(self, item: Item) -> str | None:
-        """Give what an item says of it in one word; None: nothing."""
-        return next(iter(self.values(item)), None)
+def keys_of(text: str | None) -> tuple[str, ...]:
+    """Read keys with commas between them: "goos", "/format". Raises UserError: an empty one."""
+    keys = tuple(key.strip() for key in text.split(",")) if text else ()
+    if "" in keys:
+        raise UserError(f"{text}: an empty key: write KEY,KEY")
+    return keys
 
 
-def key_of(text: str) -> Key:
-    """Read one key. Raises UserError: a regular expression that is none."""
-    name, tilde, pattern = text.partition("~")
-    if not tilde:
-        return Key(text, text)
-    try:
-        return Key(text, name, re.compile(pattern))
-    except re.error as error:
-        raise UserError(f"{text}: not a regular expression: {error}") from None
+def is_of_name(key: str) -> bool:
+    """Return whether a key is a part of the benchmark's name, or all of it."""
+    return key in (*FULL, *_SHORT) or key.startswith("/")
 
 
-def keys_of(text: str | None) -> tuple[Key, ...]:
-    """Read keys with commas between them: "goos", "/format@(gob json)", "n@num"; a regular expression is the last one.
-
-    Raises:
-        UserError: a regular expression that is none, an empty key, or an order that is none.
-    """
-    found: list[Key] = []
-    at, end = 0, len(text or "")
-    while text and (at < end or text.endswith(",")):
-        match = _ONE.match(text, at)
-        if match is None:
-            raise UserError(f"{text}: an empty key, or an order that is none: write KEY,KEY or KEY@(VALUE VALUE)")
-        if match["end"] == "~":
-            return (*found, key_of(text[match.start("name") :]))
-        order, values = match["order"] or "first", match["values"]
-        found.append(Key(match[0].strip(" ,"), match["name"], None, order, tuple((values or "").split())))
-        at = match.end()
-        if match["end"] != ",":
-            break
-    return tuple(found)
+def value_of(key: str, item: Item) -> str | None:
+    """Give what an item says of a key in one word, the usual one; None: nothing."""
+    return next(iter(_values(key, item)), None)
 
 
-def ordered(values: Sequence[Value], keys: Sequence[Key]) -> list[Value]:
-    """Put the values of some keys in the order that these ask for, without those that they do not want."""
-    kept = [each for each in values if all(not k.wanted or v in k.wanted for v, k in zip(each, keys, strict=True))]
-    first = [list(dict.fromkeys(own)) for own in zip(*kept, strict=True)]
-
-    def place(value: str | None, key: Key, come: Sequence[str | None]) -> tuple[float, str]:
-        if key.wanted:
-            return key.wanted.index(value or ""), ""
-        number = _NUMBER.search(value or "") if key.order == "num" else None
-        if key.order == "first":
-            return come.index(value), ""
-        return (float(number[0]) if number else math.inf if key.order == "num" else 0.0), value or ""
-
-    return sorted(kept, key=lambda each: [place(*own) for own in zip(each, keys, first, strict=True)])
+def ordered(values: Sequence[Value]) -> list[Value]:
+    """Put columns in the order in which the values of their first key come, then of their second."""
+    first = [list(dict.fromkeys(own)) for own in zip(*values, strict=True)]
+    return sorted(values, key=lambda each: [come.index(value) for value, come in zip(each, first, strict=True)])
 
 
-def require_known(keys: Sequence[Key], items: Sequence[Item], option: str) -> None:
+def require_known(keys: Sequence[str], items: Sequence[Item], option: str) -> None:
     """Refuse a key of which no value says anything. Raises UserError: it names the keys that there are."""
     for key in keys:
-        if not any(_values(key.name, item) for item in items):
-            raise UserError(f"{option} {visible(key.text)}: no value has this key; there are {', '.join(known(items))}")
-        if key.pattern is not None and not any(key.values(item) for item in items):
-            raise UserError(f"{option} {visible(key.text)}: the expression matches no {key.name}")
+        if not any(_values(key, item) for item in items):
+            raise UserError(f"{option} {visible(key)}: no value has this key; there are {', '.join(known(items))}")
 
 
 def known(items: Sequence[Item]) -> list[str]:
@@ -139,9 +78,9 @@ def known(items: Sequence[Item]) -> list[str]:
     return found if len(found) <= _MOST_NAMED else [*found[:_MOST_NAMED], "..."]
 
 
-def without(benchmark: str, keys: Iterable[Key]) -> str:
+def without(benchmark: str, keys: Iterable[str]) -> str:
     """Take the parts of a name away that are columns, or are to be ignored: "/format=gob", "/gomaxprocs"."""
-    names = {key.name[1:] for key in keys if key.name.startswith("/")}
+    names = {key[1:] for key in keys if key.startswith("/")}
     if not names:
         return benchmark
     # the number of processors belongs to the whole name, not to its last part
@@ -154,8 +93,8 @@ def without(benchmark: str, keys: Iterable[Key]) -> str:
 
 
 def _values(name: str, item: Item) -> tuple[str, ...]:
-    if name in _FULL or name in _SHORT:
-        called = item.benchmark if name in _FULL else _PROCS.sub("", item.benchmark.partition("/")[0])
+    if name in FULL or name in _SHORT:
+        called = item.benchmark if name in FULL else _PROCS.sub("", item.benchmark.partition("/")[0])
         # benchstat names Go's benchmarks without the word
         return tuple(dict.fromkeys((called, called.removeprefix("Benchmark"))))
     if name in ("unit", ".unit"):
@@ -197,7 +136,7 @@ class Filter(msgspec.Struct, frozen=True):
     """An expression, and the keys that it names."""
 
     text: str
-    keys: tuple[Key, ...]
+    keys: tuple[str, ...]
     test: Test
     """Whether an item is wanted."""
 
@@ -221,7 +160,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.keys: list[Key] = []
+        self.keys: list[str] = []
 
     def either(self) -> Test:
         tests = [self.all_of()]
@@ -246,8 +185,7 @@ class _Reader:
             inner = self.either()
             self.need(r"\)", '")"')
             return inner
-        name = _word(self.need(_KEY, "a key"))
-        key = key_of(name)
+        key = _word(self.need(_KEY, "a key"))
         self.need(":", '":" after the key')
         self.keys.append(key)
         several = self.take(r"\(")
@@ -255,10 +193,10 @@ class _Reader:
         while several and not self.take(r"\)"):
             if not self.take(_OR):
                 self.need(_VALUE, '"OR" or ")"')
-                raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {name}:(A OR B)')
+                raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {key}:(A OR B)')
             tests.append(self.value())
         # what nobody says is the empty word
-        return lambda item: any(test(value) for value in key.values(item) or ("",) for test in tests)
+        return lambda item: any(test(value) for value in _values(key, item) or ("",) for test in tests)
 
     def value(self) -> Callable[[str], bool]:
         match = self.need(_VALUE, "a value")

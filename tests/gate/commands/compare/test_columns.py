@@ -141,9 +141,6 @@ def test_keys_make_columns_and_rows(tmp_path: Path) -> None:
     ]
     both = {(f"format={f}", n) for f in ("json", "gob") for n in ("10", "20")}
     assert keys("--by", "/n", "--rows", "/format") == both
-    # as critcmp's --group: what the expression matches makes the column, the rest the row
-    of_10 = {("BenchmarkEncode/format=/n=10", "json"), ("BenchmarkEncode/format=/n=10", "gob")}
-    assert keys("--by", "benchmark~format=(\\w+)", "--filter", "/n:10") == of_10
     none = "no value has this key; there are benchmark, name, file, label, side, metric, unit, /format, /n"
     assert refused(file, "--by", "goarch").startswith(f"--by goarch: {none}")
     assert refused(file, "--filter", "goos:plan9") == "--filter goos:plan9: matches none of the values\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.commands.compare.keys import Item, filter_of, key_of, keys_of, known, ordered, require_known, without
+from gate.commands.compare.keys import Item, filter_of, keys_of, known, ordered, require_known, value_of, without
 from gate.model import UserError
 
 ITEM = Item(
@@ -18,7 +18,7 @@ ITEM = Item(
 
 def test_a_key_gives_what_a_value_says() -> None:
     whole = "BenchmarkEncode/format=json/512-8"
-    assert {key: key_of(key).value(ITEM) for key in ("goos", "n", "file", "label", "side", "metric", ".unit")} == {
+    assert {key: value_of(key, ITEM) for key in ("goos", "n", "file", "label", "side", "metric", ".unit")} == {
         "goos": "linux",
         "n": "10",
         "file": "old.txt",
@@ -27,28 +27,20 @@ def test_a_key_gives_what_a_value_says() -> None:
         "metric": "time",
         ".unit": "s",
     }
-    of_name = {"benchmark": whole, ".fullname": whole, ".name": "BenchmarkEncode", "benchmark~format=(\\w+)": "json"}
+    of_name = {"benchmark": whole, ".fullname": whole, ".name": "BenchmarkEncode"}
     of_name |= {"/format": "json", "/2": "512-8", "/gomaxprocs": "8"}
-    assert {key: key_of(key).value(ITEM) for key in of_name} == of_name
-    assert [key_of(key).value(ITEM) for key in ("benchmark~nothing", "goarch", "/size")] == [None] * 3
+    assert {key: value_of(key, ITEM) for key in of_name} == of_name
+    assert [value_of(key, ITEM) for key in ("goarch", "/size")] == [None] * 2
 
 
-def test_keys_stand_with_commas_between_them_and_an_expression_last() -> None:
-    assert [key.text for key in keys_of("goos, /format,benchmark~a{1,2}")] == ["goos", "/format", "benchmark~a{1,2}"]
+def test_keys_stand_with_commas_between_them_and_columns_come_in_the_order_of_their_values() -> None:
+    assert keys_of("goos, /format") == ("goos", "/format")
     assert keys_of(None) == ()
-    with pytest.raises(UserError, match="not a regular expression"):
-        keys_of("benchmark~(")
-    for wrong in ("goos,,pkg", ",x", "x@", "x@size", "x@(a"):
-        with pytest.raises(UserError, match="an empty key, or an order that is none"):
+    for wrong in ("goos,,pkg", ",x"):
+        with pytest.raises(UserError, match="an empty key"):
             keys_of(wrong)
-
-
-def test_columns_are_in_the_order_that_a_key_asks_for() -> None:
-    values = [("b", "10"), ("a", "9"), ("a", "100"), ("c", "9")]
-    assert ordered(values, keys_of("x,y")) == [("b", "10"), ("a", "9"), ("a", "100"), ("c", "9")]
-    assert ordered(values, keys_of("x@alpha, y@num")) == [("a", "9"), ("a", "100"), ("b", "10"), ("c", "9")]
-    # what is not named is no column
-    assert ordered(values, keys_of("x@(c a),y@first")) == [("c", "9"), ("a", "9"), ("a", "100")]
+    values = [("b", "10"), ("a", "9"), ("a", "10"), ("b", "9")]
+    assert ordered(values) == [("b", "10"), ("b", "9"), ("a", "10"), ("a", "9")]
 
 
 def test_parts_of_names_that_are_columns_leave_the_row() -> None:
@@ -64,8 +56,6 @@ def test_an_unknown_key_names_those_that_there_are() -> None:
         UserError, match=r"--by goarch: no value has this key; there are benchmark, name, .*, /format, .*, goos"
     ):
         require_known(keys_of("goarch"), [ITEM], "--by")
-    with pytest.raises(UserError, match="--rows benchmark~zzz: the expression matches no benchmark"):
-        require_known(keys_of("benchmark~zzz"), [ITEM], "--rows")
     assert len(known([Item("b", {f"k{n:02}": 1 for n in range(90)})])) == 31
 
 
