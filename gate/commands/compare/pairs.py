@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import msgspec
@@ -21,7 +21,7 @@ from gate.evidence.runs import apart, missing_parts, parts_of
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
-from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues, SetUpDifferently
+from gate.model.warnings.measured import NotComparable, SameValues
 from gate.units import to_base
 
 
@@ -76,40 +76,6 @@ def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> Not
     if len({*ways["base"], *ways["head"]}) > 1 and better_of(config, key.benchmark, key.metric) is None:
         return NotComparable(key.metric, "direction", ways["base"], ways["head"], ())
     return None
-
-
-_TABLES = {
-    "plan": ("executions", "iterations"),
-    "build": ("setup", "command", "perturb", "overlay", "share"),
-    "env": ("pass", "set"),
-}
-_BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus", "priority")
-
-
-def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDifferently]:
-    """Name the settings in which two runs differ; what only one of them records is not spoken of."""
-    one, other = ((run.config if run else None) or {} for run in (base, head))
-    settings = tuple(
-        f"[{table}] {key}"
-        for table, names in _TABLES.items()
-        for key in _differing(one.get(table), other.get(table), names)
-    )
-    first, second = (
-        {str(t.get("name")): t for t in config.get("benchmark") or () if isinstance(t, Mapping)}
-        for config in (one, other)
-    )
-    found: dict[str, list[str]] = {}
-    for name, table in first.items():
-        for key in _differing(table, second.get(name), _BENCHMARK):
-            found.setdefault(key, []).append(name)
-    keys = tuple(DifferingKey(key, tuple(names)) for key, names in found.items())
-    return [SetUpDifferently(settings, keys)] if settings or keys else []
-
-
-def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
-    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
-        return []
-    return [key for key in keys if key in one and key in other and one[key] != other[key]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,7 +168,6 @@ def compared(
         if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
         and failure != one_measurement()
     ]
-    differing = setting_differences(pair.base.run, pair.head.run)
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit),
@@ -211,7 +176,7 @@ def compared(
         failures=failures,
         new=[],
         looks=[],
-        warnings=[*differing, *_warnings(pair), *build_warnings(gathered.builds, None)],
+        warnings=[*_warnings(pair), *build_warnings(gathered.builds, None)],
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures

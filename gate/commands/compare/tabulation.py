@@ -20,7 +20,6 @@ from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
 from gate.evidence.gather import gather
-from gate.evidence.hosts import is_fact
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
 from gate.model import Better, Execution, Failure, Finding, Report, Run
@@ -79,9 +78,6 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, statistics: Sequ
             add_alone(made.lines, estimates(evidence, policy, statistics), place, len(chosen))
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, statistics)
     _order(made, chosen, base, policy.config)
-    everywhere, mixed = varied(chosen, columns.projection)
-    for key, row in made.lines.items():
-        row.notes = tuple(mixed.get((key.benchmark, key.factors), ()))
     nowhere, identical = [None] * (len(chosen) - 1), []
     for each in made.gate.identical if made.gate else ():
         why = (each.reason.sentence(),)
@@ -97,8 +93,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, statistics: Sequ
         identical=identical,
         told=[
             *columns.told,
-            *differing(chosen, columns.projection),
-            *everywhere,
+            *varied(chosen, columns.projection),
             *(each.sentence() for each in figure_warnings(figures)),
         ],
         cautions=cautions(made.sides, chosen),
@@ -197,47 +192,21 @@ def _column(own: Chosen, place: int, made: _Made) -> Column:
     )
 
 
-_EXPECTED = {"commit", "baseline", "benchmark", "date", "branch"}
-"""Labels by which columns usually differ."""
 _KEYS = 4
-_RowOf = tuple[str, str]
 
 
-def varied(columns: Sequence[Chosen], projection: Projection) -> tuple[list[str], dict[_RowOf, list[str]]]:
-    """Name the keys of which a cell mixes several values: once where it is so in all rows, otherwise by row."""
-    away = projection.named
-    found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
+def varied(columns: Sequence[Chosen], projection: Projection) -> list[str]:
+    """Name the keys of which a cell mixes several values, but for those that columns or rows are made of."""
+    found: dict[str, None] = {}
     for column in columns:
-        cells: dict[tuple[_RowOf, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        cells: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for record in column.values:
             row = record.benchmark, canonical(record.factors)
             for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
                 for key, value in record.labels.items():
-                    cells[row, metric][key].add(str(value))
-        for (row, _), labels in cells.items():
-            found[row] |= {key: None for key, values in labels.items() if len(values) > 1 and key not in away}
-    common = set.intersection(*(set(keys) for keys in found.values())) if len(found) > 1 else set()
-    named = [visible(key) for keys in list(found.values())[:1] for key in keys if key in common]
-    notes = {row: [visible(key) for key in keys if key not in common] for row, keys in found.items()}
-    everywhere = [f"values vary in {listed(named, _KEYS)} in every row"] if named else []
-    return everywhere, {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys}
-
-
-def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
-    """Name the keys that have one value in each column, and not the same one; of machines warnings tell."""
-    if len(columns) < 2 or any(column.ours for column in columns):
-        return []
-    found: dict[str, list[set[str]]] = {}
-    for place, column in enumerate(columns):
-        for record in column.values:
-            for key in record.labels.keys() - record.factors.keys() - projection.named - _EXPECTED:
-                found.setdefault(key, [set() for _ in columns])[place].add(str(record.labels[key]))
-    said = [
-        f"{visible(key)} ({', '.join(clip(visible(*values), 40) for values in own)})"
-        for key, own in sorted(found.items())
-        if not is_fact(key) and all(len(values) == 1 for values in own) and set.union(*own) != own[0]
-    ]
-    return [f"the columns differ in {listed(said, _KEYS)}"] if said else []
+                    cells[*row, metric, key].add(str(value))
+        found |= {key: None for (*_, key), values in cells.items() if len(values) > 1 and key not in projection.named}
+    return [f"values vary in {listed(list(map(visible, found)), _KEYS)}"] if found else []
 
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"

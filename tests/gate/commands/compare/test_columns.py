@@ -3,7 +3,6 @@
 import io
 import json
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -153,14 +152,7 @@ def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     a, b = (go(tmp_path / f"{goos}.txt", values, goos=goos) for goos in ("linux", "darwin"))
     assert "! base and head differ in system (linux, darwin): the ratio also compares these\n" in shown(a, b)
     assert "differ in" not in shown(a, b, "--ignore", "goos")
-    # of what is no fact of a machine too
-    on, off = (go(tmp_path / f"{way}.txt", values, experiment=way) for way in ("on", "off"))
-    assert "\nthe columns differ in experiment (on, off)\n" in shown(on, off)
-    assert "differ in" not in shown(on, off, "--by", "experiment") + shown(on, on)
-    assert "values vary in goos in every row\n" in shown(f"x={a}", f"x={b}", f"y={a}")
-    some = go(tmp_path / "some.txt", {"A/n=1": [10.0]}, goos="darwin")
-    one_row = r"BenchmarkA/n=1 (.) .*\nBenchmarkA/n=2  .*\n(.*\n)*\1 values vary in goos\n"
-    assert re.search(one_row, shown(f"x={a}", f"x={some}", f"y={a}"))
+    assert "values vary in goos\n" in shown(f"x={a}", f"x={b}", f"y={a}")
     assert "vary" not in shown(f"x={a}", f"x={b}", f"y={a}", "--ignore", "goos")
     assert "values vary in /n\n" in shown(a, b, "--rows", ".name")
 

@@ -197,12 +197,7 @@ def test_standard_input_is_one_of_the_two(two: tuple[str, str], monkeypatch: pyt
 FAILURE = {"type": "failure", "kind": "execution", "benchmark": "bench", "side": "head", "build": 1, "status": "exit 3"}
 OF_BASE = FAILURE | {"side": "base", "status": "exit 9"}
 CALLGRIND = {"benchmark": [{"name": "bench", "command": "x", "instrument": "callgrind"}]}
-MADE = {"build": {"command": "make"}}
 COUNTED = lines.builds("head", [[[1_234_567]]] * 2, metric="instructions", unit="count")
-PLANS = [
-    MADE | {"plan": {"iterations": n, "executions": 2}, "benchmark": [{"name": "bench", "command": command}]}
-    for n, command in ((3, "./app"), (10, "./app --fast"))
-]
 
 
 def suite(name: str, unit: str) -> list[Line]:
@@ -240,9 +235,6 @@ def test_what_is_said_beside_the_table(tmp_path: Path, monkeypatch: pytest.Monke
     said(4, head(1), [*head(1), *head(1, 1.0, 9, unit="B")[-2:]], f"{units} and in s in head: bench\n")
     # a suite of which nothing can be compared is not missing
     said(0, suite("a", "s"), suite("b", "B"), f"{units} in head: all/0, all/1\n")
-    settings = "the two runs are set up differently, and the ratio includes that: [plan] iterations; command of bench\n"
-    one, other = ([run_line("x", config=config), *head(k)] for k, config in enumerate(PLANS))
-    said(0, one, other, settings)
     look = {"type": "look", "look": 4, "settled": []}
     said(0, [run_line("x"), *head(1), look], [run_line("y"), *head(2)], "! measured with early stopping: ")
     counted = [run_line("x", config=CALLGRIND), *COUNTED]
