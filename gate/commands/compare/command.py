@@ -10,7 +10,7 @@ from typing import Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
-from gate.cli.listing import modules, result_formats
+from gate.cli.listing import result_formats
 from gate.cli.options import argument, group, option, repeated
 from gate.codes import Exit
 
@@ -64,7 +64,7 @@ class Options:
     )  # fmt: skip
     form: str = option(
         "what to print (default: text)",
-        flag="--format", default="text", choices=modules("gate/commands/compare/formats"),
+        flag="--format", default="text", choices=("csv", "html", "json", "markdown", "text"),
     )  # fmt: skip
     html: str | None = option("also write a page with the table and a picture of the intervals", metavar="FILE")
 
@@ -75,9 +75,8 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
-    from importlib import import_module
-
     from gate.commands.compare.columns import columns_of
+    from gate.commands.compare.formats import FORMATS
     from gate.commands.compare.keys import filter_of, keys_of
     from gate.commands.compare.projection import Projection, pieces
     from gate.commands.compare.tabulation import tabulated
@@ -96,13 +95,9 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     columns = columns_of(pieces(options.runs, options.wanted), projection)
     base = columns.place(options.base)
     table = tabulated(columns, base, options.rules, options.statistics, by_change=options.sort == "change")
-
-    def written(form: str) -> str:
-        return str(import_module(f"gate.commands.compare.formats.{form}").render(table, screen(out)))
-
-    out.write(written(options.form))
+    out.write(FORMATS[options.form](table, screen(out)))
     if options.html is not None:
-        write(Path(options.html), written("html"))
+        write(Path(options.html), FORMATS["html"](table, screen(out)))
     return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
 
 

@@ -1,14 +1,18 @@
-"""A comparison -> CSV in long form: one line for each row and column of the table."""
+"""A comparison as text, Markdown, a page that loads nothing, JSON and CSV: the choices of `compare --format`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from gate.commands.compare.document import document_of
 from gate.commands.compare.table import Block, Row, Table
+from gate.document import html, markdown, terminal
 from gate.document.terminal import Screen
 from gate.report.csv import cell
+from gate.report.json import text_of
 from gate.writing.amounts import known
 
 COLUMNS = (
@@ -18,8 +22,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def render(table: Table, _: Screen) -> str:
-    r"""Write all rows as RFC 4180 has it, with a header line and "\n" at line ends.
+def as_csv(table: Table, _: Screen) -> str:
+    r"""Write all rows in long form as RFC 4180 has it, with a header line and "\n" at line ends.
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
     Values are in base units, what does not exist is empty. ratio is of the column to that which base names. change:
@@ -59,3 +63,40 @@ def _row(block: Block, row: Row, table: Table) -> Iterator[Sequence[object]]:
 
 def _number(value: float | None) -> float | None:
     return float(value) if known(value) else None
+
+
+SCHEMA = 1
+_FIELDS = ("low", "high", "kind", "confidence", "method")
+
+
+def as_json(table: Table, _: Screen) -> str:
+    """Write columns and rows by the keys of docs/compare.md; values are in base units, what does not exist is null."""
+    titles = [column.title for column in table.columns]
+    rows = []
+    for block, row in ((each, row) for each in table.blocks for row in each.rows):
+        changes: dict[str, Any] = {}
+        for title, change in zip(titles, row.changes, strict=True):
+            if change is not None:
+                fields = {name: getattr(change, name) for name in _FIELDS}
+                shown = change.shown or "no interval"
+                changes[title] = {"ratio": change.estimate, **fields, "shown": shown, "notes": change.notes}
+        of = {name: getattr(block, name) for name in ("metric", "statistic", "unit", "better", "recorded")}
+        own = {"row": row.kind, "benchmark": row.benchmark, "factors": row.factors, **of}
+        cells = dict(zip(titles, row.cells, strict=True))
+        rows.append({**own, "cells": cells, "changes": changes, "notes": row.notes})
+    found = {
+        "schema": SCHEMA, "base": titles[table.base], "columns": table.columns, "rows": rows,
+        "identical": [row.benchmark for row in table.identical], "told": table.told, "cautions": table.cautions,
+        "left_out": table.rest, "nothing": table.nothing or None, "warnings": table.warnings,
+    }  # fmt: skip
+    return text_of(found)
+
+
+FORMATS: Mapping[str, Callable[[Table, Screen], str]] = {
+    "csv": as_csv,
+    "html": lambda table, _: html.render(document_of(table, pictures=True)),
+    "json": as_json,
+    "markdown": lambda table, _: markdown.render(document_of(table)),
+    "text": lambda table, screen: terminal.render(document_of(table), screen),
+}
+"""What is printed, each ending with a newline."""
