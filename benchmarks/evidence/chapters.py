@@ -11,25 +11,24 @@ from gate.commands.simulate.chapters import (
     BESIDE,
     BIMODAL,
     CHANGES,
+    FIXED,
     GATES,
     LOOKS,
+    MEMORY_DF,
     MOST,
-    RESIDUALS,
-    SHOWS,
+    TWO_LAYOUTS,
     Gate,
+    alone,
     cases_of,
     comparisons,
-    noisy,
-    not_worse,
     one_changed,
     report,
-    residual,
 )  # fmt: skip
-from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Setting, plain
-from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Rules
-from gate.config.types import Interval
+from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Reports, Rules
+from gate.config.types import Interval, Show
 
 TAUS = ("p50", "p95", "p99")
 _PROMISED = (
@@ -44,6 +43,30 @@ LOST = 0.5
 _QUANTILE_CASE = Components("service", 0.02, 0.02, 0.3, executions=10, iterations=100)
 _QUANTILE_SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal"))
 _QUANTILE_BUILDS = (3, 5)
+
+
+_RESIDUALS = tuple(Shape("bimodal", share, residual) for share in (0.5, 0.2, 0.05) for residual in (0.1, 0.3, 1.0))
+_SHOWS: tuple[Show, ...] = ("no-sign", "not-worse")
+_REMEMBERED = Gate("looks, memory", LOOKS, MEMORY_DF)
+_DOUBLED = Gate("fixed, memory, 2x", FIXED, MEMORY_DF, 2.0)
+
+
+def residual(builds: int, shape: Shape) -> Comparisons:
+    """Return the study of two layouts with more or less residual."""
+    return Comparisons(Source((TWO_LAYOUTS,) * 5, shape), alone(builds, "fieller"), (1.05,) * 5)
+
+
+def noisy(setting: Setting, builds: int, noise: float, *, one: bool) -> Comparisons:
+    """Return the study of a moderated interval where one case, the first, or every case is noisier than remembered."""
+    source = Source(setting.in_turn, NORMAL, noise, one and noise > 1, memory=MEMORY_DF)
+    ratios = (1 + setting.effects[0],) * setting.cases
+    return Comparisons(source, alone(builds, "fieller-moderated"), ratios, counted=1 if one else None)
+
+
+def not_worse(cases: Sequence[Components], shape: Shape, gate: Gate) -> Reports:
+    """Return the study of reports in which every case is slower by exactly the threshold of 2%."""
+    rules = Rules(0.02, gate.looks, show="not-worse")
+    return Reports(Source(tuple(cases), shape, memory=gate.memory), rules, (1.02,) * len(cases), 0.25)
 
 
 def quantiles(shape: Shape, builds: int) -> Comparisons:
@@ -62,7 +85,7 @@ def of_coverage(setting: Setting) -> Iterator[Promise]:
     def every(interval: Interval, shapes: Sequence[Shape]) -> list[Comparisons]:
         return [comparisons(setting, builds, ratio, interval, shape) for shape in shapes for builds in setting.builds]
 
-    hard = [residual(builds, shape) for shape in RESIDUALS for builds in setting.builds]
+    hard = [residual(builds, shape) for shape in _RESIDUALS for builds in setting.builds]
     fieller = [*every("fieller", SHAPES), *hard]
     yield at_least("coverage of `fieller`, every shape, 3 to 20 builds", 0.94, fieller, _all, COMPARED)
     yield at_most("the same, normal", 0.98, every("fieller", (NORMAL,)), _all, COMPARED)
@@ -81,7 +104,7 @@ def of_coverage(setting: Setting) -> Iterator[Promise]:
 
 def of_alarms(setting: Setting) -> Iterator[Promise]:
     """Give the promises on false alarms, and on what is wrongly not worse."""
-    of_plan, doubled = GATES[:3], GATES[3:]
+    of_plan, doubled = (*GATES, _REMEMBERED), (_DOUBLED,)
 
     def failing(words: str, bound: float, threshold: float, hard: bool, gates: Sequence[Gate]) -> Promise:
         return at_most(
@@ -118,11 +141,12 @@ def of_alarms(setting: Setting) -> Iterator[Promise]:
 
 def of_power(setting: Setting) -> Iterator[Promise]:
     """Give the promises on power."""
+    others: tuple[Interval, ...] = (*BESIDE[1:], "fieller-moderated")
     pairs = [
         (comparisons(setting, builds, 1 + effect, "fieller-kj"), comparisons(setting, builds, 1 + effect, other))
         for builds in setting.builds
         for effect in setting.effects
-        for other in BESIDE[1:]
+        for other in others
     ]
 
     def lost(results: Results) -> list[float]:
@@ -141,7 +165,7 @@ def of_power(setting: Setting) -> Iterator[Promise]:
 
 def of_stopping(setting: Setting) -> Iterator[Promise]:
     """Give the promises on giving up."""
-    pairs = [tuple(one_changed(setting, change, LOOKS, show) for show in SHOWS) for change in CHANGES[1:]]
+    pairs = [tuple(one_changed(setting, change, LOOKS, show) for show in _SHOWS) for change in CHANGES[1:]]
 
     def lost(results: Results) -> list[float]:
         return [results.of(without).found() - results.of(given_up).found() for given_up, without in pairs]
