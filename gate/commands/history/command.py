@@ -61,7 +61,6 @@ class TrendOptions:
     """Which part of the history is shown, and where it goes."""
 
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
-    since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
     limit: int | None = option("only the newest commits", metavar="N", parse=option_values.whole(1, 1_000_000))
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     markdown: str | None = option("write the report as Markdown (-: print it)", metavar="FILE")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -22,17 +21,14 @@ from gate.plots.axes import grid, tick_room
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
-from gate.run.memory import here, opened
+from gate.run.memory import opened
 from gate.stats.series import Interval
-from gate.store.chain import Chain, chained
-from gate.store.history_records import when
+from gate.store.chain import chained
 from gate.store.series import CaseTrend, Run, Trend, followed, series, trend
 from gate.units import format_share, plural
-from gate.writing.amounts import amount
 from gate.writing.phrases import none_of
 from gate.writing.plain import clip, visible
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 _FORMATS = ("json", "markdown", "html")
 
 
@@ -50,8 +46,6 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")
     chain = chained(reading.records)
     links = chain.links
-    if options.since is not None:
-        links = links[_since(chain, options.since) :]
     if options.limit is not None:
         measured = [place for place, link in enumerate(links) if not link.gap]
         links = links[measured[-options.limit] :] if len(measured) > options.limit else links
@@ -71,23 +65,6 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     deliver(asked, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
-
-
-def _since(chain: Chain, since: str) -> int:
-    if _DATE.fullmatch(since):
-        if when(since) is None:
-            raise UserError(f"--since {since}: is no date of the calendar, such as 2026-01-31")
-        later = (place for place, link in enumerate(chain.links) if (link.committed or "") >= since)
-        return next(later, len(chain.links))
-    git = here()
-    answer = git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{since}^{{commit}}") if git else None
-    sha = answer.stdout.decode().strip() if answer is not None and answer.status == 0 else since
-    for place, link in enumerate(chain.links):
-        if sha and link.parent.startswith(sha):
-            return place
-    if chain.links and sha and chain.links[-1].commit.startswith(sha):
-        return len(chain.links)
-    raise UserError(f"--since {since}: no commit of the history, and no date such as 2026-01-31")
 
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -329,46 +306,18 @@ _OPEN = 12
 _PICTURES = 200
 """Cases that are drawn."""
 _MOST, _ALL, _LEAST = 500, 6000, 60
-"""Rows of the table of values, and texts in the picture, of one case at most; of all, unless each has the least."""
+"""Texts in the picture of one case at most; of all, unless each has the least."""
 
 
 def cases(found: Trend) -> list[list[Part]]:
-    """Give what a page has of each case: its picture, and its values."""
+    """Give what a page has of each case: its picture."""
     most = min(_MOST, max(_LEAST, _ALL // max(len(found.cases), 1)))
     folds: list[Part] = []
     captions = dict[str, None]()
     for number, case in enumerate(found.cases, 1):
-        figures, runs, name = [], case.series.runs, words.name(case.series)
+        figures, name = [], words.name(case.series)
         if number <= _PICTURES:
             figures.append(picture(case, found, f"case-{number}-picture", most).figure("trend", "Level"))
             captions[figures[0].caption] = None
-        left = len(runs) - most
-        older = f"{plural(left, 'older run')} in the JSON." if left > 0 else ""
-        rows = []
-        for run in reversed(runs[-most:]):
-            link, base, head = found.chain.links[run.step], run.change.base, run.change.head
-            values = "not measured: the same"
-            if base is not None and head is not None:
-                like = max(base.value, head.value, key=abs)
-                values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
-            told = (
-                words.short(link.commit),
-                words.day(link.committed),
-                words.change(run.ratio.estimate),
-                words.limits(run.ratio),
-                words.level(case, run.step + 1),
-                values,
-                str(run.builds) if run.builds else "",
-                link.subject,
-            )
-            rows.append(Row([*map(Cell, told)]))
-        title = f"Values of {plural(len(rows), 'run')}"
-        parts: list[Part] = [Figures(figures), Fold(title, [Table(name, "", list(_HEAD), rows, note=older)])]
-        folds.append(Fold(name, parts, f"case-{number}", len(found.cases) <= _OPEN))
+        folds.append(Fold(name, [Figures(figures)], f"case-{number}", len(found.cases) <= _OPEN))
     return [[Items(list(captions), "rest", "How to read the pictures")], folds]
-
-
-_HEAD = (
-    Column("commit"), Column("date"), Column("to its parent", right=True), Column("95% interval"),
-    Column("level", right=True), Column("base → head"), Column("builds", right=True), Column("subject"),
-)  # fmt: skip
