@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gate.commands.drill.expressions import gives, tree_of
-from gate.commands.drill.shell import Fate, fate
+from gate.commands.drill.shell import keeps
 from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import UserError
@@ -20,24 +20,14 @@ _RUN = re.compile(r"(?:\bperfgate|-m gate) +(check|measure|publish|decide)\b(?![
 _DECIDE = frozenset(["check", "publish", "decide"])
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
 _ENDS = re.compile(r"\bexit\b|\bsetFailed\b|\bfalse\b")
-_HEAD = re.compile(
-    r"^(HEAD|\$\{?GITHUB_SHA\}?|\$\{\{\s*github\.(sha|head_ref|event\.pull_request\.head\.(sha|ref))\s*\}\})$"
-)
 _GATED = ("pull_request", "pull_request_target", "merge_group")
 _PUSHED = ("opened", "synchronize")
 _DEFAULTS = ("main", "master")
 _RIGHTS = {"status": "statuses", "check": "checks", "issue": "issues"}
 """What a token may write, by the input that asks for it."""
 
-_FATES: Mapping[Fate, tuple[str, str]] = {
-    "lost": ("the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"),
-    "goes-on": ("the shell goes on after a command that failed", "write `shell: bash`, which stops there"),
-    "piped": ("a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"),
-    "unknown": (
-        "not understood: whether this script ends with the exit code of perfgate",
-        "let perfgate be a line of its own in bash, outside of conditions and functions",
-    ),
-}
+_LOST = "this script may end with 0 whatever perfgate finds"
+_PLAIN = "let perfgate be a line of its own in `shell: bash`, which stops at it and sets pipefail"
 
 
 class Swallowed(msgspec.Struct, frozen=True):
@@ -83,7 +73,7 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
 
     Args:
         files: the workflows, of which those without perfgate are passed over.
-        config: of the project, for the names of its benchmarks and its budget.
+        config: of the project, for the names of its benchmarks.
         paths: files of the repository that the gate depends on.
         branch: the default branch; None: not known.
 
@@ -252,9 +242,8 @@ def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iter
     stops = shell in ("bash", "sh") or re.search(r"\s-[a-z]*e|errexit", shell) is not None
     pipefail = shell == "bash" or "pipefail" in shell
     known = re.match(r"(\S*/)?(bash|sh|dash)\b", shell)
-    end = fate(script, _decides, stops=stops, pipefail=pipefail) if known else "unknown"
-    if end in _FATES:
-        yield _line(step.step, "run"), *_FATES[end]
+    if not known or not keeps(script, _decides, stops=stops, pipefail=pipefail):
+        yield _line(step.step, "run"), _LOST, _PLAIN
 
 
 def _decides(words: Sequence[str]) -> bool:
@@ -322,7 +311,7 @@ def _may_be(
 
 
 def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str, Any]) -> Iterator[Told]:
-    """Name what perfgate is not given: commits, rights, time, benchmarks."""
+    """Name what perfgate is not given: commits, rights, benchmarks."""
     job = step.job
     for each in job.get("steps") or []:
         if step.measures and str(each.get("uses") or "").startswith("actions/checkout@"):
@@ -331,15 +320,7 @@ def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str
                 where = each["with"] if depth is not None else each
                 line = _line(where, "fetch-depth" if depth is not None else "uses")
                 yield line, "base is not in a shallow checkout", "add `fetch-depth: 0` under `with`"
-    base = re.search(r"--base[ =]['\"]?(\$\{\{.*?\}\}|[^\s'\"]+)", step.run)
-    given = base[1] if base else str(step.inputs.get("base") or "")
-    if _HEAD.search(given):
-        yield step.line, f"{given} is head, which is no slower than itself", "leave base out"
     yield from _of_rights(workflow, step, triggers)
-    minutes = job.get("timeout-minutes")
-    if step.measures and isinstance(minutes, (int, float)) and minutes * 60 <= float(config.plan.budget):
-        what = f"the job ends after {minutes:g} min, and measuring may take {config.plan.budget}"
-        yield _line(job, "timeout-minutes"), what, "allow the budget and the builds"
     names = [benchmark.name for benchmark in config.benchmark]
     suites = [benchmark.name for benchmark in config.benchmark if benchmark.measured.suite]
     globs = [
