@@ -223,7 +223,7 @@ def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, decided: 
     if len(everywhere) > 1:
         logs = zip(*(map(math.log, values) for values in everywhere), strict=True)
         cells = [Cell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
-    changes = [None if place == base else _mean_change(rows, key, place, decided) for place in places]
+    changes = [None if place == base else _mean_change(rows, key, place, decided, len(everywhere)) for place in places]
     if not any(cells) and not any(changes):
         return None
     notes: tuple[str, ...] = ()
@@ -232,7 +232,10 @@ def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, decided: 
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
 
 
-def _mean_change(rows: Sequence[Row], key: RowKey, place: int, decided: Overall | None) -> Change | None:
+def _mean_change(
+    rows: Sequence[Row], key: RowKey, place: int, decided: Overall | None, everywhere: int
+) -> Change | None:
+    """Summarize the changes of a column; everywhere: how many rows the values beside it are of."""
     counted = [(row, change) for row in rows if (change := row.changes[place]) and change.estimate]
     if len(counted) < 2:
         return None
@@ -241,7 +244,7 @@ def _mean_change(rows: Sequence[Row], key: RowKey, place: int, decided: Overall 
         f"{row.benchmark}{f' ({pairs(row.factors)})' if row.factors else ''}" for row in rows if id(row) not in used
     ]
     if decided is None:
-        notes = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if left else ()
+        notes = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if len(counted) != everywhere else ()
         estimate = math.exp(math.fsum(math.log(change.estimate or 1) for _, change in counted) / len(counted))
         return Change(estimate=estimate, confidence=counted[0][1].confidence, method="none", notes=notes)
     ratio, left = decided.ratio, decided.dropped
