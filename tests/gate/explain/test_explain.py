@@ -1,6 +1,5 @@
 """Which functions an explanation names, and what it says that only moved or is noise."""
 
-import math
 from typing import Any
 
 import pytest
@@ -63,7 +62,6 @@ def test_the_function_that_spends_more_is_first_with_its_share() -> None:
     assert first.change == 300
     assert first.share == pytest.approx(300 / 310)
     assert [caller.function for caller in first.callers] == ["main"]
-    assert (first.inclusive.base, first.inclusive.head) == (700, 1000)
 
 
 def test_a_library_function_counts_for_the_function_of_the_project_that_calls_it() -> None:
@@ -143,7 +141,6 @@ def test_more_and_less_between_siblings_is_set_apart_only_where_it_cancels() -> 
     assert ([p.frame.function for p in moved.sources], [p.frame.function for p in moved.targets]) == (["b"], ["a"])
     found = explained(base, {"main>parse>a": 600.0, "main>parse>b": 200.0})
     assert names(found) == ["a"]
-    assert [each.frame.function for each in found.fewer] == ["b"]
     assert not found.moved
 
 
@@ -152,7 +149,6 @@ def test_recursion_is_counted_once() -> None:
     found = explained(base | {"main>walk>visit>walk>visit": 50.0}, {"main>walk>visit>walk>visit": 250.0})
     first = one(found, "visit")
     assert first.change == 200
-    assert (first.inclusive.base, first.inclusive.head) == (100, 300)
 
 
 def test_a_changed_file_comes_first_of_two_alike() -> None:
@@ -179,11 +175,10 @@ def test_a_difference_of_a_few_samples_is_noise_and_counted_costs_have_none() ->
     base = {"main>a": 100.0, "main>b": 100.0}
     found = explained(base, {"main>a": 112.0}, unit="samples")
     assert found.noise and one(found, "a").noise
-    assert one(found, "a").error == pytest.approx(math.sqrt(212))
     certain = explained(base, {"main>a": 300.0}, unit="samples")
     assert not certain.noise and not one(certain, "a").noise
     counted = explained(base, {"main>a": 101.0})
-    assert not counted.noise and one(counted, "a").error == 0
+    assert not counted.noise
 
 
 def test_the_totals_are_compared_with_what_was_measured() -> None:
