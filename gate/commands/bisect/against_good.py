@@ -241,9 +241,6 @@ class Visited(msgspec.Struct, frozen=True, kw_only=True, tag="visit"):
     seconds: float
     failed: str = ""
     """Why it cannot be measured; empty: it was."""
-    probability: float | None = None
-    """Of the commit that was then the most probable."""
-    best: str = ""
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True, tag="executions"):

@@ -187,7 +187,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
     head = [
         doc.Column("commit"),
         *([doc.Column("probability", right=True, fixed=True)] if searched else []),
-        doc.Column("change against good"), doc.Column("changes", spare=True), doc.Column("author, date", spare=True),
+        doc.Column("change against good"), doc.Column("author, date", spare=True),
     ]  # fmt: skip
     left = len(result.commits) - len(shown)
     table = doc.Table(
@@ -209,7 +209,6 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
             for fact in (
                 ("commit", words.named(member)),
                 ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
-                ("changes", words.size_of(member)),
                 ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
             )
         ]
@@ -243,7 +242,6 @@ def _cells(member: Member, result: Result, *, page: bool) -> list[doc.Cell]:
         doc.Cell(f"{number}{words.named(member)}"),
         *(share if result.step is not None else []),
         doc.Cell(f"{basis}{kept}" if basis else kept.removeprefix("; ")),
-        doc.Cell(words.size_of(member)),
         doc.Cell(f"{visible(member.author)}, {member.date[:10]}"),
     ]
 

@@ -46,9 +46,6 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     author: str
     date: str
-    files: int
-    added: int
-    removed: int
     probability: float
     """That it brought the largest slowdown."""
     state: State
@@ -85,8 +82,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """Of that, the gate over both ends."""
     rounds: int
     """After that gate."""
-    executions: int
-    """Of a round and side."""
     budget: float
     planned: int = 0
     """Rounds that the gate over both ends may take; 0: not known."""
@@ -120,8 +115,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     ends_verdict: str
     step: Change | None
     """The size of the slowdown by all rounds."""
-    noise: float | None
-    """Standard deviation of the logarithm of a round's ratio."""
     commits: list[Member]
     remaining: list[str]
     """The fewest commits that hold 95%, in the order of the range."""
@@ -132,8 +125,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     seed: int
     asked: Asked = Asked()
-    detectable: float | None
-    """The smallest change that the gate over both ends would probably have shown, as a share."""
     folder: str
 
 
@@ -191,7 +182,6 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         ends=_of_finding(shown) if shown is not None else None,
         ends_verdict=shown.verdict if shown is not None else "identical" if report.identical else "",
         step=_change(found.step, found.step_sd) if found is not None else None,
-        noise=found.noise if found is not None else None,
         commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
         remaining=remaining,
         several=several,
@@ -199,13 +189,11 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(
             seconds=search.seconds if search is not None else ends.seconds, gate=ends.seconds,
-            rounds=search.rounds if search is not None else 0,
-            executions=search.pairs.executions if search is not None else 0, budget=begun.budget,
+            rounds=search.rounds if search is not None else 0, budget=begun.budget,
             planned=report.run.rounds.planned or 0, limit=float(begun.project.settings.rules.plan.budget),
         ),
         seed=begun.seed,
         asked=begun.asked,
-        detectable=shown.detectable if shown is not None else None,
         folder=str(begun.folder),
     )  # fmt: skip
 
@@ -241,7 +229,6 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
         change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
     return Member(
         number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
-        files=len(commit.paths), added=commit.added, removed=commit.removed,
         probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0, state=state,
         rounds=measured.rounds if measured is not None else 0, change=change, why=why,
         folder=str(seen.folder) if seen is not None else "",

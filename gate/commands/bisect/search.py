@@ -43,9 +43,6 @@ class RangeCommit:
     subject: str
     paths: tuple[str, ...]
     """What it changes against the commit before it in the range."""
-    added: int
-    """Lines."""
-    removed: int
 
     @property
     def inert(self) -> bool:
@@ -68,17 +65,14 @@ def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[
     span = f"{first}..{last}"
     after = set(git.line("rev-list", "--ancestry-path", span).splitlines())
     text = git.run(
-        "log", "--first-parent", "-m", "--reverse", "--no-renames", "--numstat",
+        "log", "--first-parent", "-m", "--reverse", "--no-renames", "--name-only",
         f"--format={_RECORD}%H{_FIELD}%an{_FIELD}%aI{_FIELD}%s{_FIELD}", span, config=("core.quotePath=false",),
     ).decode(errors="replace")  # fmt: skip
     found = []
     for record in text.split(_RECORD)[1:]:
         sha, author, date, subject, rest = record.split(_FIELD, 4)
-        lines = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
-        # "-" of a binary file
-        added, removed = (sum(int(line[side]) for line in lines if line[side].isdecimal()) for side in (0, 1))
-        paths = tuple(path for _, _, path in lines)
-        found += [RangeCommit(sha, author, date, subject, paths, added, removed)] if sha in after else []
+        if sha in after:
+            found.append(RangeCommit(sha, author, date, subject, tuple(filter(None, rest.split("\n")))))
     if len(found) > MOST:
         raise SourceError(f"{len(found)} commits are between good and bad: name a nearer one with --good")
     return tuple(found)
@@ -227,9 +221,9 @@ class Search:
                 told(self, stand, None, 0.0)
                 return stand
             told(self, stand, visit, min(entropy(stand.found.culprits) / visit.information * visit.seconds, room))
-            self._measure(visit, stand)
+            self._measure(visit)
 
-    def _measure(self, visit: Visit, stand: Stand) -> None:
+    def _measure(self, visit: Visit) -> None:
         commit, begin = self.commits[visit.commit - 1], time.monotonic()
         failed, whole = "", True
         try:
@@ -255,9 +249,4 @@ class Search:
             self.unmeasurable[visit.commit] = failed
         if seen.ratios or seen.same:
             self.seen[visit.commit] = seen
-        best = self.commits[stand.best[1] - 1].sha
-        line = Visited(
-            time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed, probability=stand.probability,
-            best=best,
-        )  # fmt: skip
-        note(self.folder, line)
+        note(self.folder, Visited(time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed))

@@ -233,11 +233,6 @@ def basis(member: Member) -> str:
     return f"{_STATES[member.state]}: {clip(visible(member.why), 60)}" if member.why else _STATES[member.state]
 
 
-def size_of(member: Member) -> str:
-    """Say how much a commit changes: "3 files, +20 -4"."""
-    return f"{plural(member.files, 'file')}, +{member.added} -{member.removed}"
-
-
 def preview(commits: Sequence[RangeCommit], rules: Config, budget: float) -> str:
     """Say what would be searched, for --dry-run."""
     ends = dict.fromkeys(f"{short(each.sha)} {clip(visible(each.subject), 50)}" for each in (commits[0], commits[-1]))
