@@ -221,7 +221,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
     else:
         sections += [[table] if shown else [], [doc.Items([*more, *details], "rest")]]
         sections += [[doc.Section("Next:", "next", [*steps])]]
-    good, bad = (f"{visible(end.ref)} {words.short(end.sha)}" for end in (result.good, result.bad))
+    good, bad = (f"{visible(end.ref or '')} {words.short(end.sha)}" for end in (result.good, result.bad))
     of = f"{words.case_name(result.case)}, " if result.case is not None else ""
     return doc.Document(
         tool="perfgate bisect",

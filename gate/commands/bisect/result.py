@@ -14,7 +14,7 @@ import numpy as np
 from gate.codes import Exit
 from gate.commands.bisect.against_good import Gated, Line
 from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
-from gate.model import Finding
+from gate.model import Commit, Finding
 from gate.model.case import CaseId, case_id
 from gate.run.project import Project
 from gate.stats.bisection import ENOUGH
@@ -58,13 +58,6 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """Where its measurements are; empty: there are none."""
 
 
-class End(msgspec.Struct, frozen=True, kw_only=True):
-    """Good or bad."""
-
-    ref: str
-    sha: str
-
-
 class Several(msgspec.Struct, frozen=True):
     """A second change in the range."""
 
@@ -104,8 +97,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     schema: int
     outcome: Outcome
     exit_code: int
-    good: End
-    bad: End
+    good: Commit
+    bad: Commit
     case: CaseId | None
     """What was searched for; None: nothing regressed, or nothing was measured."""
     unit: str
@@ -174,8 +167,8 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         schema=SCHEMA,
         outcome=outcome,
         exit_code=_CODES[outcome],
-        good=End(ref=sources.base.commit.ref or "", sha=sources.base.commit.sha or ""),
-        bad=End(ref=sources.head.commit.ref or "", sha=sources.head.commit.sha or ""),
+        good=sources.base.commit,
+        bad=sources.head.commit,
         case=case_id(shown, shown.statistic) if shown is not None else None,
         unit=shown.unit if shown is not None else "",
         threshold=shown.threshold if shown is not None else None,

@@ -57,9 +57,9 @@ def case_name(case: CaseId) -> str:
     return visible(" ".join([case.benchmark, *more]))
 
 
-def short(sha: str) -> str:
+def short(sha: str | None) -> str:
     """Write a commit."""
-    return sha[:SHORT]
+    return (sha or "")[:SHORT]
 
 
 def named(member: Member) -> str:

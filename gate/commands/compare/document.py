@@ -201,9 +201,8 @@ def source(column: Column) -> str:
 def counted(column: Column) -> str:
     """Say how many builds, starts and values the rows of a column have."""
     return ", ".join(
-        plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
-        for noun, span in ((reports.level_name(level), span) for level, span in column.counts.items())
-        if noun != "session" or span.most > 1
+        plural(least, noun) if least == most else f"{least} to {most} {noun}s"
+        for noun, (least, most) in ((reports.level_name(level), span) for level, span in column.counts.items())
     )
 
 

@@ -20,13 +20,6 @@ ALL = "all"
 """The group of the geometric mean over all rows."""
 
 
-class Span(msgspec.Struct, frozen=True):
-    """The smallest and the largest count of any row."""
-
-    least: int
-    most: int
-
-
 class Column(msgspec.Struct, frozen=True, kw_only=True):
     """A column, and where it comes from."""
 
@@ -38,8 +31,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     commit: Commit | None
     created: str | None
     host: str | None
-    counts: dict[str, Span] = {}
-    """Sessions, builds, executions and values of a row."""
+    counts: dict[str, tuple[int, int]] = {}
+    """The smallest and the largest number of builds, executions and values of any row."""
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from gate.commands.compare.estimate import estimates, is_one_run, rules_of
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.rows import Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
-from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, change_of, natural
+from gate.commands.compare.table import Block, Change, Column, Row, Table, change_of, natural
 from gate.config.types import Config
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
@@ -188,7 +188,7 @@ def _column(own: Chosen, place: int, made: _Made) -> Column:
         commit=own.commit,
         created=own.run.created if own.run else None,
         host=str(host) if host else None,
-        counts={level: Span(min(found), max(found)) for level, found in counts.items() if found},
+        counts={level: (min(found), max(found)) for level, found in counts.items() if found},
     )
 
 

@@ -13,8 +13,9 @@ import pytest
 from gate.cli import option_values
 from gate.commands.bisect import words
 from gate.commands.bisect.bisect import FORMATS
-from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
+from gate.commands.bisect.result import Asked, Change, Cost, Member, Result, Several
 from gate.commands.bisect.search import RangeCommit
+from gate.model import Commit
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 
@@ -206,7 +207,7 @@ def member(number: int, probability: float = 0.0, **more: Any) -> Member:
 def a_result(**more: Any) -> Result:
     given: dict[str, Any] = {
         "schema": 1, "outcome": "culprit", "exit_code": 0,
-        "good": End(ref="v1", sha="0" * 40), "bad": End(ref="main", sha="3" * 40),
+        "good": Commit(ref="v1", sha="0" * 40), "bad": Commit(ref="main", sha="3" * 40),
         "case": CaseId("parse", "time", "", "mean"), "unit": "s", "threshold": 0.03,
         "ends": Change(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": Change(1.1, 1.08, 1.12),
         "commits": [member(1), member(2, 0.97, state="measured", rounds=2, change=Change(1.1, 1.07, 1.13)),
