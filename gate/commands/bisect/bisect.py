@@ -197,36 +197,17 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
         [doc.Row(_cells(each, result, page=page)) for each in shown],
         note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
     )
-    steps = words.next_steps(result)
-    details = words.details(result)
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
-    sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
-    if page:
-        best = [words.top(result)] if searched and result.outcome == "culprit" else []
-        facts = [
-            fact
-            for member in best
-            for fact in (
-                ("commit", words.named(member)),
-                ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
-                ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
-            )
-        ]
-        sections += [
-            [doc.Facts(facts)],
-            [doc.Section("Evidence", "basis", [doc.Items(details, "advice")])],
-            [doc.Section("Next", "next", [*steps])] if steps else [],
-            [table],
-        ]
-    else:
-        sections += [[table] if shown else [], [doc.Items([*more, *details], "rest")]]
-        sections += [[doc.Section("Next:", "next", [*steps])]]
+    said: list[doc.Part] = [doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]
+    basis: list[doc.Part] = [doc.Items([*more, *words.details(result)], "rest")]
+    steps: list[doc.Part] = [doc.Section("Next:", "next", [*words.next_steps(result)])]
+    commits: list[doc.Part] = [table] if shown else []
     good, bad = (f"{visible(end.ref or '')} {words.short(end.sha)}" for end in (result.good, result.bad))
     of = f"{words.case_name(result.case)}, " if result.case is not None else ""
     return doc.Document(
         tool="perfgate bisect",
         title=f"{of}{good} to {bad}",
-        sections=sections,
+        sections=[said, basis, steps, commits] if page else [said, commits, basis, steps],
         elsewhere="in bisect.html",
         footer="What was measured of each commit is kept; the command beside it shows it as any run.",
     )
