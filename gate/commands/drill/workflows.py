@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from gate.commands.drill.expressions import gives, tree_of
 from gate.commands.drill.shell import keeps
 from gate.config.rules import matches
 from gate.config.types import Config
@@ -278,7 +279,7 @@ def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
         return _may_be(place.get("if"), triggers, waits, result, results)
 
     for place in (step.job, step.step):
-        if tree_of(str(place.get("if", ""))) is None:
+        if _tree_of(str(place.get("if", ""))) is None:
             what = f"not understood: whether `if: {place['if']}` is true in a pull request"
             yield _line(place, "if"), what, "leave `if` out, or write it more simply"
             return
@@ -305,7 +306,7 @@ def _may_be(
         known: dict[str, object] = {"github.event_name": event, "github.ref_type": "branch"}
         known |= {f"github.{name}": value for name, value in _OF_PULL.items() if event == "pull_request"}
         known |= {f"needs.{each.lower().replace('-', '_')}.result": result for each in waits}
-        if gives(condition, known, results) is not False:
+        if _gives(condition, known, results) is not False:
             return True
     return False
 
@@ -348,3 +349,76 @@ def _of_rights(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Itera
             yield _line(place, "permissions"), f"the token cannot write {right}", f"add `{right}: write`"
     if step.measures and rights.get("contents") not in ("read", "write"):
         yield _line(place, "permissions"), "the token cannot read the commits", "add `contents: read`"
+
+
+# --- what an `if` of a workflow gives, as far as it is known beforehand -----------------------------------------------
+
+_SIGN = re.compile(r"'((?:[^']|'')*)'|&&|\|\||!(?!=)|\btrue\b|\bfalse\b|\bnull\b|\.\*|[\w.-]*-[\w.-]*")
+_PYTHON = {"&&": " and ", "||": " or ", "!": "~", "true": "True", "false": "False", "null": "None", ".*": "._"}
+_UNKNOWN: Final = ...
+"""What only the run can tell."""
+
+
+def _gives(text: object, known: Mapping[str, object], results: Sequence[str]) -> bool | None:
+    """Return whether a job or a step with this `if` runs; None: that is not known beforehand, or not understood.
+
+    Args:
+        text: the condition as YAML gives it; None: there is none.
+        known: values by the name of their property, in lower case; texts in lower case, since GitHub compares so.
+        results: of what comes before: success, failure, cancelled or skipped.
+    """
+    source = "" if text is None else str(text).strip().lower()
+    tree = _tree_of(source)
+    success = all(each == "success" for each in results)
+    status = {"always()": True, "success()": success, "failure()": "failure" in results, "cancelled()": False}
+    value = _UNKNOWN if tree is None else _value(tree, {**known, **status})
+    # without a function of status success() is meant as well
+    if not success and not re.search(r"\b(always|success|failure|cancelled)\s*\(", source):
+        value = False
+    return None if value is _UNKNOWN else bool(value)
+
+
+def _tree_of(source: str) -> ast.expr | None:
+    """Read an expression by Python's grammar, in whose signs it is written first; None: it is not understood."""
+
+    def sign(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return repr(match[1].replace("''", "'"))
+        # a name with a hyphen, such as needs.my-job.result
+        return _PYTHON.get(match[0]) or match[0].replace("-", "_")
+
+    inner = source.removeprefix("${{").removesuffix("}}") if source.startswith("${{") else source
+    try:
+        return ast.parse(_SIGN.sub(sign, inner).strip() or "True", mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def _value(node: ast.expr, known: Mapping[str, object]) -> object:
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            value = _value(operand, known)
+            return value if value is _UNKNOWN else not value
+        case ast.BoolOp(op=op, values=parts):
+            ends = isinstance(op, ast.Or)
+            values = [_value(part, known) for part in parts]
+            decided = (each for each in values if each is not _UNKNOWN and bool(each) == ends)
+            return next(decided, _UNKNOWN if _UNKNOWN in values else values[-1])
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as how], comparators=[right]):
+            one, other = _value(left, known), _value(right, known)
+            return _UNKNOWN if _UNKNOWN in (one, other) else (one == other) == isinstance(how, ast.Eq)
+        case ast.Call(func=ast.Name(id="contains" | "startswith" | "endswith" as name), args=[first, second]):
+            whole, part = _value(first, known), _value(second, known)
+            if not isinstance(whole, (str, list)) or not isinstance(part, str):
+                return _UNKNOWN
+            if name == "contains":
+                return part in whole
+            return getattr(whole, name)(part) if isinstance(whole, str) else _UNKNOWN
+        case ast.Call(func=ast.Name(id="fromjson"), args=[ast.Constant(value=str(text))]):
+            try:
+                return json.loads(text)
+            except ValueError:
+                return _UNKNOWN
+    return known.get(ast.unparse(node), _UNKNOWN)
