@@ -172,7 +172,7 @@ def _spread(cell: Cell) -> str:
 
 def _changed(change: Change) -> doc.Cell:
     notes = tuple(map(visible, change.notes))
-    if change.shown in ("both 0", "identical"):
+    if change.shown == "both 0":
         return doc.Cell(change.shown, notes=notes)
     estimate = numbers.change(change) if known(change.estimate) else "no ratio"
     if change.kind == "withheld":

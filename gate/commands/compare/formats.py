@@ -27,22 +27,18 @@ def as_csv(table: Table, _: Screen) -> str:
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
     Values are in base units, what does not exist is empty. ratio is of the column to that which base names. change:
-    worse, better, differs, same, not shown, no interval, both 0, or identical (not measured).
+    worse, better, differs, same, not shown, no interval or both 0.
     """
     rows = [(block, row) for block in table.blocks for row in block.rows]
     lines = [cells for block, row in rows for cells in _row(block, row, table)]
-    lines += [cells for row in table.identical for cells in _row(_NONE, row, table)]
     return "\n".join([",".join(COLUMNS), *(",".join(map(cell, each)) for each in lines)]) + "\n"
-
-
-_NONE = Block(metric="", statistic="", unit="", better="lower", recorded=False, rows=[])
 
 
 def _row(block: Block, row: Row, table: Table) -> Iterator[Sequence[object]]:
     factors = msgspec.json.encode(row.factors, order="sorted").decode() if row.factors else None
     mean = row.kind == "geomean"
     unit = None if mean else block.unit or None
-    names = (row.kind, row.benchmark, block.metric or None, unit, block.better if block.metric else None)
+    names = (row.kind, row.benchmark, block.metric, unit, block.better)
     for place, column in enumerate(table.columns):
         own, change = row.cells[place], row.changes[place]
         if own is None and change is None:
@@ -57,8 +53,8 @@ def _row(block: Block, row: Row, table: Table) -> Iterator[Sequence[object]]:
         if change is not None:
             ends = (_number(value) for value in (change.estimate, change.low, change.high))
             shown = None if mean else change.shown or "no interval"
-            changed = (*ends, change.confidence if change.shown != "identical" else None, shown)
-        yield (*names, block.statistic or None, factors, column.title, *values, base, *changed, notes)
+            changed = (*ends, change.confidence, shown)
+        yield (*names, block.statistic, factors, column.title, *values, base, *changed, notes)
 
 
 def _number(value: float | None) -> float | None:
@@ -86,7 +82,7 @@ def as_json(table: Table, _: Screen) -> str:
         rows.append({**own, "cells": cells, "changes": changes, "notes": row.notes})
     found = {
         "schema": SCHEMA, "base": titles[table.base], "columns": table.columns, "rows": rows,
-        "identical": [row.benchmark for row in table.identical], "told": table.told, "cautions": table.cautions,
+        "identical": table.identical, "told": table.told, "cautions": table.cautions,
         "left_out": table.rest, "nothing": table.nothing or None, "warnings": table.warnings,
     }  # fmt: skip
     return text_of(found)

@@ -12,7 +12,7 @@ import msgspec
 from gate.model import Better, Commit, IntervalKind, RatioInterval
 from gate.writing.amounts import known
 
-Shown = Literal["worse", "better", "same", "differs", "not shown", "identical", "both 0", ""]
+Shown = Literal["worse", "better", "same", "differs", "not shown", "both 0", ""]
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 
@@ -96,7 +96,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     base: int
     """The place of the column that the others are compared with."""
     blocks: list[Block]
-    identical: list[Row]
+    identical: list[str]
     """Benchmarks that one run did not measure, since base and head are the same program."""
     told: list[str]
     """What was chosen without being asked."""

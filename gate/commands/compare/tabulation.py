@@ -14,7 +14,7 @@ from gate.commands.compare.estimate import estimates, is_one_run, rules_of
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.rows import Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
-from gate.commands.compare.table import Block, Change, Column, Row, Table, change_of, natural
+from gate.commands.compare.table import Block, Column, Row, Table, change_of, natural
 from gate.config.types import Config
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
@@ -78,19 +78,11 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, statistics: Sequ
             add_alone(made.lines, estimates(evidence, policy, statistics), place, len(chosen))
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, statistics)
     _order(made, chosen, base, policy.config)
-    nowhere, identical = [None] * (len(chosen) - 1), []
-    for each in made.gate.identical if made.gate else ():
-        why = (each.reason.sentence(),)
-        same = Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=why)
-        row = Row(
-            kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None, *nowhere], changes=[*nowhere, same]
-        )
-        identical.append(row)
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
         blocks=_blocks(made, chosen, base, by_change=by_change),
-        identical=identical,
+        identical=[each.benchmark for each in made.gate.identical] if made.gate else [],
         told=[
             *columns.told,
             *varied(chosen, columns.projection),
