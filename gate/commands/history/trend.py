@@ -18,7 +18,7 @@ from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
+from gate.plots.picture import LETTERS, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
@@ -67,23 +67,17 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     return Exit.USAGE if found.problems else Exit.PASS
 
 
-_BARS = "▁▂▃▄▅▆▇█"
-_SPARK = 24
-_SMALLEST = 0.02
-"""A sparkline's height is at least this change, so that noise stays flat."""
 _SHOWN = 100
 
 
 def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
     """Say how each case moved, on which machines, and what the numbers are; own: what only a page has."""
-    columns = [Column("benchmark"), Column("chain", right=True), Column("level", right=True)]
-    # a page has pictures
-    columns += [] if own else [Column("trend")]
-    columns += [Column("ratio ±", right=True), Column("days ±", right=True)]
+    numbers = ("chain", "level", "ratio ±", "days ±")
+    columns = [Column("benchmark"), *(Column(name, right=True) for name in numbers)]
     rows = []
     for case in trend.cases:
         sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
-        texts = [words.name(case.series), *words.moved(case), *([] if own else [spark(case)]), *sds]
+        texts = [words.name(case.series), *words.moved(case), *sds]
         rows.append(Row([*map(Cell, texts)]))
     headline = words.headline(trend)
     return Document(
@@ -99,17 +93,6 @@ def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
         elsewhere="in the JSON",
         footer="Written by perfgate history trend, which reports and does not gate; `perfgate check` decides.",
     )
-
-
-def spark(case: CaseTrend) -> str:
-    """Draw the known levels of a case with block letters; what noise does stays low."""
-    levels = case.path.level[np.isfinite(case.path.level)]
-    if not levels.size:
-        return ""
-    means = np.array([float(piece.mean()) for piece in np.array_split(levels, min(_SPARK, levels.size))])
-    span = max(float(means.max() - means.min()), _SMALLEST + 4 * (case.build_sd or 0.0))
-    scaled = (means - means.min()) / span * (len(_BARS) - 1)
-    return "".join(_BARS[round(float(each))] for each in scaled)
 
 
 SCHEMA = 1
@@ -204,7 +187,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         tips: stretches with a text at most; of more commits several share one.
     """
     name, count = words.name(case.series), case.path.level.size
-    sheet = Sheet(_WIDTH, _HEIGHT)
+    sheet = Sheet(_WIDTH, _HEIGHT, phone=False)
     # choose the height: of all levels, and of the intervals as far as these do not flatten them
     path = case.path
     low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
@@ -222,8 +205,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     _machines(sheet, x, trend, left)
     grid(sheet, y, marks, left, _RIGHT)
     sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
-    sheet.text(12, 20, "level, relative to the start", "soft wide")
-    sheet.text(12, 20, "level", "soft narrow")
+    sheet.text(12, 20, "level, relative to the start", "soft")
     areas: list[list[Point]] = []
     curves: list[list[Point]] = []
     for piece in np.unique(path.piece):
@@ -238,12 +220,12 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
     days = ["", *(words.day(link.committed) for link in trend.chain.links)]
     dated = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
-    half = room("2026-01-31", LETTERS_NARROW) / 2
+    half = room("2026-01-31", LETTERS) / 2
     if labels := [(x.at(k), days[k]) for k in dated if x.at(k) + half <= _WIDTH]:
         sheet.row(_BOTTOM + 24, labels, "soft")
     else:
         sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
-    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft", "middle")
     # a text over each commit, or each few where there are more than fit
     runs: dict[int, list[Run]] = {}
     for run in case.series.runs:
@@ -276,11 +258,9 @@ def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
             stripes.append([(begin, _TOP - 18), (end, _TOP - 18), (end, _BOTTOM), (begin, _BOTTOM)])
         if len(machines) > 1:
             name = visible(", ".join(f"{fact} {after}" for fact, _, after in each.changed[:2]) or each.name)
-            for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
-                fitting = int((end - begin - 8) / (letters * _LETTER))
-                if fitting >= min(len(name), 6):
-                    full = words.machine(each, trend)
-                    sheet.text(begin + 4, _TOP - 5, clip(name, fitting), f"soft {layout}", full=full)
+            fitting = int((end - begin - 8) / (LETTERS * _LETTER))
+            if fitting >= min(len(name), 6):
+                sheet.text(begin + 4, _TOP - 5, clip(name, fitting), "soft", full=words.machine(each, trend))
     sheet.lines("stripe", stripes, closed=True)
     borders = [x.at(each.first + 0.5) for each in machines[1:]]
     sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])

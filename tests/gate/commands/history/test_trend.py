@@ -58,7 +58,7 @@ def test_text_says_how_far_each_case_moved(changed: Path, monkeypatch: pytest.Mo
         f"3 cases over 120 commits\n{sha(0)[:10]} to {sha(120)[:10]}, 2025-01-02 to 2025-05-09, 2 classes"
     )
     moved = r"[+-][\d.]+% \([+-][\d.]+% to [+-][\d.]+%\)"
-    assert re.search(rf"^parse +{moved} +{moved}  [▁▂▃▄▅▆▇█]{{24}} +[\d.]+% +[\d.]+%$", out, re.MULTILINE)
+    assert re.search(rf"^parse +{moved} +{moved} +[\d.]+% +[\d.]+%$", out, re.MULTILINE)
     said = " ".join(out.split())
     assert f"From {sha(91)[:10]} (2025-04-08) on another machine: kernel 6.1 → 6.8." in said
     assert f"`perfgate bisect --good {sha(0)[:10]} --bad {sha(120)[:10]} --benchmark NAME`" in said
@@ -97,7 +97,7 @@ def test_json_has_every_number(changed: Path) -> None:
 def test_markdown_has_a_row_for_each_case(changed: Path) -> None:
     code, out, _ = run(changed, "--markdown", "-")
     assert code == 0
-    assert re.search(r"^\| `idle` \| [+-].*%\) \| [+-].*%\) \| [▁-█]+ \| [\d.]+% \| [\d.]+% \|$", out, re.MULTILINE)
+    assert re.search(r"^\| `idle` \| [+-].*%\) \| [+-].*%\) \| [\d.]+% \| [\d.]+% \|$", out, re.MULTILINE)
 
 
 def test_the_page_marks_what_happened(changed: Path) -> None:
