@@ -91,9 +91,9 @@ COLUMNS: dict[str, _Column] = {
     "method": lambda _, c: c.method,
     **_side("base"),
     **_side("head"),
-    "accepted_up_to": lambda _, c: c.accepted and c.accepted.up_to,
-    "accepted_until": lambda _, c: c.accepted and c.accepted.until,
-    "accepted_reason": lambda _, c: c.accepted and c.accepted.reason,
+    "accepted_up_to": lambda _, c: c.accepted.up_to if c.accepted else None,
+    "accepted_until": lambda _, c: c.accepted.until if c.accepted else None,
+    "accepted_reason": lambda _, c: c.accepted.reason if c.accepted else None,
 }
 """The columns by their names, which docs/history.md explains."""
 

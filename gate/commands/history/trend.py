@@ -29,8 +29,6 @@ from gate.units import format_share, plural
 from gate.writing.phrases import none_of
 from gate.writing.plain import clip, visible
 
-_FORMATS = ("json", "markdown", "html")
-
 
 def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     """Show the trend of each case; 0 whatever changed: a trend reports, it is no gate.
@@ -38,8 +36,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: a history that cannot be read, or an option that names nothing in it.
     """
-    asked = {name: target for name in _FORMATS if (target := getattr(options, name)) is not None}
-    require_writable(OutputOptions(asked))
+    require_writable(OutputOptions(options.files))
     store = opened(options.store.history)
     reading = store.read()
     if not reading.records and not reading.problems:
@@ -62,7 +59,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         "json": lambda: as_json(found), "markdown": lambda: markdown.render(document(found)),
         "html": lambda: html.render(document(found, cases(found))),
     }  # fmt: skip
-    deliver(asked, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
+    deliver(options.files, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
 
