@@ -243,13 +243,7 @@ class Visited(msgspec.Struct, frozen=True, kw_only=True, tag="visit"):
     """Why it cannot be measured; empty: it was."""
 
 
-class Settled(msgspec.Struct, frozen=True, kw_only=True, tag="executions"):
-    """How many executions a round of the search has."""
-
-    executions: int
-
-
-Line = Started | Visited | Settled
+Line = Started | Visited
 
 
 def read_journal(folder: Path) -> list[Line]:

@@ -19,7 +19,6 @@ from gate.commands.bisect.against_good import (
     JOURNAL,
     MeasuringError,
     Pairs,
-    Settled,
     Started,
     Visited,
     gated,
@@ -161,12 +160,10 @@ def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: Callabl
         return concluded(begun, ends, None, None)
     identity = case_id(ends.finding, ends.finding.statistic)
     pace = pace_of(ends.records, identity)
-    settled = next((each.executions for each in begun.past if isinstance(each, Settled)), None)
     planned = begun.project.settings.rules.plan.executions
     pairs.case = identity
-    pairs.executions = settled or wanted_executions(ends.case, identity.statistic, pace, planned)
-    if settled is None:
-        note(begun.folder, Settled(executions=pairs.executions))
+    # the same again for a search that goes on, as both ends are not measured anew
+    pairs.executions = wanted_executions(ends.case, identity.statistic, pace, planned)
     spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
