@@ -35,7 +35,6 @@ BESIDE: tuple[Interval, ...] = ("fieller-kj", "fieller")
 TWO_LAYOUTS = Components("two layouts", 0.041, 0.0, 0.01)
 """Build effects and almost no noise below them: the hard case when they are bimodal."""
 BIMODAL = Shape("bimodal", 0.5)
-MEMORY_DF = 20
 THRESHOLDS = (0.0, 0.02)
 CHANGES = (0.0, 0.05, 0.10, 0.20)
 MOST = LOOKS[-1]
@@ -99,8 +98,8 @@ def alone(builds: int, interval: Interval) -> Rules:
 
 def comparisons(setting: Setting, builds: int, ratio: float, interval: Interval, shape: Shape = NORMAL) -> Comparisons:
     """Return the study of all cases by one interval: the same one for coverage, false alarms and power."""
-    source = Source(setting.components, shape, memory=MEMORY_DF if interval == "fieller-moderated" else 0)
-    return Comparisons(source, alone(builds, interval), (ratio,) * len(setting.components), setting.thresholds)
+    ratios = (ratio,) * len(setting.components)
+    return Comparisons(Source(setting.components, shape), alone(builds, interval), ratios, setting.thresholds)
 
 
 def coverage(setting: Setting) -> Section:
@@ -152,9 +151,6 @@ class Gate:
 
     words: str
     looks: tuple[int, ...]
-    memory: int = 0
-    noise: float = 1.0
-    """Variance now over what is remembered."""
 
 
 GATES = (Gate("fixed", FIXED), Gate("looks", LOOKS))
@@ -162,8 +158,7 @@ GATES = (Gate("fixed", FIXED), Gate("looks", LOOKS))
 
 def report(cases: Sequence[Components], shape: Shape, gate: Gate, threshold: float) -> Reports:
     """Return the study of reports in which nothing has changed."""
-    source = Source(tuple(cases), shape, gate.noise, memory=gate.memory)
-    return Reports(source, Rules(threshold, gate.looks), (1.0,) * len(cases))
+    return Reports(Source(tuple(cases), shape), Rules(threshold, gate.looks), (1.0,) * len(cases))
 
 
 def cases_of(setting: Setting) -> list[tuple[str, tuple[Components, ...], Shape]]:
