@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
@@ -124,103 +124,58 @@ def _sub_names(benchmark: str) -> dict[str, str]:
     return found
 
 
-Test = Callable[[Item], bool]
-_ENDS = r'(?![^\s()":])'
-_AND, _OR = rf"AND{_ENDS}", rf"OR{_ENDS}"
-_QUOTED, _WORD = r'"(?P<quoted>(?:[^"\\]|\\.)*)"', r'(?P<word>[^\s()":*][^\s()":]*)'
-_KEY = rf"{_QUOTED}|(?!(?:AND|OR){_ENDS}){_WORD}"
-_VALUE = rf"{_QUOTED}|/(?P<regexp>(?:[^/\\]|\\.)*)/|{_WORD}"
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_VALUE = rf'(?:{_QUOTED}|/(?:[^/\\]|\\.)*/|[^\s()":]+)'
+_TERM = re.compile(
+    rf'\s*(?:AND\s+)?(?P<without>-?)(?P<key>{_QUOTED}|[^\s()":*-][^\s()":]*):'
+    rf"(?:\(\s*(?P<several>{_VALUE}(?:\s+OR\s+{_VALUE})*)\s*\)|(?P<one>{_VALUE}))(?=\s|$)"
+)
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """An expression, and the keys that it names."""
+    """What must be so of an item, all of it."""
 
     text: str
     keys: tuple[str, ...]
-    test: Test
+    test: Callable[[Item], bool]
     """Whether an item is wanted."""
 
 
 def filter_of(text: str) -> Filter:
-    """Read an expression. Raises UserError: it cannot be read; the message says at which character."""
-    reader = _Reader(text)
-    test = reader.either()
-    if text[reader.at :].strip():
-        reader.fail("a key or the end")
-    return Filter(text, tuple(reader.keys), test)
+    """Read terms KEY:VALUE with blanks between them. Raises UserError: one that is none; it says at which character."""
+    keys: list[str] = []
+    tests: list[Callable[[Item], bool]] = []
+    at = 0
+    while not keys or text[at:].strip():
+        match = _TERM.match(text, at)
+        if match is None:
+            at = len(text) - len(text[at:].lstrip())
+            wanted = "KEY:VALUE, KEY:/REGEXP/ or KEY:(A OR B)"
+            raise UserError(f"--filter {text}: expected {wanted}, with - before it or without, at character {at + 1}")
+        keys.append(_word(match["key"]))
+        tests.append(_term(text, match, keys[-1]))
+        at = match.end()
+    return Filter(text, tuple(keys), lambda item: all(test(item) for test in tests))
 
 
-def _word(match: re.Match[str]) -> str:
-    return str(match["word"]) if match["quoted"] is None else re.sub(r"\\(.)", r"\1", match["quoted"])
-
-
-class _Reader:
-    """Reads an expression from its beginning to its end."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.keys: list[str] = []
-
-    def either(self) -> Test:
-        tests = [self.all_of()]
-        while self.take(_OR):
-            tests.append(self.all_of())
-        return lambda item: any(test(item) for test in tests)
-
-    def all_of(self) -> Test:
-        tests = [self.one()]
-        while self.text[self.at :].strip() and not self.take(rf"(?=\)|{_OR})"):
-            self.take(_AND)
-            tests.append(self.one())
-        return lambda item: all(test(item) for test in tests)
-
-    def one(self) -> Test:
-        if self.take(r"-(?=[^\s-])"):
-            test = self.one()
-            return lambda item: not test(item)
-        if self.take(r"\*"):
-            return lambda _: True
-        if self.take(r"\("):
-            inner = self.either()
-            self.need(r"\)", '")"')
-            return inner
-        key = _word(self.need(_KEY, "a key"))
-        self.need(":", '":" after the key')
-        self.keys.append(key)
-        several = self.take(r"\(")
-        tests = [self.value()]
-        while several and not self.take(r"\)"):
-            if not self.take(_OR):
-                self.need(_VALUE, '"OR" or ")"')
-                raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {key}:(A OR B)')
-            tests.append(self.value())
-        # what nobody says is the empty word
-        return lambda item: any(test(value) for value in _values(key, item) or ("",) for test in tests)
-
-    def value(self) -> Callable[[str], bool]:
-        match = self.need(_VALUE, "a value")
-        if match["regexp"] is None:
-            wanted = _word(match)
-            return lambda text: text == wanted
+def _term(text: str, match: re.Match[str], key: str) -> Callable[[Item], bool]:
+    wanted: list[Callable[[str], bool]] = []
+    for value in re.findall(_VALUE, match["several"] or match["one"]):
+        if value == "OR":
+            continue
+        if len(value) < 2 or not value.startswith("/") or not value.endswith("/"):
+            wanted.append(_word(value).__eq__)
+            continue
         try:
-            pattern = re.compile(match["regexp"].replace(r"\/", "/"))
+            # from the beginning to the end of the value, as benchstat has it
+            pattern = re.compile(value[1:-1].replace(r"\/", "/"))
         except re.error as error:
-            raise UserError(f"--filter {self.text}: {match[0]} is not a regular expression: {error}") from None
-        # from the beginning to the end of the value, as benchstat has it
-        return lambda text: pattern.fullmatch(text) is not None
+            raise UserError(f"--filter {text}: {value} is not a regular expression: {error}") from None
+        wanted.append(lambda own, pattern=pattern: pattern.fullmatch(own) is not None)  # type: ignore[misc]
+    kept = not match["without"]
+    # what nobody says is the empty word
+    return lambda item: any(test(own) for own in _values(key, item) or ("",) for test in wanted) == kept
 
-    def take(self, pattern: str) -> re.Match[str] | None:
-        """Go over a pattern, and the blanks before it, if it stands here."""
-        match = re.compile(rf"\s*(?:{pattern})").match(self.text, self.at)
-        self.at = match.end() if match else self.at
-        return match
 
-    def need(self, pattern: str, wanted: str) -> re.Match[str]:
-        match = self.take(pattern)
-        if match is None and self.text[self.at :].lstrip().startswith('"'):
-            self.at, wanted = len(self.text), "a closing quote"
-        return match or self.fail(wanted)
-
-    def fail(self, wanted: str) -> NoReturn:
-        raise UserError(f"--filter {self.text}: expected {wanted} at character {self.at + 1}")
+def _word(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text

@@ -59,24 +59,18 @@ def test_an_unknown_key_names_those_that_there_are() -> None:
     assert len(known([Item("b", {f"k{n:02}": 1 for n in range(90)})])) == 31
 
 
-# golang.org/x/perf/benchproc/syntax: key:value, key:"value", key:/regexp/, key:(a OR b), -, AND, OR, (), *
+# of golang.org/x/perf/benchproc/syntax: key:value, key:"value", key:/regexp/, key:(a OR b), -, AND
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("*", True),
         ("goos:linux", True),
         ("goos:darwin", False),
         ("-goos:darwin", True),
         ("goos:(darwin OR linux)", True),
         ('goos:("linux")', True),
         ('"goos":linux', True),
-        ('n:11 OR "go\\os":darwin', False),
         ("goos:linux n:11", False),
         ("goos:linux AND n:10", True),
-        ("goos:darwin OR n:10", True),
-        ("goos:darwin OR n:11", False),
-        ("(goos:darwin OR n:10) pkg:example.com/a", True),
-        ("-(goos:darwin OR n:10)", False),
         (".name:Encode", True),
         (".name:BenchmarkEncode", True),
         # from the beginning to the end
@@ -92,7 +86,6 @@ def test_an_unknown_key_names_those_that_there_are() -> None:
         # what a value does not say is the empty word
         ('goarch:""', True),
         ('-goarch:""', False),
-        ("n:10 OR goos:darwin AND goos:windows", True),
     ],
 )
 def test_a_filter_is_read_as_benchstat_reads_it(text: str, wanted: bool) -> None:
@@ -100,23 +93,19 @@ def test_a_filter_is_read_as_benchstat_reads_it(text: str, wanted: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "at"),
     [
-        ("", "expected a key at character 1"),
-        ("goos", 'expected ":" after the key at character 5'),
-        ("goos:", "expected a value at character 6"),
-        ("goos:(a", 'expected "OR" or ")" at character 8'),
-        ("goos:(a b)", 'write "OR" between the values in parentheses: goos:(A OR B)'),
-        ('goos:"a', "expected a closing quote at character 8"),
-        ("(goos:a", 'expected ")" at character 8'),
-        ("goos:a)", "expected a key or the end at character 7"),
-        ("goos:a OR", "expected a key at character 10"),
-        ("AND goos:a", "expected a key"),
-        ("goos:/(/", "is not a regular expression"),
+        ("", 1), ("goos", 1), ("goos:", 1), ("goos:(a", 1), ("goos:(a b)", 1), ('goos:"a', 1), ("(goos:a)", 1),
+        ("goos:a)", 1), ("goos:a OR n:10", 8), ("goos:a AND", 8), ("*", 1),
     ],
-)
-def test_a_filter_that_cannot_be_read_says_where(text: str, said: str) -> None:
+)  # fmt: skip
+def test_a_filter_that_cannot_be_read_says_where(text: str, at: int) -> None:
     with pytest.raises(UserError) as caught:
         filter_of(text)
-    assert str(caught.value).startswith(f"--filter {text}: ")
-    assert said in str(caught.value)
+    assert str(caught.value).startswith(f"--filter {text}: expected KEY:VALUE")
+    assert str(caught.value).endswith(f"at character {at}")
+
+
+def test_a_filter_with_a_wrong_expression_is_refused() -> None:
+    with pytest.raises(UserError, match="--filter goos:/\\(/: /\\(/ is not a regular expression"):
+        filter_of("goos:/(/")
