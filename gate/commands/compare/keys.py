@@ -159,22 +159,23 @@ def filter_of(text: str) -> Filter:
 
 
 def _term(text: str, match: re.Match[str], key: str) -> Callable[[Item], bool]:
-    wanted: list[Callable[[str], bool]] = []
+    wanted: list[str | re.Pattern[str]] = []
     for value in re.findall(_VALUE, match["several"] or match["one"]):
-        if value == "OR":
-            continue
-        if len(value) < 2 or not value.startswith("/") or not value.endswith("/"):
-            wanted.append(_word(value).__eq__)
-            continue
-        try:
-            # from the beginning to the end of the value, as benchstat has it
-            pattern = re.compile(value[1:-1].replace(r"\/", "/"))
-        except re.error as error:
-            raise UserError(f"--filter {text}: {value} is not a regular expression: {error}") from None
-        wanted.append(lambda own, pattern=pattern: pattern.fullmatch(own) is not None)  # type: ignore[misc]
-    kept = not match["without"]
-    # what nobody says is the empty word
-    return lambda item: any(test(own) for own in _values(key, item) or ("",) for test in wanted) == kept
+        if len(value) > 1 and value[0] == value[-1] == "/":
+            try:
+                wanted.append(re.compile(value[1:-1].replace(r"\/", "/")))
+            except re.error as error:
+                raise UserError(f"--filter {text}: {value} is not a regular expression: {error}") from None
+        elif value != "OR":
+            wanted.append(_word(value))
+
+    def test(item: Item) -> bool:
+        # what nobody says is the empty word; an expression is of the whole value, as benchstat has it
+        own = _values(key, item) or ("",)
+        found = any(each == w if isinstance(w, str) else w.fullmatch(each) for each in own for w in wanted)
+        return found != bool(match["without"])
+
+    return test
 
 
 def _word(text: str) -> str:
