@@ -30,7 +30,7 @@ from gate.stats.planning import (
     seconds,
     without_shared,
 )
-from gate.stats.power import detection, minimum_detectable_change, noncentrality
+from gate.stats.power import minimum_detectable_change
 from gate.units import Duration, Share, format_duration, format_share
 
 _TRIES = 3
@@ -60,10 +60,8 @@ def planned(
     cases, plan, instead = _search(gathered, aims, limit, early=early)
     terms, rows = _terms(gathered), list[Row]()
     for known, case in zip(gathered.known, cases, strict=True):
-        builds, interval = plan.counts.builds, terms.interval_of(case, plan.counts.builds)
+        interval = terms.interval_of(case, plan.counts.builds)
         nominal = terms.nominal_levels(plan.looks, interval)[-1]
-        variance = build_variance(case.components, plan.executions, plan.iterations)
-        t = noncentrality(variance, interval.covariance(case.components), 0.0, known.threshold, builds)
         rows.append(
             Row(
                 known=known,
@@ -78,7 +76,6 @@ def planned(
                     min_builds=terms.min_builds,
                     wanted=POWER,
                 ),
-                settled=float(detection(-t, builds, nominal, interval)),
                 degrees=case.degrees,
             )
         )
