@@ -174,6 +174,7 @@ class _Comparison:
             in_diff=self._in_diff(index),
             cost=cost,
             own=costs.own[index],
+            inclusive=costs.inclusive[index],
             calls=self.calls[index],
             change=blamed.change,
             maybe=blamed.maybe,

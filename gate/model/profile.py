@@ -137,6 +137,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Its own, with that of the library functions that it calls."""
     own: Amounts
     """Its own alone."""
+    inclusive: Amounts
+    """With all that it calls."""
     calls: Amounts | None
     """How often it was called; None: the profiler does not count."""
     change: float

@@ -62,6 +62,7 @@ def test_the_function_that_spends_more_is_first_with_its_share() -> None:
     assert first.change == 300
     assert first.share == pytest.approx(300 / 310)
     assert [caller.function for caller in first.callers] == ["main"]
+    assert (first.inclusive.base, first.inclusive.head) == (700, 1000)
 
 
 def test_a_library_function_counts_for_the_function_of_the_project_that_calls_it() -> None:
@@ -149,6 +150,7 @@ def test_recursion_is_counted_once() -> None:
     found = explained(base | {"main>walk>visit>walk>visit": 50.0}, {"main>walk>visit>walk>visit": 250.0})
     first = one(found, "visit")
     assert first.change == 200
+    assert (first.inclusive.base, first.inclusive.head) == (100, 300)
 
 
 def test_a_changed_file_comes_first_of_two_alike() -> None:
