@@ -13,7 +13,6 @@ from gate.commands.simulate.chapters import (
     BIMODAL,
     CHANGES,
     FIXED,
-    GATES,
     LOOKS,
     MOST,
     TWO_LAYOUTS,
@@ -120,10 +119,10 @@ def of_alarms(setting: Setting) -> Iterator[Promise]:
     """Give the promises on false alarms, and on what is wrongly not worse."""
 
     def fixed(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
-        return report(cases, shape, GATES[0], threshold)
+        return report(cases, shape, FIXED, threshold)
 
     def with_looks(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
-        return report(cases, shape, GATES[1], threshold)
+        return report(cases, shape, LOOKS, threshold)
 
     def with_memory(cases: Sequence[Components], shape: Shape, threshold: float) -> Reports:
         return remembering(cases, shape, LOOKS, threshold)

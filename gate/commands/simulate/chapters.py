@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from gate.commands.simulate.command import Options
@@ -145,20 +144,13 @@ def beside(
 # --- false alarms -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """One way in which a report is decided."""
-
-    words: str
-    looks: tuple[int, ...]
+GATES: dict[str, tuple[int, ...]] = {"fixed": FIXED, "looks": LOOKS}
+"""The rounds after which a report is decided."""
 
 
-GATES = (Gate("fixed", FIXED), Gate("looks", LOOKS))
-
-
-def report(cases: Sequence[Components], shape: Shape, gate: Gate, threshold: float) -> Reports:
+def report(cases: Sequence[Components], shape: Shape, looks: tuple[int, ...], threshold: float) -> Reports:
     """Return the study of reports in which nothing has changed."""
-    return Reports(Source(tuple(cases), shape), Rules(threshold, gate.looks), (1.0,) * len(cases))
+    return Reports(Source(tuple(cases), shape), Rules(threshold, looks), (1.0,) * len(cases))
 
 
 def cases_of(setting: Setting) -> list[tuple[str, tuple[Components, ...], Shape]]:
@@ -173,8 +165,8 @@ def alarms(setting: Setting) -> Section:
     def different(study: Comparisons, at: int) -> Ask:
         return told(study, lambda c: percent(float(c.different[at])))
 
-    def failing(cases: tuple[Components, ...], shape: Shape, gate: Gate) -> Ask:
-        both = tuple(report(cases, shape, gate, threshold) for threshold in THRESHOLDS)
+    def failing(cases: tuple[Components, ...], shape: Shape, looks: tuple[int, ...]) -> Ask:
+        both = tuple(report(cases, shape, looks, threshold) for threshold in THRESHOLDS)
         return Ask(both, lambda of: " / ".join(f"{of.of(each).failing * 100:.2f}" for each in both) + "%")
 
     single = tuple(
@@ -184,9 +176,10 @@ def alarms(setting: Setting) -> Section:
     )
     every = cases_of(setting)
     whole = tuple(
-        row(name, shape.name, *(failing(cases, shape, gate) for gate in GATES)) for name, cases, shape in every
+        row(name, shape.name, *(failing(cases, shape, looks) for looks in GATES.values()))
+        for name, cases, shape in every
     )
-    titles = ("cases", "build effects", *(gate.words for gate in GATES))
+    titles = ("cases", "build effects", *GATES)
     return Section("False alarms", (
         (
             "Base against itself. First single comparisons of all cases, each judged alone at 95%: the share called "
