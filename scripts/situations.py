@@ -251,7 +251,7 @@ LINES = (
     "decide m.jsonl --json no/where.json", "decide m.jsonl m.jsonl", "decide base=m.jsonl", "decide m.jsonl --min-builds 3",
     "decide m.jsonl --interaction", "compare", "compare m.jsonl nothing", "compare a=m.jsonl b=m.jsonl --base c", "compare m.jsonl --by x",
     "compare m.jsonl --statistic p99", "compare m.jsonl --statistic q", "compare m.jsonl --filter x:", "compare m.jsonl --sort x",
-    "compare m.jsonl --sort change --min-change 2%", "compare m.jsonl --list", "compare m.jsonl --rows benchmark --by side",
+    "compare m.jsonl --sort change", "compare m.jsonl --rows benchmark --by side",
     "import m.jsonl", "import m.jsonl --from nothing", "import m.jsonl --from parquet", "import m.parquet", "report --schema",
     "config --schema", "report", "report m.jsonl --format junit", "report m.jsonl --format x", "plan m.jsonl --budget 5m",
     "plan m.jsonl --target 1% --json -", "plan m.jsonl --detect 2%", "plan m.jsonl --budget soon", "study analyse m.jsonl",

@@ -90,11 +90,6 @@ class TwoWords(SuiteInstrument):
 
 INSTRUMENT = Declared(lambda caller: Found(TwoWords()), Traits(suite=True, exact=True))
 """,
-    # a format of comparisons: a choice of `compare --format`
-    "gate/commands/compare/formats/count.py": """
-def render(table, screen):
-    return f"{sum(row.kind == 'benchmark' for block in table.blocks for row in block.rows)} rows\\n"
-""",
     # a format of result files of other tools
     "gate/formats/tally.py": """
 from gate.model import Metric
@@ -253,14 +248,6 @@ def test_a_new_format_of_results_is_imported(source: Path, project: Project) -> 
     done = perfgate(source, project, "import", "base=stalls.txt", "--out", "stalls.jsonl")
     assert done.stderr == "base  stalls.txt: 1 benchmark, 1 build, 1 start, 2 values\n"
     assert "tally" in perfgate(source, project, "import", "--help").stdout
-
-
-@pytest.mark.usefixtures("checked")
-def test_a_new_format_of_comparisons_is_a_choice(source: Path, project: Project) -> None:
-    told = perfgate(source, project, "compare", ".perfgate", "--format", "count")
-    # with the letters, which are recorded and not decided
-    expected = f"{len(project.report()['findings']) + 1} rows\n"
-    assert (told.returncode, told.stdout) == (0, expected), told.stderr
 
 
 def test_a_new_command_is_listed_and_runs(source: Path, project: Project) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.evidence.promises import Promise
-from gate.commands.simulate.chapters import MEMORY_DF
-from gate.commands.simulate.draws import TABLE_VII, Components, Source
+from benchmarks.evidence.sources import MEMORY_DF, Varied
+from gate.commands.simulate.draws import TABLE_VII, Components
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
@@ -123,7 +123,7 @@ def design(components: Sequence[Components], build: float, share: float = 1.0) -
     if plan is None:
         raise ValueError("no plan")
     planned = (dataclasses.replace(c, executions=plan.executions, iterations=plan.iterations) for c in components)
-    source = Source(tuple(planned), memory=MEMORY_DF)
+    source = Varied(tuple(planned), memory=MEMORY_DF)
     rules = Rules(_THRESHOLD, plan.looks, "fieller-moderated", min_builds=_MIN_BUILDS)
 
     def study(*at: int) -> Reports:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.evidence.promises import Promise, at_most
+from benchmarks.evidence.sources import Varied
 from gate.commands.simulate.chapters import BIMODAL, LOOKS, THRESHOLDS, alone
-from gate.commands.simulate.draws import NORMAL, Components, Shape, Source
+from gate.commands.simulate.draws import NORMAL, Components, Shape
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, columns, percent, plain, row, told
 from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
 from gate.config.types import Interval
@@ -29,7 +30,7 @@ def report(
 ) -> Reports:  # fmt: skip
     """Return the study of reports in which every case has such layouts, and the first has changed."""
     ratios = (1 + change, *(1.0 for _ in range(cases - 1)))
-    source = Source((LAYOUTS,) * cases, shape, correlation=correlation)
+    source = Varied((LAYOUTS,) * cases, shape, correlation=correlation)
     return Reports(source, Rules(threshold, looks, interval), ratios, 0.5 if cases > 1 else 1.0)
 
 
@@ -64,7 +65,7 @@ def _coverage() -> Table:
         return f"{percent(counts.coverage)}, {percent(float(counts.half_width.sum() / counts.bounded.sum()))}"
 
     def study(builds: int, correlation: float, uneven: float, interval: Interval) -> Comparisons:
-        source = Source((LAYOUTS,) * 5, correlation=correlation, uneven=uneven)
+        source = Varied((LAYOUTS,) * 5, correlation=correlation, uneven=uneven)
         return Comparisons(source, alone(builds, interval), (1.0,) * 5)
 
     lines = tuple(

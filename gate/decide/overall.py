@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,7 @@ def suite_of(case: Case) -> str | None:
     return suite if slash else None
 
 
-def overall_of(
-    judged: Sequence[Judged], failed: Sequence[str], design: Design, group_of: Callable[[Case], str | None] = suite_of,
-) -> list[Overall]:  # fmt: skip
+def overall_of(judged: Sequence[Judged], failed: Sequence[str], design: Design) -> list[Overall]:
     """Summarize the means of each metric over all cases, and over each group of several; of views the typical values.
 
     Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all
@@ -44,7 +42,7 @@ def overall_of(
             continue
         case = j.subject.case
         groups[ALL, case.metric, case.better].append(j)
-        if (group := group_of(case)) is not None:
+        if (group := suite_of(case)) is not None:
             groups[group, case.metric, case.better].append(j)
     whole = {(metric, better): len(members) for (group, metric, better), members in groups.items() if group == ALL}
     return [

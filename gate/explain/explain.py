@@ -13,7 +13,6 @@ from gate.model.profile import Agreement, Amounts, Candidate, Explanation, Frame
 
 MOST = 20
 """Candidates that are listed."""
-_FEWER = 5
 _MOVED = 5
 _GUESS = 0.2
 _PARTS = 3
@@ -103,9 +102,8 @@ class _Comparison:
         worse = whole if whole > 0 and not noise else None
         ranked = sorted(self.blames, key=lambda i: (-self._score(i), self._frame(i).function))
         candidates = [self._candidate(i, worse) for i in ranked if i >= 0 and self._score(i) > 0]
-        listed = [c for c in candidates if self._counts(c) or c.maybe >= _WORTH_SAYING * abs(whole)]
-        less = sorted((i for i in ranked if i >= 0 and self.blames[i].change < 0), key=lambda i: self.blames[i].change)
-        fewer = [c for c in (self._candidate(i, worse) for i in less[:_FEWER]) if not c.noise and self._counts(c)]
+        least = _LEAST * max(self.total.base, self.total.head)
+        listed = [c for c in candidates if abs(c.change) >= least or c.maybe >= _WORTH_SAYING * abs(whole)]
         operations = self.base.operations, self.head.operations
         return Explanation(
             benchmark=self.head.benchmark,
@@ -122,10 +120,8 @@ class _Comparison:
             alike=self.sampling.alike,
             left_alike=self.sampling.speed != 1.0,
             agreement=self._agreement(noise, measured),
-            error=error,
             noise=noise,
             candidates=listed[:MOST],
-            fewer=fewer,
             moved=self._moved(worse),
             left_out=max(0, len(listed) - MOST),
         )
@@ -160,10 +156,6 @@ class _Comparison:
         function = self.matched.functions[index]
         return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
 
-    def _counts(self, candidate: Candidate) -> bool:
-        least = _LEAST * max(self.total.base, self.total.head)
-        return abs(candidate.change) >= least
-
     def _candidate(self, index: int, worse: float | None) -> Candidate:
         function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
         cost = costs.cost[index]
@@ -184,7 +176,6 @@ class _Comparison:
             change=blamed.change,
             maybe=blamed.maybe,
             share=blamed.change / worse if worse else None,
-            error=error,
             noise=error > 0 and abs(blamed.change) <= SURE * error,
             library=self._parts(library),
             more=self._parts({i: c for i, c in blamed.more.items() if c >= least and c > 0}),
@@ -214,7 +205,6 @@ class _Comparison:
                 targets=self._parts({i: change for i, change in large.items() if change > 0}),
                 caller=self._frame(node.function) if node.function >= 0 else None,
                 cost=cost,
-                share=cost / worse if worse else None,
                 inclusive=Amounts(node.inclusive[0], node.inclusive[1]),
             )
             found.append(moved)

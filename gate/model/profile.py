@@ -148,8 +148,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """What it may add besides: of a function that it calls or that calls it, where nobody counted calls."""
     share: float | None
     """`change` as a share of the whole difference; None: there is none to speak of."""
-    error: float
-    """Standard error of `change` from sampling; 0: the profiler counts."""
     noise: bool
     """Whether the change is within what sampling alone gives."""
     library: list[Part]
@@ -172,8 +170,6 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     caller: Frame | None
     """The nearest function that calls them all, or one of themselves; None: the program as a whole."""
     cost: float
-    share: float | None
-    """Of the whole difference; above 1 where more moved than was added."""
     inclusive: Amounts
     """Of the common caller."""
 
@@ -205,14 +201,10 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the functions' costs of head are given without that: times of two executions differ by the machine."""
     agreement: Agreement
     """Whether the totals show the measured change."""
-    error: float
-    """Standard error of the totals' difference from sampling; 0: the profiler counts."""
     noise: bool
     """Whether the totals' difference is within what sampling alone gives."""
     candidates: list[Candidate]
     """By what they add, the most first."""
-    fewer: list[Candidate]
-    """Functions that take less, the largest change first."""
     moved: list[Moved]
     """What functions handed to others."""
     left_out: int

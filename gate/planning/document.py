@@ -39,8 +39,6 @@ class Row:
     half_width: float
     smallest: float
     """The change found with POWER at the family's level; inf: none."""
-    settled: float
-    """How often it is shown to be not worse when nothing has changed."""
     degrees: float
     """What its memory is worth in this plan."""
 
@@ -176,16 +174,14 @@ def _precision(planned: Planned) -> doc.Table:
             format_share(row.known.threshold),
             f"±{format_share(row.half_width)}" if math.isfinite(row.half_width) else "unbounded",
             format_share(row.smallest, sign=True) if math.isfinite(row.smallest) else "nothing",
-            f"{row.settled:.0%}",
             plural(round(row.degrees), "degree") if row.degrees > 0 else "none",
         ]
         for name, row in zip(names(known), planned.rows, strict=True)
     ]
     alone = size == 1 or planned.gathered.config.gate.family == "none"
     one_of = "" if alone else f", as one of {size} results"
-    title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{one_of}; how "
-    title += "often a result that has not changed is shown to be not slower"
-    return _table(title, ["threshold", "half-width", "finds", "not worse", "memory"], rows)
+    title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{one_of}"
+    return _table(title, ["threshold", "half-width", "finds", "memory"], rows)
 
 
 def as_json(planned: Planned) -> str:
@@ -240,5 +236,4 @@ def _finding(row: Row) -> dict[str, Any]:
         "half_width": row.half_width if math.isfinite(row.half_width) else None,
         "smallest_change": row.smallest if math.isfinite(row.smallest) else None,
         "power": POWER,
-        "not_worse": row.settled,
     }  # fmt: skip

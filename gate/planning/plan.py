@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -31,7 +30,7 @@ from gate.stats.planning import (
     seconds,
     without_shared,
 )
-from gate.stats.power import detection, minimum_detectable_change, noncentrality
+from gate.stats.power import minimum_detectable_change
 from gate.units import Duration, Share, format_duration, format_share
 
 _TRIES = 3
@@ -39,35 +38,30 @@ _HARDEST = 20
 """Findings that a plan advised by a report is made for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a plan must reach; None: the config's budget, what makes no sign of a change green, no change to find.
-
-    Where a change must be shown not to be worse, half-widths of half the thresholds instead.
-    """
-
-    budget: Duration | None
-    target: Share | None
-    detect: Share | None
-
-
-def planned(gathered: Gathered, wanted: Wanted) -> Planned:
+def planned(
+    gathered: Gathered, budget: Duration | None = None, target: Share | None = None, detect: Share | None = None
+) -> Planned:
     """Plan for what is wanted and say what the plan means for each finding.
+
+    Args:
+        gathered: what is known.
+        budget: None: that of the config.
+        target: half-width of the intervals.
+        detect: change to be found. Without both what makes no sign of a change green; where a change must be shown not
+            to be worse, half-widths of half the thresholds.
 
     Raises:
         UserError: a threshold of 0 without a target, a change within the threshold, or a budget below two rounds.
     """
-    aims = [(_aim(known, wanted),) for known in gathered.known]
+    aims = [(_aim(known, target, detect),) for known in gathered.known]
     # a bootstrap has no looks
     early = not gathered.config.gate.interval.startswith("bootstrap")
-    budget = float(wanted.budget or gathered.config.plan.budget)
-    cases, plan, instead = _search(gathered, aims, budget, early=early)
+    limit = float(budget or gathered.config.plan.budget)
+    cases, plan, instead = _search(gathered, aims, limit, early=early)
     terms, rows = _terms(gathered), list[Row]()
     for known, case in zip(gathered.known, cases, strict=True):
-        builds, interval = plan.counts.builds, terms.interval_of(case, plan.counts.builds)
+        interval = terms.interval_of(case, plan.counts.builds)
         nominal = terms.nominal_levels(plan.looks, interval)[-1]
-        variance = build_variance(case.components, plan.executions, plan.iterations)
-        t = noncentrality(variance, interval.covariance(case.components), 0.0, known.threshold, builds)
         rows.append(
             Row(
                 known=known,
@@ -82,7 +76,6 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
                     min_builds=terms.min_builds,
                     wanted=POWER,
                 ),
-                settled=float(detection(-t, builds, nominal, interval)),
                 degrees=case.degrees,
             )
         )
@@ -90,13 +83,13 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     sizes = [known.detectable for known in gathered.known if known.detectable is not None]
     size = max(sizes) if len(sizes) == len(gathered.known) else None
     aim, power = "half-widths of half the thresholds", f"found in {POWER:.0%} of the runs"
-    if wanted.detect is not None:
-        aim = f"a change of {format_share(float(wanted.detect))} {power}"
-    elif wanted.target is not None:
-        aim = f"a half-width of {format_share(float(wanted.target))}"
+    if detect is not None:
+        aim = f"a change of {format_share(float(detect))} {power}"
+    elif target is not None:
+        aim = f"a half-width of {format_share(float(target))}"
     elif size is not None:
         aim = f"a change of {format_share(size)} (gate.detectable) {power}"
-    return Planned(gathered, plan, tuple(rows), aim, budget, instead)
+    return Planned(gathered, plan, tuple(rows), aim, limit, instead)
 
 
 def advised(gathered: Gathered) -> Plan | None:
@@ -108,10 +101,9 @@ def advised(gathered: Gathered) -> Plan | None:
     Raises:
         UserError: as planned.
     """
-    wanted = Wanted(None, None, None)
     hard = [build_variance(k.estimated.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
     hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]
-    aims = [(_aim(known, wanted),) if i in hardest else () for i, known in enumerate(gathered.known)]
+    aims = [(_aim(known),) if i in hardest else () for i, known in enumerate(gathered.known)]
     _, plan, instead = _search(gathered, aims, float(gathered.config.plan.budget), early=False)
     return plan if plan.reached else instead
 
@@ -169,19 +161,19 @@ def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> 
     )
 
 
-def _aim(known: Known, wanted: Wanted) -> Aim:
-    if wanted.detect is not None:
-        if float(wanted.detect) <= known.threshold:
+def _aim(known: Known, target: Share | None = None, detect: Share | None = None) -> Aim:
+    if detect is not None:
+        if float(detect) <= known.threshold:
             raise UserError(
-                f"--detect {wanted.detect}: {known.benchmark} fails only beyond its threshold of "
+                f"--detect {detect}: {known.benchmark} fails only beyond its threshold of "
                 f"{format_share(known.threshold)}"
             )
-        return Aim(None, float(wanted.detect), POWER)
-    if wanted.target is None and known.detectable is not None:
+        return Aim(None, float(detect), POWER)
+    if target is None and known.detectable is not None:
         return Aim(None, known.detectable, POWER)
     # as wide as the threshold, half of all unchanged findings would stay open; half as wide, one in forty
-    half = float(wanted.target) if wanted.target is not None else known.threshold / 2
-    if wanted.target is not None and half <= 0:
+    half = float(target) if target is not None else known.threshold / 2
+    if target is not None and half <= 0:
         raise UserError("--target 0: no interval is that narrow: write a share above 0, such as 1%")
     if half <= 0:
         raise UserError(

@@ -283,13 +283,9 @@ _LIBRARY = re.compile(
 
 
 class Places:
-    """Names files relative to the directory of a project; a "/" before what lies elsewhere, such as in a library.
+    """Names files relative to the directory of a project; a "/" before what lies elsewhere, such as in a library."""
 
-    root: of its tree. directory: of the project in it.
-    """
-
-    def __init__(self, directory: Path, root: Path | None = None) -> None:
-        self._roots = [str(each) for each in (directory, root) if each is not None]
+    def __init__(self, directory: Path) -> None:
         self._directory = directory
         self.of = lru_cache(maxsize=None)(self._of)
 
@@ -297,10 +293,9 @@ class Places:
         path = posixpath.normpath(path) if path else ""
         if not path.startswith("/"):
             path = re.sub(r"^(?:\.\./)+", "", path)
-            return path if not path or any((Path(root) / path).is_file() for root in self._roots) else f"/{path}"
-        for root in self._roots:
-            if path.startswith(f"{root}/"):
-                return path[len(root) + 1 :]
+            return path if not path or (self._directory / path).is_file() else f"/{path}"
+        if path.startswith(f"{self._directory}/"):
+            return path[len(str(self._directory)) + 1 :]
         library = _LIBRARY.match(path)
         if library is not None:
             return f"/{path[library.end() :]}"

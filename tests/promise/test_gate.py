@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gate.commands.simulate.draws import NORMAL, Components, Shape, Source
+from benchmarks.evidence.sources import Varied
+from gate.commands.simulate.draws import NORMAL, Components, Shape
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.config.types import Interval
 from tests.promise.test_fieller import at_most
@@ -35,7 +36,7 @@ class Setting:
 
 def counts(setting: Setting, reports: int) -> ReportCounts:
     memory = 20 if setting.noise else 0
-    source = Source((FFT,) * CASES, setting.shape, setting.noise or 1.0, memory=memory)
+    source = Varied((FFT,) * CASES, setting.shape, setting.noise or 1.0, memory=memory)
     study = Reports(source, Rules(setting.threshold, setting.looks, setting.interval), (setting.change,) * CASES)
     return study.run(np.random.default_rng([5, *setting.looks]), reports)
 

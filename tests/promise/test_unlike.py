@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.commands.simulate.draws import Components, Source
+from benchmarks.evidence.sources import Varied
+from gate.commands.simulate.draws import Components
 from gate.commands.simulate.studies import Reports, Rules
 from gate.model import Case, Evidence
 from tests.promise.test_fieller import at_most
@@ -19,7 +20,7 @@ SD = 0.02
 class Unlike:
     """A source whose head has so many times base's standard deviation; paired: its rounds are complete."""
 
-    source: Source
+    source: Varied
     times: float
     paired: bool = True
 
@@ -38,7 +39,7 @@ class Unlike:
 
 def called(builds: int, trials: int, *, paired: bool, times: float = 1.0, change: float = 0.0) -> float:
     """The share of single comparisons that are called a regression at threshold 0, where 2.5% would be right."""
-    source = Unlike(Source((Components("x", SD, 0.0, 0.0),), memory=20), times, paired)
+    source = Unlike(Varied((Components("x", SD, 0.0, 0.0),), memory=20), times, paired)
     study = Reports(source, Rules(0.0, (builds,), "fieller-moderated"), (1 + change,))  # type: ignore[arg-type]
     return study.run(np.random.default_rng([builds, round(10 * times), round(1000 * change)]), trials).failing
 

@@ -241,18 +241,9 @@ class Visited(msgspec.Struct, frozen=True, kw_only=True, tag="visit"):
     seconds: float
     failed: str = ""
     """Why it cannot be measured; empty: it was."""
-    probability: float | None = None
-    """Of the commit that was then the most probable."""
-    best: str = ""
 
 
-class Settled(msgspec.Struct, frozen=True, kw_only=True, tag="executions"):
-    """How many executions a round of the search has."""
-
-    executions: int
-
-
-Line = Started | Visited | Settled
+Line = Started | Visited
 
 
 def read_journal(folder: Path) -> list[Line]:

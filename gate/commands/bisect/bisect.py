@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -23,7 +19,6 @@ from gate.commands.bisect.against_good import (
     JOURNAL,
     MeasuringError,
     Pairs,
-    Settled,
     Started,
     Visited,
     gated,
@@ -38,7 +33,7 @@ from gate.commands.bisect.search import RangeCommit, Search, commits_between
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
-from gate.model import SIDES, Execution, Failure, UserError
+from gate.model import Execution, UserError
 from gate.model.case import case_id
 from gate.report.outputs import deliver, make_folder, require_writable, targets, write
 from gate.run.interruption import Folder, kept_in
@@ -50,22 +45,14 @@ from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import PAST, records_of
-from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
-from harness.build.builder import TreeBuilder
-from harness.errors import HarnessError
 from harness.host.lock import NotFreeError
-from harness.loop.execution import Executions
-from harness.process.budget import Budget, BudgetEndedError
-from harness.source.trees import open_trees
-from harness.trace.trace import Trace, TracedExecutor, tracing
 
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"
 BUDGETS = 4
 """Times plan.budget that a search may take, unless --budget says."""
-_READS = "reads.json"
 _NAMES = {"base": "good", "head": "bad"}
 
 
@@ -173,108 +160,14 @@ def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: Callabl
         return concluded(begun, ends, None, None)
     identity = case_id(ends.finding, ends.finding.statistic)
     pace = pace_of(ends.records, identity)
-    settled = next((each.executions for each in begun.past if isinstance(each, Settled)), None)
     planned = begun.project.settings.rules.plan.executions
     pairs.case = identity
-    pairs.executions = settled or wanted_executions(ends.case, identity.statistic, pace, planned)
-    if settled is None:
-        note(begun.folder, Settled(executions=pairs.executions))
+    # the same again for a search that goes on, as both ends are not measured anew
+    pairs.executions = wanted_executions(ends.case, identity.statistic, pace, planned)
     spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
-    search.untouched = untouched(begun.commits, _reads(begun, job, search, say))
     return concluded(begun, ends, search, search.run(lambda *known: say(words.stand(*known))))
-
-
-def _reads(begun: Begun, job: Job, search: Search, say: Callable[[str], None]) -> Reads | None:
-    """Return what bad reads, as an interrupted search saw it, or seen now; None: unknown, or not worth it."""
-    file = begun.folder / _READS
-    with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode(file.read_bytes(), type=Reads)
-    if len(begun.commits) < WORTH:
-        return None
-    begin = time.monotonic()
-    found, sides, budget = None, job.project.settings.sides, Budget(search.budget - search.seconds)
-    # bad is built once, and the benchmark run once, both traced
-    with (
-        suppress(HarnessError, BudgetEndedError, OSError),
-        open_trees(
-            job.project.repository,
-            job.project.sources,
-            share_paths={side: sides[side].build.share for side in SIDES},
-            budget=budget,
-            one_path=one_path(job.project),
-        ) as trees,
-        workshop(job, trees, budget) as made,
-        tracing(made.conditions.scratch) as trace,
-    ):
-        found = _traced(made, trace, search.case.benchmark)
-    search.seconds += time.monotonic() - begin
-    told = words.reads(untouched(begun.commits, found))
-    if told:
-        say(told)
-    if found is not None:
-        write(file, msgspec.json.encode(found).decode())
-    return found
-
-
-WORTH = 8
-"""Commits of a range from which on it is worth a traced build and a traced execution."""
-_BLIND = ("no-tracer", "lost", "too-many", "architecture", "io-uring")
-"""Doubts with which too much may be unseen."""
-
-
-class Reads(msgspec.Struct, frozen=True):
-    """Paths of the repository."""
-
-    read: frozenset[str]
-    """Opened, or asked for, whether they exist or not."""
-    listed: frozenset[str]
-    """Directories; "" is the root."""
-
-
-def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
-    job = made.job
-    executor = TracedExecutor(made.conditions.executor, trace)
-    # a build whose links are recorded or perturbed looks at the whole tree
-    recipe = made.conditions.recipes["head"]
-    plain = replace(recipe, table=msgspec.structs.replace(recipe.table, relink="off", perturb=[]))
-    conditions = replace(made.conditions, executor=executor, recipes={**made.conditions.recipes, "head": plain})
-    builder = TreeBuilder(conditions, made.trees, job.run.seed or 0, made.hint)
-    step = job.rounds[0].builds[0]
-    if isinstance(builder.build("head", 0, step.seed), Failure):
-        return None
-    executions = Executions(made.conditions, job.instruments.by_name, 1, (), made.hint)
-    configured = {each.name: each for each in job.project.settings.sides["head"].benchmark}
-    head = (each for each in job.rounds[0].executions if each.side == "head")
-    wanted = next((each for each in head if f"{benchmark}/".startswith(f"{each.benchmark}/")), None)
-    if wanted is None:
-        return None
-    ran = executions.unmeasured(configured[wanted.benchmark], wanted, builder.directory("head", {}), trace=trace)
-    executions.end_round()
-    accesses = trace.accesses()
-    if ran.failure is not None or any(each.kind in _BLIND for each in accesses.doubts):
-        return None
-    top = os.path.realpath(made.trees.made("head").place)
-    above = f"{top}/"
-    return Reads(
-        frozenset(path[len(above) :] for path in accesses.read | accesses.written if path.startswith(above)),
-        frozenset(path[len(above) :] for path in accesses.listed if path == top or path.startswith(above)),
-    )
-
-
-def untouched(commits: Sequence[RangeCommit], reads: Reads | None) -> frozenset[int] | None:
-    """Return the numbers of the commits that change nothing of what is read, bad left out; None: that is unknown."""
-    if reads is None:
-        return None
-    return frozenset(
-        number
-        for number, commit in enumerate(commits[:-1], 1)
-        if not any(
-            (path in reads.read or (path in commit.moved and path.rpartition("/")[0] in reads.listed))
-            for path in commit.paths
-        )
-    )
 
 
 _TONES: dict[str, doc.Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
@@ -291,7 +184,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
     head = [
         doc.Column("commit"),
         *([doc.Column("probability", right=True, fixed=True)] if searched else []),
-        doc.Column("change against good"), doc.Column("changes", spare=True), doc.Column("author, date", spare=True),
+        doc.Column("change against good"), doc.Column("author, date", spare=True),
     ]  # fmt: skip
     left = len(result.commits) - len(shown)
     table = doc.Table(
@@ -301,37 +194,17 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
         [doc.Row(_cells(each, result, page=page)) for each in shown],
         note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
     )
-    steps = words.next_steps(result)
-    details = words.details(result)
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
-    sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
-    if page:
-        best = [words.top(result)] if searched and result.outcome == "culprit" else []
-        facts = [
-            fact
-            for member in best
-            for fact in (
-                ("commit", words.named(member)),
-                ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
-                ("changes", words.size_of(member)),
-                ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
-            )
-        ]
-        sections += [
-            [doc.Facts(facts)],
-            [doc.Section("Evidence", "basis", [doc.Items(details, "advice")])],
-            [doc.Section("Next", "next", [*steps])] if steps else [],
-            [table],
-        ]
-    else:
-        sections += [[table] if shown else [], [doc.Items([*more, *details], "rest")]]
-        sections += [[doc.Section("Next:", "next", [*steps])]]
-    good, bad = (f"{visible(end.ref)} {words.short(end.sha)}" for end in (result.good, result.bad))
+    said: list[doc.Part] = [doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]
+    basis: list[doc.Part] = [doc.Items([*more, *words.details(result)], "rest")]
+    steps: list[doc.Part] = [doc.Section("Next:", "next", [*words.next_steps(result)])]
+    commits: list[doc.Part] = [table] if shown else []
+    good, bad = (f"{visible(end.ref or '')} {words.short(end.sha)}" for end in (result.good, result.bad))
     of = f"{words.case_name(result.case)}, " if result.case is not None else ""
     return doc.Document(
         tool="perfgate bisect",
         title=f"{of}{good} to {bad}",
-        sections=sections,
+        sections=[said, basis, steps, commits] if page else [said, commits, basis, steps],
         elsewhere="in bisect.html",
         footer="What was measured of each commit is kept; the command beside it shows it as any run.",
     )
@@ -347,7 +220,6 @@ def _cells(member: Member, result: Result, *, page: bool) -> list[doc.Cell]:
         doc.Cell(f"{number}{words.named(member)}"),
         *(share if result.step is not None else []),
         doc.Cell(f"{basis}{kept}" if basis else kept.removeprefix("; ")),
-        doc.Cell(words.size_of(member)),
         doc.Cell(f"{visible(member.author)}, {member.date[:10]}"),
     ]
 

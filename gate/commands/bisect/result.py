@@ -14,7 +14,7 @@ import numpy as np
 from gate.codes import Exit
 from gate.commands.bisect.against_good import Gated, Line
 from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
-from gate.model import Finding
+from gate.model import Commit, Finding
 from gate.model.case import CaseId, case_id
 from gate.run.project import Project
 from gate.stats.bisection import ENOUGH
@@ -24,9 +24,9 @@ SCHEMA = 1
 Outcome = Literal["culprit", "set", "open", "no-difference", "failed"]
 """culprit: one commit at 95%. set: several at 95% that cannot be told from each other. open: the budget ended before.
 no-difference: the ends do not differ, so that nothing was searched. failed: an end cannot be measured."""
-State = Literal["measured", "same", "unmeasurable", "inert", "untouched", "inferred"]
+State = Literal["measured", "same", "unmeasurable", "inert", "inferred"]
 """measured: its rounds. same: proved to run what good runs. unmeasurable: does not build or run. inert: changes
-documentation only. untouched: changes nothing that bad's build or benchmark reads. inferred: from its neighbours."""
+documentation only. inferred: from its neighbours."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -46,9 +46,6 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     author: str
     date: str
-    files: int
-    added: int
-    removed: int
     probability: float
     """That it brought the largest slowdown."""
     state: State
@@ -59,13 +56,6 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """Of unmeasurable: what failed."""
     folder: str = ""
     """Where its measurements are; empty: there are none."""
-
-
-class End(msgspec.Struct, frozen=True, kw_only=True):
-    """Good or bad."""
-
-    ref: str
-    sha: str
 
 
 class Several(msgspec.Struct, frozen=True):
@@ -85,8 +75,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """Of that, the gate over both ends."""
     rounds: int
     """After that gate."""
-    executions: int
-    """Of a round and side."""
     budget: float
     planned: int = 0
     """Rounds that the gate over both ends may take; 0: not known."""
@@ -109,8 +97,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     schema: int
     outcome: Outcome
     exit_code: int
-    good: End
-    bad: End
+    good: Commit
+    bad: Commit
     case: CaseId | None
     """What was searched for; None: nothing regressed, or nothing was measured."""
     unit: str
@@ -120,8 +108,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     ends_verdict: str
     step: Change | None
     """The size of the slowdown by all rounds."""
-    noise: float | None
-    """Standard deviation of the logarithm of a round's ratio."""
     commits: list[Member]
     remaining: list[str]
     """The fewest commits that hold 95%, in the order of the range."""
@@ -132,8 +118,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     seed: int
     asked: Asked = Asked()
-    detectable: float | None
-    """The smallest change that the gate over both ends would probably have shown, as a share."""
     folder: str
 
 
@@ -183,15 +167,14 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         schema=SCHEMA,
         outcome=outcome,
         exit_code=_CODES[outcome],
-        good=End(ref=sources.base.commit.ref or "", sha=sources.base.commit.sha or ""),
-        bad=End(ref=sources.head.commit.ref or "", sha=sources.head.commit.sha or ""),
+        good=sources.base.commit,
+        bad=sources.head.commit,
         case=case_id(shown, shown.statistic) if shown is not None else None,
         unit=shown.unit if shown is not None else "",
         threshold=shown.threshold if shown is not None else None,
         ends=_of_finding(shown) if shown is not None else None,
         ends_verdict=shown.verdict if shown is not None else "identical" if report.identical else "",
         step=_change(found.step, found.step_sd) if found is not None else None,
-        noise=found.noise if found is not None else None,
         commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
         remaining=remaining,
         several=several,
@@ -199,13 +182,11 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(
             seconds=search.seconds if search is not None else ends.seconds, gate=ends.seconds,
-            rounds=search.rounds if search is not None else 0,
-            executions=search.pairs.executions if search is not None else 0, budget=begun.budget,
+            rounds=search.rounds if search is not None else 0, budget=begun.budget,
             planned=report.run.rounds.planned or 0, limit=float(begun.project.settings.rules.plan.budget),
         ),
         seed=begun.seed,
         asked=begun.asked,
-        detectable=shown.detectable if shown is not None else None,
         folder=str(begun.folder),
     )  # fmt: skip
 
@@ -234,14 +215,13 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
         state = "measured" if seen.ratios else "same"
     elif why:
         state = "unmeasurable"
-    elif search is not None and search.hardly(number):
-        state = "inert" if commit.inert else "untouched"
+    elif search is not None and commit.inert:
+        state = "inert"
     change = None
     if measured is not None and stand is not None:
         change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
     return Member(
         number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
-        files=len(commit.paths), added=commit.added, removed=commit.removed,
         probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0, state=state,
         rounds=measured.rounds if measured is not None else 0, change=change, why=why,
         folder=str(seen.folder) if seen is not None else "",

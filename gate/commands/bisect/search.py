@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +30,6 @@ _INERT = re.compile(
     r"|(^|/)\.(gitignore|gitattributes|editorconfig|mailmap|travis\.yml|gitlab-ci\.yml|pre-commit-config\.yaml)$",
     re.IGNORECASE,
 )
-_MOVED = re.compile(r" (?:create|delete) mode \d{6} (.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,6 @@ class RangeCommit:
     subject: str
     paths: tuple[str, ...]
     """What it changes against the commit before it in the range."""
-    moved: frozenset[str]
-    """Of these what it adds or removes as a file."""
-    added: int
-    """Lines."""
-    removed: int
 
     @property
     def inert(self) -> bool:
@@ -71,18 +65,14 @@ def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[
     span = f"{first}..{last}"
     after = set(git.line("rev-list", "--ancestry-path", span).splitlines())
     text = git.run(
-        "log", "--first-parent", "-m", "--reverse", "--no-renames", "--numstat", "--summary",
+        "log", "--first-parent", "-m", "--reverse", "--no-renames", "--name-only",
         f"--format={_RECORD}%H{_FIELD}%an{_FIELD}%aI{_FIELD}%s{_FIELD}", span, config=("core.quotePath=false",),
     ).decode(errors="replace")  # fmt: skip
     found = []
     for record in text.split(_RECORD)[1:]:
         sha, author, date, subject, rest = record.split(_FIELD, 4)
-        lines = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
-        # "-" of a binary file
-        added, removed = (sum(int(line[side]) for line in lines if line[side].isdecimal()) for side in (0, 1))
-        moved = frozenset(match[1] for line in rest.splitlines() if (match := _MOVED.match(line)))
-        paths = tuple(path for _, _, path in lines)
-        found += [RangeCommit(sha, author, date, subject, paths, moved, added, removed)] if sha in after else []
+        if sha in after:
+            found.append(RangeCommit(sha, author, date, subject, tuple(filter(None, rest.split("\n")))))
     if len(found) > MOST:
         raise SourceError(f"{len(found)} commits are between good and bad: name a nearer one with --good")
     return tuple(found)
@@ -118,11 +108,11 @@ def parents_of(repository: Repository, sha: str) -> Sequence[str]:
 
 
 HARDLY = 0.02
-"""The prior of a commit that can hardly matter; of one that may it is 1. Not 0: what a build reads is a guess."""
+"""The prior of a commit that changes documentation only; of others it is 1. Not 0: a build may read a document."""
 NOTHING = 1e-6
 """Of a commit that changes no file."""
 _SUSPECT = 0.05
-"""Twice the probability from which on commits that can hardly matter are measured all the same."""
+"""Twice the probability from which on commits of documentation are measured all the same."""
 _OVERHEAD = 2.0
 """Seconds of a visit besides builds and executions, before one was made."""
 
@@ -173,9 +163,6 @@ class Search:
     """By number, from 1."""
     unmeasurable: dict[int, str] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
-    untouched: Collection[int] | None = None
-    """Commits that change nothing that bad's build or benchmark reads; None: that is unknown, and names of files count.
-    """
 
     def recall(self, past: Sequence[Line]) -> None:
         """Take what an interrupted search measured."""
@@ -193,14 +180,7 @@ class Search:
 
     def prior(self) -> list[float]:
         """Return what each commit is worth before anything is measured."""
-        return [
-            NOTHING if not commit.paths else HARDLY if self.hardly(number) else 1.0
-            for number, commit in enumerate(self.commits, 1)
-        ]
-
-    def hardly(self, number: int) -> bool:
-        """Say whether a commit can hardly matter."""
-        return number in self.untouched if self.untouched is not None else self.commits[number - 1].inert
+        return [NOTHING if not commit.paths else HARDLY if commit.inert else 1.0 for commit in self.commits]
 
     def stand(self) -> Stand:
         """Weigh all that was measured."""
@@ -216,8 +196,8 @@ class Search:
         """Return what to measure next."""
         last = len(self.commits)
         every = [n for n in range(1, last) if n not in self.unmeasurable and not (n in self.seen and self.seen[n].same)]
-        # those that can hardly matter answer what the ones before them do, until what they hold stands in the way
-        hardly = [n for n in every if self.hardly(n)]
+        # documents answer what the commits before them do, until what they hold stands in the way
+        hardly = [n for n in every if self.commits[n - 1].inert]
         spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
         measurable = [n for n in every if not (spared and n in hardly)] or every
         costs = Costs(
@@ -241,9 +221,9 @@ class Search:
                 told(self, stand, None, 0.0)
                 return stand
             told(self, stand, visit, min(entropy(stand.found.culprits) / visit.information * visit.seconds, room))
-            self._measure(visit, stand)
+            self._measure(visit)
 
-    def _measure(self, visit: Visit, stand: Stand) -> None:
+    def _measure(self, visit: Visit) -> None:
         commit, begin = self.commits[visit.commit - 1], time.monotonic()
         failed, whole = "", True
         try:
@@ -269,9 +249,4 @@ class Search:
             self.unmeasurable[visit.commit] = failed
         if seen.ratios or seen.same:
             self.seen[visit.commit] = seen
-        best = self.commits[stand.best[1] - 1].sha
-        line = Visited(
-            time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed, probability=stand.probability,
-            best=best,
-        )  # fmt: skip
-        note(self.folder, line)
+        note(self.folder, Visited(time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -57,9 +57,9 @@ def case_name(case: CaseId) -> str:
     return visible(" ".join([case.benchmark, *more]))
 
 
-def short(sha: str) -> str:
+def short(sha: str | None) -> str:
     """Write a commit."""
-    return sha[:SHORT]
+    return (sha or "")[:SHORT]
 
 
 def named(member: Member) -> str:
@@ -134,17 +134,11 @@ def details(result: Result) -> list[str]:
             f"{plural(len(failed), 'commit')} cannot be measured: {'; '.join(failed[:_MOST])}{more}. "
             "A culprit there cannot be distinguished from the next commit that can be measured."
         )
-    counts = {state: sum(each.state == state for each in result.commits) for state in _LEFT_OUT}
-    skipped = [f"{plural(n, 'commit')} {agree(n, 'changes', 'change')} {_LEFT_OUT[s]}" for s, n in counts.items() if n]
-    if skipped:
-        lines.append(f"{' and '.join(skipped)}: held unlikely, and not measured.")
+    inert = sum(each.state == "inert" for each in result.commits)
+    if inert:
+        changes = f"{plural(inert, 'commit')} {agree(inert, 'changes', 'change')} documentation only"
+        lines.append(f"{changes}: held unlikely, and not measured.")
     return [*lines, *(f"Between the ends {each}." for each in result.failures), cost(result)]
-
-
-_LEFT_OUT: dict[State, str] = {
-    "inert": "documentation only",
-    "untouched": "nothing that the build or the benchmark of bad reads",
-}
 
 
 def cost(result: Result) -> str:
@@ -228,7 +222,7 @@ def _after_no_difference(result: Result) -> Code:
 
 _STATES: dict[State, str] = {
     "same": "same program as good", "unmeasurable": "cannot be measured", "inert": "documentation only",
-    "untouched": "touches nothing that is read", "inferred": "", "measured": "",
+    "inferred": "", "measured": "",
 }  # fmt: skip
 
 
@@ -237,11 +231,6 @@ def basis(member: Member) -> str:
     if member.change is not None:
         return f"{change(member.change)}, {plural(member.rounds, 'round')}"
     return f"{_STATES[member.state]}: {clip(visible(member.why), 60)}" if member.why else _STATES[member.state]
-
-
-def size_of(member: Member) -> str:
-    """Say how much a commit changes: "3 files, +20 -4"."""
-    return f"{plural(member.files, 'file')}, +{member.added} -{member.removed}"
 
 
 def preview(commits: Sequence[RangeCommit], rules: Config, budget: float) -> str:
@@ -263,17 +252,6 @@ def _range(commits: Sequence[RangeCommit]) -> str:
 def begin(commits: Sequence[RangeCommit], budget: float) -> str:
     """Say what is searched."""
     return f"{_range(commits)}, at most {format_duration(budget)}; first a gate over both ends"
-
-
-def reads(untouched: Collection[int] | None) -> str:
-    """Say how many commits change nothing that bad reads; "": all do."""
-    if untouched is None:
-        return "what the build and the benchmark read could not be seen: every commit counts alike"
-    count = len(untouched)
-    changes = (
-        f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark reads"
-    )
-    return f"{changes}: held unlikely" if count else ""
 
 
 def stand(search: Search, stand: Stand, visit: Visit | None, left: float) -> str:

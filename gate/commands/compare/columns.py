@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from gate.commands.compare.keys import Key, ordered
+from gate.commands.compare.keys import ordered
 from gate.commands.compare.projection import Piece, Projection, measurings, projected, renumbered
 from gate.evidence.foreign import Level
 from gate.evidence.records import Inputs, Located
@@ -79,26 +79,23 @@ class Columns(msgspec.Struct, frozen=True, eq=False):
         return found[0]
 
 
-def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[Side | None]) -> Columns:
+def columns_of(pieces: Sequence[Piece], projection: Projection) -> Columns:
     """Arrange what was read in columns.
 
-    Args:
-        sides: of the first and of the second column; None: head, where there is one.
-
     Raises:
-        UserError: a key that no value has, a side that is not there, or a label of files of both kinds.
+        UserError: a key that no value has, or a label of files of both kinds.
     """
     if not any(isinstance(r.record, (Execution, Unsampled)) for piece in pieces for r in piece.inputs.records):
         # what failed has no keys
         projection = Projection(level=projection.level)
     both = len(pieces) == 1 and pieces[0].ours
-    if both and [key.name for key in projection.by] in ([], ["side"]):
-        return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()), sides)
+    if both and projection.by in ((), ("side",)):
+        return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()))
     told: list[str] = []
     if not projection.by and len(pieces) == 1 and len(labels := measurings(pieces[0])) > 1:
         # of one file each measuring, of commits the last few
         name, kept = pieces[0].column, labels[-LAST:] if pieces[0].column == "commit" else labels
-        projection = msgspec.structs.replace(projection, by=(Key(name, name, wanted=tuple(kept)),))
+        projection = msgspec.structs.replace(projection, by=(name,), newest=tuple(kept))
         if len(kept) < len(labels):
             last = f"the last {len(kept)} of {len(labels)} commits in {pieces[0].name}"
             told.append(f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some")
@@ -113,21 +110,19 @@ def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[
     titles: list[str | None] = [own[0][0].label for own in groups.values()]
     names = iter(_distinguished([own[0][0].name for own in groups.values() if own[0][0].label is None]))
     titles = list(SIDES) if titles == [None, None] else [next(names) if each is None else each for each in titles]
-    found = []
-    for place, (title, own) in enumerate(zip(titles, groups.values(), strict=True)):
-        wanted = sides[place] if place < len(sides) else None
-        found.append(_column(str(title), own, wanted, projection.level))
+    found = [
+        _column(str(title), own, None, projection.level) for title, own in zip(titles, groups.values(), strict=True)
+    ]
     return Columns(found, told, projection)
 
 
-def _of_one_run(piece: Piece, projection: Projection, sides: Sequence[Side | None]) -> Columns:
+def _of_one_run(piece: Piece, projection: Projection) -> Columns:
     has = _sides(piece.inputs.records)
     own = [(piece, lines.get((), [])) for lines in projected([piece], projection)]
-    if len(has) == 1 and not any(sides):
+    if len(has) == 1:
         (only,) = has
         return Columns([_column(piece.label or only, own, only)], [], projection)
-    chosen: list[Side] = [sides[0] or "base", sides[1] or "head"]
-    found = [_column(title, own, side) for title, side in zip(SIDES, chosen, strict=True)]
+    found = [_column(side, own, side) for side in SIDES]
     if projection.filter is not None:
         # a filter may leave one side
         found = [column for column in found if _sides(column.records)] or found
@@ -143,7 +138,7 @@ def _newest(piece: Piece) -> list[str]:
 
 def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str]) -> Columns:
     both = [piece for piece in pieces if piece.ours and len(_sides(piece.inputs.records)) > 1]
-    named = {key.name for key in (*projection.by, *(projection.filter.keys if projection.filter else ()))}
+    named = {*projection.by, *(projection.filter.keys if projection.filter else ())}
     told = [*told, *(line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece))]
     if both and "side" not in named:
         # what base and head have in common is no column of both
@@ -154,11 +149,11 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str
         told.append(f"only head of {listed(_names(both))} is shown; `--by side,...` shows base, too")
     parts = projected(pieces, projection)
     found = []
-    for value in ordered(list(dict.fromkeys(value for part in parts for value in part)), projection.by):
+    every = dict.fromkeys(value for part in parts for value in part)
+    for value in ordered([value for value in every if not projection.newest or value[0] in projection.newest]):
         own = [(piece, part[value]) for piece, part in zip(pieces, parts, strict=True) if value in part]
         title = " ".join(
-            _short(each) if each is not None else f"no {key.name}"
-            for each, key in zip(value, projection.by, strict=True)
+            _short(each) if each is not None else f"no {key}" for each, key in zip(value, projection.by, strict=True)
         )
         found.append(_column(title, own, None, projection.level))
     return Columns(found, told, projection)
@@ -184,8 +179,6 @@ def _column(
         return Chosen(title, name, "head", Inputs(records, [], []), records, _run(runs), False, _names(pieces))
     together = [located for piece in pieces for located in piece.inputs.records]
     has = _sides(together)
-    if side is not None and has and side not in has:
-        raise UserError(f"{name}: has no measurements of {side}, only of {' and '.join(has)}")
     found: Side = side if side is not None else "base" if has == ["base"] else "head"
     inputs, run = pieces[0].inputs, runs[0] if runs else None
     if len(pieces) > 1:

@@ -6,19 +6,14 @@ import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import Literal, TextIO
 
-from gate.cli import option_values
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
-from gate.cli.listing import modules, result_formats
-from gate.cli.options import argument, group, option, repeated, switch
+from gate.cli.listing import result_formats
+from gate.cli.options import argument, group, option, repeated
 from gate.codes import Exit
 
-if TYPE_CHECKING:
-    from gate.units import Share
-
-_WHICH = "side of the run in the %s column (default: head, or the only one it has)"
 _STATISTICS = {"median": "p50"}
 
 
@@ -51,20 +46,13 @@ class Options:
         metavar="EXPR",
     )
     ignore: str | None = option("keys to ignore: they leave names and footnotes", metavar="KEYS")
-    side_a: Literal["base", "head"] | None = option(_WHICH % "first", choices=("base", "head"))
-    side_b: Literal["base", "head"] | None = option(_WHICH % "second", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
     statistics: tuple[str, ...] = option(
         "mean, median, min, max or a quantile (p99), or several with commas (default: that of the rules, or mean)",
         flag="--statistic", metavar="NAME", parse=_statistics, default=(),
     )  # fmt: skip
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
-    group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")
-    sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
-    min_change: Share | None = option(
-        "hide rows that changed less, such as 2%%", metavar="SHARE", parse=option_values.share
-    )
-    listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
+    sort: str = option("order of rows (default: file)", choices=("file", "change"), default="file")
     each: Literal["build", "execution", "session"] = option(
         "what each result file of a label counts as (default: build)",
         choices=("build", "execution", "session"),
@@ -76,9 +64,9 @@ class Options:
     )  # fmt: skip
     form: str = option(
         "what to print (default: text)",
-        flag="--format", default="text", choices=modules("gate/commands/compare/formats"),
+        flag="--format", default="text", choices=("csv", "html", "json", "markdown", "text"),
     )  # fmt: skip
-    html: str | None = option("also write a page with the table and a picture of the intervals", metavar="FILE")
+    html: str | None = option("also write a page with the table", metavar="FILE")
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
@@ -87,12 +75,10 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
-    from importlib import import_module
-
     from gate.commands.compare.columns import columns_of
+    from gate.commands.compare.formats import FORMATS
     from gate.commands.compare.keys import filter_of, keys_of
     from gate.commands.compare.projection import Projection, pieces
-    from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import tabulated
     from gate.document.terminal import screen
     from gate.evidence.foreign import is_plain, labelled
@@ -106,20 +92,12 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         filter=filter_of(options.filter) if options.filter else None, benchmarks=options.rules.benchmarks,
         metrics=options.metrics, level=options.each,
     )  # fmt: skip
-    columns = columns_of(pieces(options.runs, options.wanted), projection, (options.side_a, options.side_b))
+    columns = columns_of(pieces(options.runs, options.wanted), projection)
     base = columns.place(options.base)
-    if options.listed:
-        out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)
-        return Exit.PASS
-    table = tabulated(columns, base, options.rules, options.statistics, keys_of(options.group))
-    table = sorted_rows(hidden_below(table, options.min_change), options.sort)
-
-    def written(form: str) -> str:
-        return str(import_module(f"gate.commands.compare.formats.{form}").render(table, screen(out)))
-
-    out.write(written(options.form))
+    table = tabulated(columns, base, options.rules, options.statistics, by_change=options.sort == "change")
+    out.write(FORMATS[options.form](table, screen(out)))
     if options.html is not None:
-        write(Path(options.html), written("html"))
+        write(Path(options.html), FORMATS["html"](table, screen(out)))
     return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
 
 

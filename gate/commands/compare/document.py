@@ -9,7 +9,7 @@ import msgspec
 from gate.commands.compare.table import ALL, Block, Cell, Change, Column, Row, Shown, Table
 from gate.document import document as doc
 from gate.model.case import pairs
-from gate.units import agree, format_number, format_share, plural, shown_unit, whole_of
+from gate.units import format_number, format_share, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.writing import amounts
 from gate.writing.amounts import known
@@ -28,9 +28,6 @@ _MARKS = {"not shown": "~ ", "same": "= "}
 def document_of(table: Table) -> doc.Document:
     """Write a comparison."""
     titles, reading = [visible(column.title) for column in table.columns], legend(table)
-    hidden = (
-        f"{plural(table.hidden, 'row')} changed less than --min-change and {agree(table.hidden, 'is', 'are')} hidden"
-    )
     sections: list[list[doc.Part]] = [
         [
             doc.Facts([(title, source(column)) for title, column in zip(titles, table.columns, strict=True)]),
@@ -42,7 +39,7 @@ def document_of(table: Table) -> doc.Document:
     sections += [[_block(block, table, reading)] for block in table.blocks]
     sections += [
         [doc.Footnotes()],
-        [doc.Items([*([hidden] if table.hidden else []), *table.rest], "rest")],
+        [doc.Items(table.rest, "rest")],
         [doc.Items(table.warnings, "warning")],
     ]
     others = titles[1] if len(titles) == 2 else f"{len(titles) - 1} others"
@@ -155,7 +152,7 @@ def _spread(cell: Cell) -> str:
 
 def _changed(change: Change) -> doc.Cell:
     notes = tuple(map(visible, change.notes))
-    if change.shown in ("both 0", "identical"):
+    if change.shown == "both 0":
         return doc.Cell(change.shown, notes=notes)
     estimate = numbers.change(change) if known(change.estimate) else "no ratio"
     if change.kind == "withheld":
@@ -184,9 +181,8 @@ def source(column: Column) -> str:
 def counted(column: Column) -> str:
     """Say how many builds, starts and values the rows of a column have."""
     return ", ".join(
-        plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
-        for noun, span in ((reports.level_name(level), span) for level, span in column.counts.items())
-        if noun != "session" or span.most > 1
+        plural(least, noun) if least == most else f"{least} to {most} {noun}s"
+        for noun, (least, most) in ((reports.level_name(level), span) for level, span in column.counts.items())
     )
 
 

@@ -80,7 +80,7 @@ def estimates(
         shown |= {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
         shown |= {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     for statistic in statistics or (None,):
-        walked, design = walk_of(evidence, policy, statistic)
+        walked, design = _walk_of(evidence, policy, statistic)
         # what has no interval needs none of the diagnostics, which take most of the time and memory
         able = [each for each in walked.judged if not each.estimated.reduced.trouble]
         findings = iter(findings_of(able, design, len(walked.judged)))
@@ -136,7 +136,7 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
     )
 
 
-def walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
+def _walk_of(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
     """Judge every case by a statistic; None: by those that the rules name."""
     asked: dict[int, list[str]] = defaultdict(list)
     for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):

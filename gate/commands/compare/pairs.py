@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import msgspec
@@ -12,18 +12,16 @@ from gate.commands.compare.columns import Chosen, of_side
 from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
-from gate.evidence.budget import looks_of
 from gate.evidence.completeness import at, build_warnings
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
-from gate.evidence.runs import apart, config_of, missing_parts, parts_of, sessions_from_0
-from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Record, Run, Sample, Side, Unsampled
+from gate.evidence.runs import apart, missing_parts, parts_of
+from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
-from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues, SetUpDifferently
-from gate.stats.levels import of_rounds
+from gate.model.warnings.measured import NotComparable, SameValues
 from gate.units import to_base
 
 
@@ -80,40 +78,6 @@ def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> Not
     return None
 
 
-_TABLES = {
-    "plan": ("executions", "iterations"),
-    "build": ("setup", "command", "perturb", "overlay", "share"),
-    "env": ("pass", "set"),
-}
-_BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus")
-
-
-def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDifferently]:
-    """Name the settings in which two runs differ; what only one of them records is not spoken of."""
-    one, other = ((run.config if run else None) or {} for run in (base, head))
-    settings = tuple(
-        f"[{table}] {key}"
-        for table, names in _TABLES.items()
-        for key in _differing(one.get(table), other.get(table), names)
-    )
-    first, second = (
-        {str(t.get("name")): t for t in config.get("benchmark") or () if isinstance(t, Mapping)}
-        for config in (one, other)
-    )
-    found: dict[str, list[str]] = {}
-    for name, table in first.items():
-        for key in _differing(table, second.get(name), _BENCHMARK):
-            found.setdefault(key, []).append(name)
-    keys = tuple(DifferingKey(key, tuple(names)) for key, names in found.items())
-    return [SetUpDifferently(settings, keys)] if settings or keys else []
-
-
-def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
-    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
-        return []
-    return [key for key in keys if key in one and key in other and one[key] != other[key]]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
     """What is compared."""
@@ -124,8 +88,8 @@ class Pair:
     """Measured at different times."""
     twice: bool
     """A run of perfgate and itself."""
-    rounds: int | None
-    """Those that every benchmark has where measuring could stop early; None: it could not."""
+    early: bool
+    """Measuring could stop early."""
 
     @property
     def sides(self) -> Iterator[tuple[Side, Chosen]]:
@@ -140,10 +104,6 @@ class Compared:
 
     pair: Pair
     evidence: Evidence
-    whole: Evidence
-    """The same evidence for the geometric means: builds numbered as they were measured, so that those count that all
-    benchmarks have.
-    """
     unlike: list[NotComparable]
     """What is in another unit or direction on each side."""
     chief: frozenset[CaseId]
@@ -167,24 +127,8 @@ def pair_of(base: Chosen, head: Chosen) -> Pair:
         same = bool(base.records) and base.values == head.values
     apart = not same if base.ours and head.ours else base.pieces != head.pieces
     twice = same and base.side == head.side and base.ours and base.values == head.values
-    rounds = min([*_first_looks(base), *_first_looks(head)], default=None)
-    return Pair(base, head, apart=apart, twice=twice, rounds=rounds)
-
-
-def _first_looks(chosen: Chosen) -> list[int]:
-    """Give the first look of each session, before which no benchmark has stopped; its own first round sets it."""
-    lines: list[Record] = []
-    sessions: dict[int, list[Record]] = defaultdict(list)
-    for located in chosen.inputs.records:
-        record = located.record
-        if isinstance(record, Look):
-            lines.append(record)
-        elif isinstance(record, (Build, Execution)):
-            sessions[record.session].append(record)
-    if not lines:
-        return []
-    config = config_of(chosen.run)
-    return [look for own in sessions.values() for look in looks_of(chosen.run, [*lines, *own], config)[:1]]
+    early = any(isinstance(r.record, Look) for chosen in (base, head) for r in chosen.inputs.records)
+    return Pair(base, head, apart=apart, twice=twice, early=early)
 
 
 def compared(
@@ -224,7 +168,6 @@ def compared(
         if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
         and failure != one_measurement()
     ]
-    differing = setting_differences(pair.base.run, pair.head.run)
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit),
@@ -233,7 +176,7 @@ def compared(
         failures=failures,
         new=[],
         looks=[],
-        warnings=[*differing, *_warnings(pair), *build_warnings(gathered.builds, None)],
+        warnings=[*_warnings(pair), *build_warnings(gathered.builds, None)],
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures
@@ -246,25 +189,12 @@ def compared(
     return Compared(
         pair=pair,
         evidence=separated,
-        whole=_whole(evidence, pair),
         unlike=unlike,
         chief=chief,
         cautions=[*doubtful, *side_differences(of_shown, away)],
         alike=same or pair.twice or bool(doubtful),
         same=same,
     )
-
-
-def _whole(evidence: Evidence, pair: Pair) -> Evidence:
-    """Keep the rounds that every benchmark has, where measuring could stop early."""
-
-    def kept(sample: Sample) -> Sample:
-        first = of_rounds(sample, pair.rounds)
-        found = first if len(first.values) else sample
-        return sessions_from_0(found) if pair.apart else found
-
-    cases = [msgspec.structs.replace(c, base=kept(c.base), head=kept(c.head)) for c in evidence.cases]
-    return msgspec.structs.replace(evidence, cases=cases)
 
 
 def _relabelled(chosen: Chosen, side: Side) -> list[Located]:

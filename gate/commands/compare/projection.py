@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.keys import Filter, Item, Key, Value, require_known, without
+from gate.commands.compare.keys import FULL, Filter, Item, Value, is_of_name, require_known, value_of, without
 from gate.config.rules import matches
 from gate.evidence import records as measurements
 from gate.evidence.foreign import (
@@ -118,9 +118,11 @@ def _read(file: Source, wanted: str | None) -> Inputs | Reading:
 class Projection(msgspec.Struct, frozen=True):
     """What rows and columns are made of."""
 
-    by: tuple[Key, ...] = ()
-    rows: tuple[Key, ...] = ()
-    ignore: tuple[Key, ...] = ()
+    by: tuple[str, ...] = ()
+    newest: tuple[str, ...] = ()
+    """The only values of --by that are columns; (): all are."""
+    rows: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
     filter: Filter | None = None
     benchmarks: tuple[str, ...] = ()
     """Globs; (): all."""
@@ -131,7 +133,7 @@ class Projection(msgspec.Struct, frozen=True):
     @property
     def named(self) -> set[str]:
         """Return the keys of which somebody knows that they differ: those that make rows or columns, or are ignored."""
-        return {key.name for key in (*self.by, *self.rows, *self.ignore)}
+        return {*self.by, *self.rows, *self.ignore}
 
     @property
     def whole(self) -> bool:
@@ -191,10 +193,11 @@ def projected(pieces: Sequence[Piece], projection: Projection) -> list[dict[Valu
         if globs and items and not any(matches(glob, name) for glob in globs for name in known):
             raise UserError(f"--{option} {' '.join(globs)}: {none_of(' '.join(globs), known)}")
     telling = _telling(pieces, projection)
-    named = {key.name for key in projection.by}
     parts: list[dict[Value, list[Located]]] = [defaultdict(list) for _ in pieces]
     for piece, part in zip(pieces, parts, strict=True):
-        for column, located in _lines(piece, projection, telling, every=not piece.column or piece.column in named):
+        for column, located in _lines(
+            piece, projection, telling, every=not piece.column or piece.column in projection.by
+        ):
             part[column].append(located)
     shown = (own.record for part in parts for lines in part.values() for own in lines)
     if items and projection.filter is not None and not any(isinstance(r, (Execution, Unsampled)) for r in shown):
@@ -218,14 +221,14 @@ def _items(record: Record, piece: Piece) -> Iterator[Item]:
 
 def _telling(pieces: Sequence[Piece], projection: Projection) -> dict[str, list[str]]:
     """Find the labels that tell several values of one name in one process apart, over all result files."""
-    by, away = projection.by, {key.name for key in (*projection.by, *projection.ignore)}
+    away = {*projection.by, *projection.ignore}
     groups: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
     for number, piece in enumerate(pieces):
         for located in () if piece.ours else piece.inputs.records:
             record = located.record
             if isinstance(record, (Execution, Unsampled)):
                 own = {name: value for name, value in record.labels.items() if name != piece.column}
-                column = tuple(key.value(item) for item in _items(record, piece) for key in by)
+                column = tuple(value_of(key, item) for item in _items(record, piece) for key in projection.by)
                 place = (record.execution, record.labels.get(piece.column), column, number)
                 kind = record.statistic if isinstance(record, Unsampled) else ""
                 for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
@@ -262,13 +265,13 @@ def _failed(record: Failure, located: Located, piece: Piece, projection: Project
     """Keep a failure where its name says that it is wanted; what else the file says of it is not known."""
     item = Item(record.benchmark or "", record.factors, piece.name, piece.label or "", record.side or "")
     if record.benchmark is not None and projection.filter is not None:
-        by_name = all(key.of_name or key.name in ("file", ".file", "label") for key in projection.filter.keys)
+        by_name = all(is_of_name(key) or key in ("file", ".file", "label") for key in projection.filter.keys)
         if not by_name or not projection.filter.test(item):
             return
     globs = projection.benchmarks
     if record.benchmark and globs and not any(matches(glob, record.benchmark) for glob in globs):
         return
-    column = tuple(key.value(item) for key in projection.by)
+    column = tuple(value_of(key, item) for key in projection.by)
     if None in column:
         return
     if record.benchmark is not None and projection.renames:
@@ -286,7 +289,7 @@ def _shown(
         asked = ((projection.benchmarks, item.benchmark), (projection.metrics, item.metric))
         wanted = all(not globs or any(matches(glob, name) for glob in globs) for globs, name in asked)
         if wanted and (projection.filter is None or projection.filter.test(item)):
-            columns[tuple(key.value(item) for key in projection.by)][item.metric] = metrics[item.metric]
+            columns[tuple(value_of(key, item) for key in projection.by)][item.metric] = metrics[item.metric]
     if not columns:
         return
     item = next(iter(_items(record, piece)))
@@ -309,11 +312,10 @@ def _settings(
     telling: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:  # fmt: skip
     if projection.rows:
-        keys = [key for key in projection.rows if not key.of_name]
-        found = {key.text: key.value(item) for key in keys}
+        found = {key: value_of(key, item) for key in projection.rows if not is_of_name(key)}
         return {name: _plain(value) for name, value in found.items() if value is not None}
     if piece.ours:
-        away = {key.name for key in (*projection.by, *projection.ignore)}
+        away = {*projection.by, *projection.ignore}
         return {name: value for name, value in record.factors.items() if name not in away}
     names = telling.get(record.benchmark, ())
     return {name: _plain(record.labels[name]) for name in names if name in record.labels}
@@ -335,19 +337,11 @@ def _name(item: Item, projection: Projection) -> str:
     away = (*projection.by, *projection.ignore)
     if projection.rows:
         words = []
-        for key in (key for key in projection.rows if key.of_name):
-            if key.pattern is None and key.name in ("benchmark", "fullname", ".fullname"):
+        for key in filter(is_of_name, projection.rows):
+            if key in FULL:
                 words.append(without(item.benchmark, away))
-            elif (value := key.value(item)) is not None:
-                words.append(f"{key.name[1:]}={value}" if key.name.startswith("/") else value)
+            elif (value := value_of(key, item)) is not None:
+                words.append(f"{key[1:]}={value}" if key.startswith("/") else value)
         return " ".join(word for word in words if word) or "all"
     name = without(item.benchmark, away)
-    # without what an expression of --by matches, so that the columns have rows in common
-    for key in projection.by:
-        match = key.pattern.search(name) if key.pattern is not None and key.of_name else None
-        if match is not None:
-            spans = [match.span(group) for group in range(1, match.re.groups + 1)] or [match.span()]
-            for start, end in sorted(spans, reverse=True):
-                if start >= 0:
-                    name = name[:start] + name[end:]
     return name if name == item.benchmark else name.strip("/_- ")

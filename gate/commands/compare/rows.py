@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,7 +15,7 @@ from gate.commands.compare.table import ALL, Cell, Change, Row, Shown
 from gate.directions import told_or_known
 from gate.evidence.aggregates import side_of
 from gate.evidence.records import Located
-from gate.model import SIDES, Better, Execution, Overall, Side, Unsampled, Verdict, reasons
+from gate.model import SIDES, Better, Execution, Overall, Report, Side, Unsampled, Verdict, reasons
 from gate.model.case import MEAN, canonical, pairs
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.units import format_confidence, plural, ratio_of, to_base
@@ -193,103 +193,66 @@ def _with_interval(each: Estimate) -> Change:
 
 # --- geometric means --------------------------------------------------------------------------------------------------
 
-_VISIBLE = 0.01
-"""Difference of two changes, as logarithms, that a reader would wonder at."""
-_APART = "the change is over the logarithms of builds, in which a few slow builds count less than in the values"
-GroupOf = Callable[[str, Mapping[str, Any]], str | None]
-"""Of a benchmark and its settings the group."""
 
-
-Means = Mapping[int, tuple[Sequence[Overall], int | None]]
-"""Of each column against the base the geometric means with an interval, and the rounds that they are over, where that
-is not all of them."""
-
-
-def means_of(rows: Sequence[Row], key: RowKey, base: int, means: Means, group_of: GroupOf) -> list[Row]:
+def means_of(rows: Sequence[Row], key: RowKey, base: int, gate: Report | None) -> list[Row]:
     """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts.
 
-    key: of one of the rows.
+    key: of one of the rows. gate: what decides the one run that is shown, whose overall changes have an interval.
     """
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        group = group_of(row.benchmark, row.factors)
-        if group is not None:
-            groups.setdefault(group, []).append(row)
+        suite, slash, _ = row.benchmark.partition("/")
+        if slash:
+            groups.setdefault(suite, []).append(row)
     # a group of all rows says nothing that the mean over all does not
     parts = {name: own for name, own in groups.items() if 1 < len(own) < len(rows)}
     parts |= {ALL: [*rows]} if len(rows) > 1 else {}
-    found = (_mean_row(name, own, key, base, means) for name, own in parts.items())
+    decided = gate.overall if gate is not None and key.statistic == MEAN else []
+    bounded = {o.group: o for o in decided if o.metric == key.metric and o.ratio.kind == "bounded"}
+    found = (_mean_row(name, own, key, base, bounded.get(name)) for name, own in parts.items())
     return [row for row in found if row is not None]
 
 
-def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, means: Means) -> Row | None:
+def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, decided: Overall | None) -> Row | None:
     places = range(len(rows[0].cells))
-    wanted: list[Overall | None] = []
-    for place in places:
-        # of other statistics there are none
-        found = means.get(place, ((), None))[0] if key.statistic == MEAN else ()
-        own = (o for o in found if (o.group, o.metric) == (group, key.metric) and o.ratio.kind == "bounded")
-        wanted.append(next(own, None))
-    dropped = {name for own in wanted if own is not None for name in own.dropped}
     everywhere = [
-        [cell.value for cell in row.cells if cell is not None and known(cell.value) and cell.value > 0]
-        for row in rows
-        if _named(row) not in dropped
+        [cell.value for cell in row.cells if cell is not None and known(cell.value) and cell.value > 0] for row in rows
     ]
     everywhere = [values for values in everywhere if len(values) == len(places)]
     cells: list[Cell | None] = [None for _ in places]
     if len(everywhere) > 1:
         logs = zip(*(map(math.log, values) for values in everywhere), strict=True)
         cells = [Cell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
-    changes = [
-        None if place == base else _mean_change(rows, key, place, own, means)
-        for place, own in zip(places, wanted, strict=True)
-    ]
+    changes = [None if place == base else _mean_change(rows, key, place, decided, len(everywhere)) for place in places]
     if not any(cells) and not any(changes):
         return None
     notes: tuple[str, ...] = ()
-    if 1 < len(everywhere) < len(rows) and not dropped:
+    if 1 < len(everywhere) < len(rows):
         notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
-    # a change over builds may visibly be another one than that of the values beside it
-    first = cells[base]
-    apart = [
-        abs(math.log(cell.value / first.value) - math.log(change.estimate)) > _VISIBLE
-        for cell, change in zip(cells, changes, strict=True)
-        if first is not None and cell is not None and change is not None and change.estimate
-    ]
-    notes = (*notes, _APART) if any(apart) else notes
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
 
 
-def _named(row: Row) -> str:
-    return f"{row.benchmark}{f' ({pairs(row.factors)})' if row.factors else ''}"
-
-
-def _mean_change(rows: Sequence[Row], key: RowKey, place: int, own: Overall | None, means: Means) -> Change | None:
+def _mean_change(
+    rows: Sequence[Row], key: RowKey, place: int, decided: Overall | None, everywhere: int
+) -> Change | None:
+    """Summarize the changes of a column; everywhere: how many rows the values beside it are of."""
     counted = [(row, change) for row in rows if (change := row.changes[place]) and change.estimate]
     if len(counted) < 2:
         return None
-    estimate = math.exp(math.fsum(math.log(change.estimate or 1) for _, change in counted) / len(counted))
-    first, used = counted[0][1], [id(row) for row, _ in counted]
-    left = [_named(row) for row in rows if id(row) not in used]
-    without = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if left else ()
-    if all(change.method == "exact" for _, change in counted):
-        return Change(
-            estimate=estimate, low=estimate, high=estimate, kind="bounded", confidence=first.confidence,
-            method="exact", shown="same" if estimate == 1 else "", notes=without,
-        )  # fmt: skip
-    # of rows without an interval the mean has none either: what spread there is, is rounding
-    if own is None or all(change.kind == "withheld" for _, change in counted):
-        return Change(estimate=estimate, confidence=first.confidence, method="none", notes=without)
-    ratio, rounds = own.ratio, means[place][1]
-    notes = [] if rounds is None else [f"over the first {plural(rounds, 'round')}, which all rows have"]
-    if own.dropped:
-        notes = [f"of {plural(own.cases, 'row')}, without {named(own.dropped, 5)}"]
+    used = [id(row) for row, _ in counted]
+    left = [
+        f"{row.benchmark}{f' ({pairs(row.factors)})' if row.factors else ''}" for row in rows if id(row) not in used
+    ]
+    if decided is None:
+        notes = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if len(counted) != everywhere else ()
+        estimate = math.exp(math.fsum(math.log(change.estimate or 1) for _, change in counted) / len(counted))
+        return Change(estimate=estimate, confidence=counted[0][1].confidence, method="none", notes=notes)
+    ratio, left = decided.ratio, decided.dropped
     shown: Shown = "not shown"
     if ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high:
         shown = "differs" if key.better is None else "worse" if (ratio.low > 1) == (key.better == "lower") else "better"
     return Change(
-        estimate=ratio.estimate if known(ratio.estimate) else estimate, low=ratio.low, high=ratio.high,
-        kind=ratio.kind, confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=shown,
-        notes=tuple(notes),
+        estimate=ratio.estimate, low=ratio.low, high=ratio.high, kind=ratio.kind,
+        confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=shown,
+        notes=(f"of {plural(decided.cases, 'row')}, without {named(left, 5)}",) if left else (),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -12,19 +12,12 @@ import msgspec
 from gate.model import Better, Commit, IntervalKind, RatioInterval
 from gate.writing.amounts import known
 
-Shown = Literal["worse", "better", "same", "differs", "not shown", "identical", "both 0", ""]
+Shown = Literal["worse", "better", "same", "differs", "not shown", "both 0", ""]
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 
 ALL = "all"
 """The group of the geometric mean over all rows."""
-
-
-class Span(msgspec.Struct, frozen=True):
-    """The smallest and the largest count of any row."""
-
-    least: int
-    most: int
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +31,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     commit: Commit | None
     created: str | None
     host: str | None
-    counts: dict[str, Span] = {}
-    """Sessions, builds, executions and values of a row."""
+    counts: dict[str, tuple[int, int]] = {}
+    """The smallest and the largest number of builds, executions and values of any row."""
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +96,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     base: int
     """The place of the column that the others are compared with."""
     blocks: list[Block]
-    identical: list[Row]
+    identical: list[str]
     """Benchmarks that one run did not measure, since base and head are the same program."""
     told: list[str]
     """What was chosen without being asked."""
@@ -118,8 +111,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Of one run by itself: how its intervals are meant; "": of a comparison."""
     alone: bool
     """Base and head of one run: intervals are those of its gate."""
-    hidden: int = 0
-    """Rows whose change is smaller than --min-change."""
 
     @property
     def others(self) -> Sequence[int]:
@@ -130,42 +121,10 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 _NUMBER = re.compile(r"\d+")
 
 
-def sorted_rows(table: Table, order: str) -> Table:
-    """Put the rows of each block in order: of the file, of the size of the change, of the name or of base's value."""
-
-    def key(row: Row) -> tuple[object, ...]:
-        if order == "name":
-            return (natural(f"{row.benchmark} {row.factors}"),)
-        if order == "value":
-            cell = row.cells[table.base] or next((cell for cell in row.cells if cell is not None), None)
-            return (math.inf if cell is None else cell.value,)
-        size = _largest(row)
-        return (0, -size) if math.isfinite(size) else (1, 0.0)
-
-    return table if order == "file" else _with_rows(table, lambda rows: sorted(rows, key=key))
-
-
-def hidden_below(table: Table, least: float | None) -> Table:
-    """Leave rows out of which every change is smaller than `least`; geometric means stay, over all rows."""
-    if not least:
-        return table
-    shown = _with_rows(table, lambda rows: [row for row in rows if _largest(row) >= math.log1p(least)])
-    counts = [sum(row.kind == "benchmark" for block in each.blocks for row in block.rows) for each in (table, shown)]
-    return msgspec.structs.replace(shown, hidden=counts[0] - counts[1])
-
-
-def _largest(row: Row) -> float:
-    """Give the size of the largest change; infinite where a column has none to show, so that it stays in sight."""
+def change_of(row: Row) -> float:
+    """Give the size of a row's largest change, as a logarithm; infinite where a column has none to show."""
     sizes = [abs(math.log(c.estimate)) if known(c.estimate) and c.estimate > 0 else math.inf for c in row.changes if c]
     return max(sizes, default=math.inf)
-
-
-def _with_rows(table: Table, change: Callable[[list[Row]], list[Row]]) -> Table:
-    def changed(block: Block) -> Block:
-        rows = change([row for row in block.rows if row.kind == "benchmark"])
-        return msgspec.structs.replace(block, rows=[*rows, *(row for row in block.rows if row.kind == "geomean")])
-
-    return msgspec.structs.replace(table, blocks=[changed(block) for block in table.blocks])
 
 
 def natural(name: str) -> str:

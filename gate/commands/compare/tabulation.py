@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import estimates, is_one_run, rules_of, walk_of
-from gate.commands.compare.keys import Item, Key, require_known
+from gate.commands.compare.estimate import estimates, is_one_run, rules_of
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.projection import Projection
-from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
-from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
+from gate.commands.compare.rows import Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
+from gate.commands.compare.table import Block, Column, Row, Table, change_of, natural
 from gate.config.types import Config
-from gate.decide.overall import overall_of, without_case
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
 from gate.evidence.gather import gather
-from gate.evidence.hosts import is_fact
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
-from gate.model import Better, Execution, Failure, Finding, Overall, Report, Run
-from gate.model.case import MEAN, CaseId, canonical
+from gate.model import Better, Execution, Failure, Finding, Report, Run
+from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.model.reasons import SameProgram
 from gate.model.warnings.measured import MeasuredSeparately
@@ -43,21 +40,17 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     base: int
     rules: RulesOptions
     statistics: Sequence[str]
-    group_of: GroupOf
     lines: Lines = {}
     sides: list[Compared] = []
-    means: dict[int, tuple[Sequence[Overall], int | None]] = {}
     chief: set[CaseId] = set()
     findings: list[Finding] = []
     gate: Report | None = None
 
 
-def tabulated(
-    columns: Columns, base: int, rules: RulesOptions, statistics: Sequence[str], group: Sequence[Key]
-) -> Table:
+def tabulated(columns: Columns, base: int, rules: RulesOptions, statistics: Sequence[str], *, by_change: bool) -> Table:
     """Compare every column with the base.
 
-    statistics: of all metrics; (): what the rules name. group: keys of the geometric means; (): suites.
+    statistics: of all metrics; (): what the rules name. by_change: with the largest changes of each block first.
 
     Raises:
         UserError: rules that cannot be read, or files that contradict each other.
@@ -67,8 +60,7 @@ def tabulated(
         found = [msgspec.structs.replace(own, records=with_figures(own.records, figures)) for own in columns.found]
         columns = msgspec.structs.replace(columns, found=found)
     chosen = columns.found
-    group_of = _grouping(group, chosen)
-    made = _Made(columns=columns, base=base, rules=rules, statistics=statistics, group_of=group_of)
+    made = _Made(columns=columns, base=base, rules=rules, statistics=statistics)
     for place in range(len(chosen)):
         if place != base:
             _add(made, place)
@@ -86,26 +78,14 @@ def tabulated(
             add_alone(made.lines, estimates(evidence, policy, statistics), place, len(chosen))
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, statistics)
     _order(made, chosen, base, policy.config)
-    everywhere, mixed = varied(chosen, columns.projection)
-    for key, row in made.lines.items():
-        row.notes = tuple(mixed.get((key.benchmark, key.factors), ()))
-    nowhere, identical = [None] * (len(chosen) - 1), []
-    for each in made.gate.identical if made.gate else ():
-        why = (each.reason.sentence(),)
-        same = Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=why)
-        row = Row(
-            kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None, *nowhere], changes=[*nowhere, same]
-        )
-        identical.append(row)
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
-        blocks=_blocks(made, chosen, base),
-        identical=identical,
+        blocks=_blocks(made, chosen, base, by_change=by_change),
+        identical=[each.benchmark for each in made.gate.identical] if made.gate else [],
         told=[
             *columns.told,
-            *differing(chosen, columns.projection),
-            *everywhere,
+            *varied(chosen, columns.projection),
             *(each.sentence() for each in figure_warnings(figures)),
         ],
         cautions=cautions(made.sides, chosen),
@@ -116,22 +96,6 @@ def tabulated(
         alone=made.gate is not None,
     )
     return msgspec.structs.replace(table, nothing=nothing(table, made.sides))
-
-
-def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
-    labels: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for record in (record for own in chosen for record in own.values) if keys else ():
-        labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
-    require_known(keys, [Item(benchmark, own) for (benchmark, _), own in labels.items()], "--group")
-
-    def group_of(benchmark: str, factors: Mapping[str, Any]) -> str | None:
-        if not keys:
-            first, slash, _ = benchmark.partition("/")
-            return first if slash else None
-        item = Item(benchmark, {**labels.get((benchmark, canonical(factors)), {}), **factors})
-        return " ".join(value for key in keys if (value := key.value(item)) is not None) or None
-
-    return group_of
 
 
 def _add(made: _Made, place: int) -> None:
@@ -147,20 +111,6 @@ def _add(made: _Made, place: int) -> None:
         gate = decide_by(pair.base.inputs, policy_of(base.run, made.rules), made.rules).report
     made.gate = gate or made.gate
     estimated = estimates(found.evidence, policy, made.statistics, gate)
-    # with one build on a side no geometric mean has an interval
-    builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
-    means: list[Overall] = []
-    if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
-        walked, design = walk_of(found.whole, policy, MEAN)
-        whole = without_case(found.whole)
-        means = overall_of(walked.judged, whole, design, lambda case: made.group_of(case.benchmark, case.factors))
-    rounds = pair.rounds
-    if gate is not None:
-        decided = {(o.group, o.metric): o for o in gate.overall}
-        means = [decided.get((each.group, each.metric), each) for each in means]
-        level = next((o for o in means if o.level == "build"), None)
-        rounds = level.units if level is not None and rounds is not None else rounds
-    made.means[place] = means, rounds
     made.sides.append(found)
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
@@ -188,7 +138,7 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
     made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[0])))
 
 
-def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
+def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, *, by_change: bool) -> list[Block]:
     """Arrange all rows by metric, statistic, unit and direction; what a gate would decide comes first."""
     found: dict[tuple[str, str, str, Better | None], dict[RowKey, Row]] = {}
     for key, row in made.lines.items():
@@ -199,13 +149,19 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
     for rows in found.values():
         key = next(iter(rows))
         decided = not all_ours or any(CaseId(own.benchmark, key.metric) in made.chief for own in rows)
+        every = sorted(rows.values(), key=_by_change) if by_change else [*rows.values()]
         blocks.append(
             Block(
                 metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
-                rows=[*rows.values(), *means_of([*rows.values()], key, base, made.means, made.group_of)],
+                rows=[*every, *means_of(every, key, base, made.gate)],
             )
         )  # fmt: skip
     return sorted(blocks, key=lambda block: block.recorded)
+
+
+def _by_change(row: Row) -> tuple[int, float]:
+    size = change_of(row)
+    return (0, -size) if math.isfinite(size) else (1, 0.0)
 
 
 def _column(own: Chosen, place: int, made: _Made) -> Column:
@@ -224,51 +180,25 @@ def _column(own: Chosen, place: int, made: _Made) -> Column:
         commit=own.commit,
         created=own.run.created if own.run else None,
         host=str(host) if host else None,
-        counts={level: Span(min(found), max(found)) for level, found in counts.items() if found},
+        counts={level: (min(found), max(found)) for level, found in counts.items() if found},
     )
 
 
-_EXPECTED = {"commit", "baseline", "benchmark", "date", "branch"}
-"""Labels by which columns usually differ."""
 _KEYS = 4
-_RowOf = tuple[str, str]
 
 
-def varied(columns: Sequence[Chosen], projection: Projection) -> tuple[list[str], dict[_RowOf, list[str]]]:
-    """Name the keys of which a cell mixes several values: once where it is so in all rows, otherwise by row."""
-    away = projection.named
-    found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
+def varied(columns: Sequence[Chosen], projection: Projection) -> list[str]:
+    """Name the keys of which a cell mixes several values, but for those that columns or rows are made of."""
+    found: dict[str, None] = {}
     for column in columns:
-        cells: dict[tuple[_RowOf, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        cells: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for record in column.values:
             row = record.benchmark, canonical(record.factors)
             for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
                 for key, value in record.labels.items():
-                    cells[row, metric][key].add(str(value))
-        for (row, _), labels in cells.items():
-            found[row] |= {key: None for key, values in labels.items() if len(values) > 1 and key not in away}
-    common = set.intersection(*(set(keys) for keys in found.values())) if len(found) > 1 else set()
-    named = [visible(key) for keys in list(found.values())[:1] for key in keys if key in common]
-    notes = {row: [visible(key) for key in keys if key not in common] for row, keys in found.items()}
-    everywhere = [f"values vary in {listed(named, _KEYS)} in every row"] if named else []
-    return everywhere, {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys}
-
-
-def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
-    """Name the keys that have one value in each column, and not the same one; of machines warnings tell."""
-    if len(columns) < 2 or any(column.ours for column in columns):
-        return []
-    found: dict[str, list[set[str]]] = {}
-    for place, column in enumerate(columns):
-        for record in column.values:
-            for key in record.labels.keys() - record.factors.keys() - projection.named - _EXPECTED:
-                found.setdefault(key, [set() for _ in columns])[place].add(str(record.labels[key]))
-    said = [
-        f"{visible(key)} ({', '.join(clip(visible(*values), 40) for values in own)})"
-        for key, own in sorted(found.items())
-        if not is_fact(key) and all(len(values) == 1 for values in own) and set.union(*own) != own[0]
-    ]
-    return [f"the columns differ in {listed(said, _KEYS)}"] if said else []
+                    cells[*row, metric, key].add(str(value))
+        found |= {key: None for (*_, key), values in cells.items() if len(values) > 1 and key not in projection.named}
+    return [f"values vary in {listed(list(map(visible, found)), _KEYS)}"] if found else []
 
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"
@@ -294,7 +224,7 @@ def cautions(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
         told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.cautions))]
     if any(side.pair.apart and not side.alike for side in sides):
         told.append(MeasuredSeparately().sentence())
-    if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
+    if any(side.pair.early and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))
 

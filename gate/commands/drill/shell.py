@@ -1,4 +1,4 @@
-"""What becomes of perfgate's exit code in the script of a step: told of plain scripts, and of no others.
+"""Whether the script of a step ends with perfgate's exit code: seen of plain scripts, and of no others.
 
 A plain script runs perfgate outside of functions, substitutions and the background, and looks at its status in one of
 the usual ways (`if`, `|| { ...; exit 1; }`, `rc=$?` and later `exit $rc`). POSIX.1-2024, Shell Command Language, and
@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
-
-Fate = Literal["kept", "lost", "goes-on", "piped", "unknown"]
-"""The script fails as perfgate does; it ends with 0; so it does for want of -e, or of pipefail; nobody knows."""
+from typing import NamedTuple
 
 _HEREDOC = re.compile(r"<<-?[ ]*['\"\\]?(\w+)['\"]?(.*)\n(?:.*\n)*?\s*\1$", re.MULTILINE)
 _TOKEN = re.compile(
@@ -30,7 +27,6 @@ _FOLLOWED = frozenset(["then", "else", "do", "case", "{", "("])
 _TAKEN = re.compile(r"(?:(?:^|[;\s])(?:fi|done|esac|\})|\))[ \t]*(?:[|&<>]|\d[<>])", re.MULTILINE)
 """What takes the status of a whole construct."""
 
-_SUCCEED = frozenset(["true", "/bin/true", ":", "echo", "printf"])
 _FAILED = r"(?:\[\[?|test) \"?{}\"? (?:-ne|-gt|!=) \"?0\"?(?: \]\]?)?"
 _NEVER = "(?!)"
 
@@ -46,8 +42,8 @@ class _Command(NamedTuple):
     """Where in the script it has ended."""
 
 
-def fate(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, pipefail: bool) -> Fate:
-    """Return what becomes of the failure of a command in a script for bash or sh, taking it that all others succeed.
+def keeps(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, pipefail: bool) -> bool:
+    """Return whether a script for bash or sh fails as a command in it does, if all others succeed; False: who knows.
 
     Args:
         decides: whether these words, quoted as they are written, are that command.
@@ -59,7 +55,7 @@ def fate(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, 
     now, found = {"errexit": stops, "pipefail": pipefail}, False
     for number, command in enumerate(commands):
         if _is_beyond(command, decides, found=found):
-            return "unknown"
+            return False
         if command.words[0] == "set":
             for option, value in zip(command.words[1:], [*command.words[2:], ""], strict=False):
                 if re.fullmatch(r"[-+][a-zA-Z]+", option):
@@ -71,13 +67,9 @@ def fate(script: str, decides: Callable[[Sequence[str]], bool], *, stops: bool, 
             while commands[last].after in ("|", "|&"):
                 last += 1
             taken = _TAKEN.search(text, command.end) is not None
-            ends = _ends(command, commands[last:], now, piped=last > number, taken=taken)
-            if ends != "kept":
-                # a script that looks at its status may still end with it
-                looks = re.search(r"\$\?|PIPESTATUS", text[commands[last].end :])
-                of_shell = stops if ends == "goes-on" else pipefail
-                return "unknown" if looks else "lost" if of_shell and ends != "unknown" else ends
-    return "kept" if found else "unknown"
+            if not _ends(command, commands[last:], now, piped=last > number, taken=taken):
+                return False
+    return found
 
 
 def _is_beyond(command: _Command, decides: Callable[[Sequence[str]], bool], *, found: bool) -> bool:
@@ -91,35 +83,29 @@ def _is_beyond(command: _Command, decides: Callable[[Sequence[str]], bool], *, f
     return (name not in ("echo", "printf") or re.search(r"\$\(|`", text) is not None) and any(map(decides, inner))
 
 
-def _ends(gate: _Command, rest: Sequence[_Command], now: Mapping[str, bool], *, piped: bool, taken: bool) -> Fate:
-    """Say what becomes of a failure; rest: from the last command of its pipe on."""
+def _ends(gate: _Command, rest: Sequence[_Command], now: Mapping[str, bool], *, piped: bool, taken: bool) -> bool:
+    """Say whether a failure ends the script; rest: from the last command of its pipe on."""
     last, *others = rest
     inverted, asked = gate.words[0] == "!", gate.before == "if"
     around = gate.inside[:-1] if asked else gate.inside
     if around and (taken or not now["errexit"] or any(word not in _FOLLOWED for word, _ in around)):
-        return "unknown"
+        return False
     if asked and gate.after in ("\n", ";"):
         construct = gate.inside[-1][1]
         skipped = ("else" if inverted else "then", construct)
         others = [each for each in others if skipped not in each.inside]
         started = dict((others or [gate])[0].inside[-1:])
         status = r"\$\?" if ("else", construct) in started.items() else _NEVER
-        return "kept" if "elif" not in started and _exits(others, status) else "unknown"
-    if asked or gate.before == "||" or last.after in ("&", "(") or last.inside != gate.inside:
-        return "unknown"
-    if inverted:
-        return "lost"
+        return "elif" not in started and _exits(others, status)
+    if asked or inverted or gate.before == "||" or last.after in ("&", "(") or last.inside != gate.inside:
+        return False
     if piped and not now["pipefail"]:
-        return "kept" if gate.before != "|" and _exits(others, r"\$\{PIPESTATUS\[0\]\}") else "piped"
+        return gate.before != "|" and _exits(others, r"\$\{PIPESTATUS\[0\]\}")
     if last.after == "&&":
-        return "unknown" if around or any(each.before != "&&" for each in others) else "kept"
-    if (last.after == "||" or not now["errexit"]) and _exits(others, r"\$\?"):
-        return "kept"
-    if last.after == "||":
-        instead = others[0]
-        succeeds = instead.words[0] in _SUCCEED or instead.words == ["exit", "0"]
-        return "lost" if succeeds and instead.inside == gate.inside and instead.after != "&&" else "unknown"
-    return "kept" if now["errexit"] or not others else "goes-on"
+        return not around and all(each.before == "&&" for each in others)
+    if last.after == "||" or not now["errexit"]:
+        return _exits(others, r"\$\?") or (last.after != "||" and not others)
+    return True
 
 
 def _exits(rest: Sequence[_Command], status: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from gate.commands.drill.expressions import gives, tree_of
-from gate.commands.drill.shell import Fate, fate
+from gate.commands.drill.shell import keeps
 from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import UserError
@@ -20,24 +21,14 @@ _RUN = re.compile(r"(?:\bperfgate|-m gate) +(check|measure|publish|decide)\b(?![
 _DECIDE = frozenset(["check", "publish", "decide"])
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
 _ENDS = re.compile(r"\bexit\b|\bsetFailed\b|\bfalse\b")
-_HEAD = re.compile(
-    r"^(HEAD|\$\{?GITHUB_SHA\}?|\$\{\{\s*github\.(sha|head_ref|event\.pull_request\.head\.(sha|ref))\s*\}\})$"
-)
 _GATED = ("pull_request", "pull_request_target", "merge_group")
 _PUSHED = ("opened", "synchronize")
 _DEFAULTS = ("main", "master")
 _RIGHTS = {"status": "statuses", "check": "checks", "issue": "issues"}
 """What a token may write, by the input that asks for it."""
 
-_FATES: Mapping[Fate, tuple[str, str]] = {
-    "lost": ("the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"),
-    "goes-on": ("the shell goes on after a command that failed", "write `shell: bash`, which stops there"),
-    "piped": ("a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"),
-    "unknown": (
-        "not understood: whether this script ends with the exit code of perfgate",
-        "let perfgate be a line of its own in bash, outside of conditions and functions",
-    ),
-}
+_LOST = "this script may end with 0 whatever perfgate finds"
+_PLAIN = "let perfgate be a line of its own in `shell: bash`, which stops at it and sets pipefail"
 
 
 class Swallowed(msgspec.Struct, frozen=True):
@@ -83,7 +74,7 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
 
     Args:
         files: the workflows, of which those without perfgate are passed over.
-        config: of the project, for the names of its benchmarks and its budget.
+        config: of the project, for the names of its benchmarks.
         paths: files of the repository that the gate depends on.
         branch: the default branch; None: not known.
 
@@ -252,9 +243,8 @@ def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iter
     stops = shell in ("bash", "sh") or re.search(r"\s-[a-z]*e|errexit", shell) is not None
     pipefail = shell == "bash" or "pipefail" in shell
     known = re.match(r"(\S*/)?(bash|sh|dash)\b", shell)
-    end = fate(script, _decides, stops=stops, pipefail=pipefail) if known else "unknown"
-    if end in _FATES:
-        yield _line(step.step, "run"), *_FATES[end]
+    if not known or not keeps(script, _decides, stops=stops, pipefail=pipefail):
+        yield _line(step.step, "run"), _LOST, _PLAIN
 
 
 def _decides(words: Sequence[str]) -> bool:
@@ -289,7 +279,7 @@ def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
         return _may_be(place.get("if"), triggers, waits, result, results)
 
     for place in (step.job, step.step):
-        if tree_of(str(place.get("if", ""))) is None:
+        if _tree_of(str(place.get("if", ""))) is None:
             what = f"not understood: whether `if: {place['if']}` is true in a pull request"
             yield _line(place, "if"), what, "leave `if` out, or write it more simply"
             return
@@ -316,13 +306,13 @@ def _may_be(
         known: dict[str, object] = {"github.event_name": event, "github.ref_type": "branch"}
         known |= {f"github.{name}": value for name, value in _OF_PULL.items() if event == "pull_request"}
         known |= {f"needs.{each.lower().replace('-', '_')}.result": result for each in waits}
-        if gives(condition, known, results) is not False:
+        if _gives(condition, known, results) is not False:
             return True
     return False
 
 
 def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str, Any]) -> Iterator[Told]:
-    """Name what perfgate is not given: commits, rights, time, benchmarks."""
+    """Name what perfgate is not given: commits, rights, benchmarks."""
     job = step.job
     for each in job.get("steps") or []:
         if step.measures and str(each.get("uses") or "").startswith("actions/checkout@"):
@@ -331,15 +321,7 @@ def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str
                 where = each["with"] if depth is not None else each
                 line = _line(where, "fetch-depth" if depth is not None else "uses")
                 yield line, "base is not in a shallow checkout", "add `fetch-depth: 0` under `with`"
-    base = re.search(r"--base[ =]['\"]?(\$\{\{.*?\}\}|[^\s'\"]+)", step.run)
-    given = base[1] if base else str(step.inputs.get("base") or "")
-    if _HEAD.search(given):
-        yield step.line, f"{given} is head, which is no slower than itself", "leave base out"
     yield from _of_rights(workflow, step, triggers)
-    minutes = job.get("timeout-minutes")
-    if step.measures and isinstance(minutes, (int, float)) and minutes * 60 <= float(config.plan.budget):
-        what = f"the job ends after {minutes:g} min, and measuring may take {config.plan.budget}"
-        yield _line(job, "timeout-minutes"), what, "allow the budget and the builds"
     names = [benchmark.name for benchmark in config.benchmark]
     suites = [benchmark.name for benchmark in config.benchmark if benchmark.measured.suite]
     globs = [
@@ -367,3 +349,76 @@ def _of_rights(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Itera
             yield _line(place, "permissions"), f"the token cannot write {right}", f"add `{right}: write`"
     if step.measures and rights.get("contents") not in ("read", "write"):
         yield _line(place, "permissions"), "the token cannot read the commits", "add `contents: read`"
+
+
+# --- what an `if` of a workflow gives, as far as it is known beforehand -----------------------------------------------
+
+_SIGN = re.compile(r"'((?:[^']|'')*)'|&&|\|\||!(?!=)|\btrue\b|\bfalse\b|\bnull\b|\.\*|[\w.-]*-[\w.-]*")
+_PYTHON = {"&&": " and ", "||": " or ", "!": "~", "true": "True", "false": "False", "null": "None", ".*": "._"}
+_UNKNOWN: Final = ...
+"""What only the run can tell."""
+
+
+def _gives(text: object, known: Mapping[str, object], results: Sequence[str]) -> bool | None:
+    """Return whether a job or a step with this `if` runs; None: that is not known beforehand, or not understood.
+
+    Args:
+        text: the condition as YAML gives it; None: there is none.
+        known: values by the name of their property, in lower case; texts in lower case, since GitHub compares so.
+        results: of what comes before: success, failure, cancelled or skipped.
+    """
+    source = "" if text is None else str(text).strip().lower()
+    tree = _tree_of(source)
+    success = all(each == "success" for each in results)
+    status = {"always()": True, "success()": success, "failure()": "failure" in results, "cancelled()": False}
+    value = _UNKNOWN if tree is None else _value(tree, {**known, **status})
+    # without a function of status success() is meant as well
+    if not success and not re.search(r"\b(always|success|failure|cancelled)\s*\(", source):
+        value = False
+    return None if value is _UNKNOWN else bool(value)
+
+
+def _tree_of(source: str) -> ast.expr | None:
+    """Read an expression by Python's grammar, in whose signs it is written first; None: it is not understood."""
+
+    def sign(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return repr(match[1].replace("''", "'"))
+        # a name with a hyphen, such as needs.my-job.result
+        return _PYTHON.get(match[0]) or match[0].replace("-", "_")
+
+    inner = source.removeprefix("${{").removesuffix("}}") if source.startswith("${{") else source
+    try:
+        return ast.parse(_SIGN.sub(sign, inner).strip() or "True", mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def _value(node: ast.expr, known: Mapping[str, object]) -> object:
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            value = _value(operand, known)
+            return value if value is _UNKNOWN else not value
+        case ast.BoolOp(op=op, values=parts):
+            ends = isinstance(op, ast.Or)
+            values = [_value(part, known) for part in parts]
+            decided = (each for each in values if each is not _UNKNOWN and bool(each) == ends)
+            return next(decided, _UNKNOWN if _UNKNOWN in values else values[-1])
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as how], comparators=[right]):
+            one, other = _value(left, known), _value(right, known)
+            return _UNKNOWN if _UNKNOWN in (one, other) else (one == other) == isinstance(how, ast.Eq)
+        case ast.Call(func=ast.Name(id="contains" | "startswith" | "endswith" as name), args=[first, second]):
+            whole, part = _value(first, known), _value(second, known)
+            if not isinstance(whole, (str, list)) or not isinstance(part, str):
+                return _UNKNOWN
+            if name == "contains":
+                return part in whole
+            return getattr(whole, name)(part) if isinstance(whole, str) else _UNKNOWN
+        case ast.Call(func=ast.Name(id="fromjson"), args=[ast.Constant(value=str(text))]):
+            try:
+                return json.loads(text)
+            except ValueError:
+                return _UNKNOWN
+    return known.get(ast.unparse(node), _UNKNOWN)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gate.cli import option_values
 from gate.cli.command import Command, late
-from gate.cli.options import argument, group, option, repeated, switch
+from gate.cli.options import argument, group, named, option, repeated, switch
 from gate.codes import Exit
 from gate.model.names import HISTORY_REF
 
@@ -61,11 +62,10 @@ class TrendOptions:
     """Which part of the history is shown, and where it goes."""
 
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
-    since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
     limit: int | None = option("only the newest commits", metavar="N", parse=option_values.whole(1, 1_000_000))
-    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
-    markdown: str | None = option("write the report as Markdown (-: print it)", metavar="FILE")
-    html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
+    files: Mapping[str, str] = named(
+        ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE"
+    )
     store: StoreOptions = group(StoreOptions, "store")
 
 

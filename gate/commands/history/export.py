@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, TextIO
+from typing import TextIO
 
 import msgspec
 
 from gate.codes import Exit, MisuseError
 from gate.commands.history.command import ExportOptions
-from gate.model import LEVELS, SIDES, Level, Side
+from gate.model import LEVELS, Level, Side
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
 from gate.report.outputs import deliver
@@ -21,43 +20,29 @@ from gate.store.history_records import when
 from gate.units import plural
 from gate.writing.plain import visible
 
-Kind = Literal["text", "time", "number", "count", "flag"]
 _TAIL = 0.025
 _Value = str | float | int | bool | None
+_Column = Callable[[HistoryRecord, Change], _Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the table."""
-
-    name: str
-    kind: Kind
-    about: str
-    """For the documentation."""
-    value: Callable[[HistoryRecord, Change], _Value]
-
-
-def _side(side: Side) -> list[Column]:
-    def column(name: str, kind: Kind, about: str, read: Callable[[Measured], _Value]) -> Column:
+def _side(side: Side) -> dict[str, _Column]:
+    def column(read: Callable[[Measured], _Value]) -> _Column:
         def value(_: HistoryRecord, change: Change) -> _Value:
             measured = change.base if side == "base" else change.head
             return None if measured is None else read(measured)
 
-        return Column(f"{side}{name}", kind, about, value)
+        return value
 
     def variance(level: Level) -> Callable[[Measured], _Value]:
         return lambda measured: next((each.relative for each in measured.spread if each.level == level), None)
 
-    return [
-        column("", "number", f"value of {side}, in `unit`; empty if unaffected", lambda m: m.value),
-        column("_builds", "count", f"builds of {side}", lambda m: m.builds),
-        column("_executions", "count", f"starts of {side}", lambda m: m.executions),
-        column("_iterations", "count", f"values of {side}", lambda m: m.iterations),
-        *(
-            column(f"_var_{level}", "number", f"relative variance of its {level}s; may be below 0", variance(level))
-            for level in LEVELS
-        ),
-    ]
+    return {
+        side: column(lambda m: m.value),
+        f"{side}_builds": column(lambda m: m.builds),
+        f"{side}_executions": column(lambda m: m.executions),
+        f"{side}_iterations": column(lambda m: m.iterations),
+        **{f"{side}_var_{level}": column(variance(level)) for level in LEVELS},
+    }
 
 
 def _limit(change: Change, sign: int) -> float | None:
@@ -77,57 +62,48 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-_ACCEPTED: tuple[tuple[str, Kind, str], ...] = (
-    ("up_to", "number", "size up to which a regression was accepted"),
-    ("until", "text", "date until which it was"),
-    ("reason", "text", "why it was"),
-)
-COLUMNS: tuple[Column, ...] = (
-    Column("commit", "text", "sha of head", lambda r, _: r.commit),
-    Column("parent", "text", "sha of base, which it was measured against", lambda r, _: r.parent),
-    Column("control", "flag", "true: one commit against itself", lambda r, _: r.control),
-    Column("subject", "text", "first line of the commit's message", lambda r, _: r.subject),
-    Column("committed", "time", "committer's date, UTC", lambda r, _: _time(r.committed)),
-    Column("measured", "time", "when the run began, UTC", lambda r, _: _time(r.measured)),
-    Column("run", "text", "id of the run", lambda r, _: r.run),
-    Column("perfgate", "text", "version that measured", lambda r, _: r.perfgate),
-    Column("machine", "text", "class of the machine: equal where its facts are", lambda r, _: r.machine.id),
-    Column("machine_facts", "text", "those facts, as JSON", lambda r, _: _json(r.machine.facts)),
-    Column("raw", "text", "hash of each measurements file", lambda r, _: " ".join(r.raw)),
-    Column("benchmark", "text", "name of the benchmark", lambda _, c: c.benchmark),
-    Column("metric", "text", "name of the metric", lambda _, c: c.metric),
-    Column("unit", "text", "base unit of its values: `s`, `B`, or empty for a count", lambda _, c: c.unit),
-    Column("better", "text", "`lower` or `higher`", lambda _, c: c.better),
-    Column("statistic", "text", "`mean`, `typical`, `p50`, `p99`", lambda _, c: c.statistic),
-    Column("factors", "text", "settings of factors, as JSON", lambda _, c: _json(c.factors)),
-    Column("verdict", "text", "of the gate, as in report.json", lambda _, c: c.verdict),
-    Column(
-        "decided_by",
-        "text",
-        "metric and statistic of the view of the benchmark that decided instead; empty: this one did",
-        lambda _, c: None if c.decided_by is None else " ".join(c.decided_by),
-    ),
-    Column("ratio", "number", "head/base", lambda _, c: math.exp(c.log_ratio)),
-    Column("ratio_low", "number", "lower end of its 95% interval; empty if unknown", lambda _, c: _limit(c, -1)),
-    Column("ratio_high", "number", "upper end of it", lambda _, c: _limit(c, 1)),
-    Column("log_ratio", "number", "ln(head/base)", lambda _, c: c.log_ratio),
-    Column("log_ratio_var", "number", "variance of `log_ratio`; empty if unknown", lambda _, c: c.variance),
-    Column("log_ratio_df", "number", "degrees of freedom of that variance", lambda _, c: c.df),
-    Column("method", "text", "how both came about, as in report.json; `exact`, `identical`", lambda _, c: c.method),
-    *(column for side in SIDES for column in _side(side)),
-    *(
-        Column(f"accepted_{name}", kind, about, lambda _, c, name=name: c.accepted and getattr(c.accepted, name))  # type: ignore[misc]
-        for name, kind, about in _ACCEPTED
-    ),
-)
+COLUMNS: dict[str, _Column] = {
+    "commit": lambda r, _: r.commit,
+    "parent": lambda r, _: r.parent,
+    "control": lambda r, _: r.control,
+    "subject": lambda r, _: r.subject,
+    "committed": lambda r, _: _time(r.committed),
+    "measured": lambda r, _: _time(r.measured),
+    "run": lambda r, _: r.run,
+    "perfgate": lambda r, _: r.perfgate,
+    "machine": lambda r, _: r.machine.id,
+    "machine_facts": lambda r, _: _json(r.machine.facts),
+    "raw": lambda r, _: " ".join(r.raw),
+    "benchmark": lambda _, c: c.benchmark,
+    "metric": lambda _, c: c.metric,
+    "unit": lambda _, c: c.unit,
+    "better": lambda _, c: c.better,
+    "statistic": lambda _, c: c.statistic,
+    "factors": lambda _, c: _json(c.factors),
+    "verdict": lambda _, c: c.verdict,
+    "decided_by": lambda _, c: None if c.decided_by is None else " ".join(c.decided_by),
+    "ratio": lambda _, c: math.exp(c.log_ratio),
+    "ratio_low": lambda _, c: _limit(c, -1),
+    "ratio_high": lambda _, c: _limit(c, 1),
+    "log_ratio": lambda _, c: c.log_ratio,
+    "log_ratio_var": lambda _, c: c.variance,
+    "log_ratio_df": lambda _, c: c.df,
+    "method": lambda _, c: c.method,
+    **_side("base"),
+    **_side("head"),
+    "accepted_up_to": lambda _, c: c.accepted.up_to if c.accepted else None,
+    "accepted_until": lambda _, c: c.accepted.until if c.accepted else None,
+    "accepted_reason": lambda _, c: c.accepted.reason if c.accepted else None,
+}
+"""The columns by their names, which docs/history.md explains."""
 
 
 def csv_lines(records: Iterable[HistoryRecord]) -> Iterator[str]:
     """Yield the table as lines of RFC 4180 CSV, with a header; what does not exist is an empty cell."""
-    yield ",".join(column.name for column in COLUMNS) + "\n"
+    yield ",".join(COLUMNS) + "\n"
     for record in records:
         for change in record.changes:
-            values = (column.value(record, change) for column in COLUMNS)
+            values = (value(record, change) for value in COLUMNS.values())
             yield ",".join(str(v).lower() if isinstance(v, bool) else cell(v) for v in values) + "\n"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -19,21 +18,16 @@ from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
+from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
-from gate.run.memory import here, opened
+from gate.run.memory import opened
 from gate.stats.series import Interval
-from gate.store.chain import Chain, chained
-from gate.store.history_records import when
+from gate.store.chain import chained
 from gate.store.series import CaseTrend, Run, Trend, followed, series, trend
 from gate.units import format_share, plural
-from gate.writing.amounts import amount
 from gate.writing.phrases import none_of
 from gate.writing.plain import clip, visible
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
-_FORMATS = ("json", "markdown", "html")
 
 
 def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
@@ -42,16 +36,13 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: a history that cannot be read, or an option that names nothing in it.
     """
-    asked = {name: target for name in _FORMATS if (target := getattr(options, name)) is not None}
-    require_writable(OutputOptions(asked))
+    require_writable(OutputOptions(options.files))
     store = opened(options.store.history)
     reading = store.read()
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")
     chain = chained(reading.records)
     links = chain.links
-    if options.since is not None:
-        links = links[_since(chain, options.since) :]
     if options.limit is not None:
         measured = [place for place, link in enumerate(links) if not link.gap]
         links = links[measured[-options.limit] :] if len(measured) > options.limit else links
@@ -68,45 +59,22 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         "json": lambda: as_json(found), "markdown": lambda: markdown.render(document(found)),
         "html": lambda: html.render(document(found, cases(found))),
     }  # fmt: skip
-    deliver(asked, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
+    deliver(options.files, formats, lambda: terminal.render(document(found), terminal.screen(out)), out)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
 
 
-def _since(chain: Chain, since: str) -> int:
-    if _DATE.fullmatch(since):
-        if when(since) is None:
-            raise UserError(f"--since {since}: is no date of the calendar, such as 2026-01-31")
-        later = (place for place, link in enumerate(chain.links) if (link.committed or "") >= since)
-        return next(later, len(chain.links))
-    git = here()
-    answer = git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{since}^{{commit}}") if git else None
-    sha = answer.stdout.decode().strip() if answer is not None and answer.status == 0 else since
-    for place, link in enumerate(chain.links):
-        if sha and link.parent.startswith(sha):
-            return place
-    if chain.links and sha and chain.links[-1].commit.startswith(sha):
-        return len(chain.links)
-    raise UserError(f"--since {since}: no commit of the history, and no date such as 2026-01-31")
-
-
-_BARS = "▁▂▃▄▅▆▇█"
-_SPARK = 24
-_SMALLEST = 0.02
-"""A sparkline's height is at least this change, so that noise stays flat."""
 _SHOWN = 100
 
 
 def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
     """Say how each case moved, on which machines, and what the numbers are; own: what only a page has."""
-    columns = [Column("benchmark"), Column("chain", right=True), Column("level", right=True)]
-    # a page has pictures
-    columns += [] if own else [Column("trend")]
-    columns += [Column("ratio ±", right=True), Column("days ±", right=True)]
+    numbers = ("chain", "level", "ratio ±", "days ±")
+    columns = [Column("benchmark"), *(Column(name, right=True) for name in numbers)]
     rows = []
     for case in trend.cases:
         sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
-        texts = [words.name(case.series), *words.moved(case), *([] if own else [spark(case)]), *sds]
+        texts = [words.name(case.series), *words.moved(case), *sds]
         rows.append(Row([*map(Cell, texts)]))
     headline = words.headline(trend)
     return Document(
@@ -122,17 +90,6 @@ def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
         elsewhere="in the JSON",
         footer="Written by perfgate history trend, which reports and does not gate; `perfgate check` decides.",
     )
-
-
-def spark(case: CaseTrend) -> str:
-    """Draw the known levels of a case with block letters; what noise does stays low."""
-    levels = case.path.level[np.isfinite(case.path.level)]
-    if not levels.size:
-        return ""
-    means = np.array([float(piece.mean()) for piece in np.array_split(levels, min(_SPARK, levels.size))])
-    span = max(float(means.max() - means.min()), _SMALLEST + 4 * (case.build_sd or 0.0))
-    scaled = (means - means.min()) / span * (len(_BARS) - 1)
-    return "".join(_BARS[round(float(each))] for each in scaled)
 
 
 SCHEMA = 1
@@ -227,7 +184,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         tips: stretches with a text at most; of more commits several share one.
     """
     name, count = words.name(case.series), case.path.level.size
-    sheet = Sheet(_WIDTH, _HEIGHT)
+    sheet = Sheet(_WIDTH, _HEIGHT, phone=False)
     # choose the height: of all levels, and of the intervals as far as these do not flatten them
     path = case.path
     low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
@@ -245,8 +202,7 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     _machines(sheet, x, trend, left)
     grid(sheet, y, marks, left, _RIGHT)
     sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
-    sheet.text(12, 20, "level, relative to the start", "soft wide")
-    sheet.text(12, 20, "level", "soft narrow")
+    sheet.text(12, 20, "level, relative to the start", "soft")
     areas: list[list[Point]] = []
     curves: list[list[Point]] = []
     for piece in np.unique(path.piece):
@@ -261,12 +217,12 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
         sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
     days = ["", *(words.day(link.committed) for link in trend.chain.links)]
     dated = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
-    half = room("2026-01-31", LETTERS_NARROW) / 2
+    half = room("2026-01-31", LETTERS) / 2
     if labels := [(x.at(k), days[k]) for k in dated if x.at(k) + half <= _WIDTH]:
         sheet.row(_BOTTOM + 24, labels, "soft")
     else:
         sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
-    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft", "middle")
     # a text over each commit, or each few where there are more than fit
     runs: dict[int, list[Run]] = {}
     for run in case.series.runs:
@@ -299,11 +255,9 @@ def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
             stripes.append([(begin, _TOP - 18), (end, _TOP - 18), (end, _BOTTOM), (begin, _BOTTOM)])
         if len(machines) > 1:
             name = visible(", ".join(f"{fact} {after}" for fact, _, after in each.changed[:2]) or each.name)
-            for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
-                fitting = int((end - begin - 8) / (letters * _LETTER))
-                if fitting >= min(len(name), 6):
-                    full = words.machine(each, trend)
-                    sheet.text(begin + 4, _TOP - 5, clip(name, fitting), f"soft {layout}", full=full)
+            fitting = int((end - begin - 8) / (LETTERS * _LETTER))
+            if fitting >= min(len(name), 6):
+                sheet.text(begin + 4, _TOP - 5, clip(name, fitting), "soft", full=words.machine(each, trend))
     sheet.lines("stripe", stripes, closed=True)
     borders = [x.at(each.first + 0.5) for each in machines[1:]]
     sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])
@@ -329,46 +283,18 @@ _OPEN = 12
 _PICTURES = 200
 """Cases that are drawn."""
 _MOST, _ALL, _LEAST = 500, 6000, 60
-"""Rows of the table of values, and texts in the picture, of one case at most; of all, unless each has the least."""
+"""Texts in the picture of one case at most; of all, unless each has the least."""
 
 
 def cases(found: Trend) -> list[list[Part]]:
-    """Give what a page has of each case: its picture, and its values."""
+    """Give what a page has of each case: its picture."""
     most = min(_MOST, max(_LEAST, _ALL // max(len(found.cases), 1)))
     folds: list[Part] = []
     captions = dict[str, None]()
     for number, case in enumerate(found.cases, 1):
-        figures, runs, name = [], case.series.runs, words.name(case.series)
+        figures, name = [], words.name(case.series)
         if number <= _PICTURES:
             figures.append(picture(case, found, f"case-{number}-picture", most).figure("trend", "Level"))
             captions[figures[0].caption] = None
-        left = len(runs) - most
-        older = f"{plural(left, 'older run')} in the JSON." if left > 0 else ""
-        rows = []
-        for run in reversed(runs[-most:]):
-            link, base, head = found.chain.links[run.step], run.change.base, run.change.head
-            values = "not measured: the same"
-            if base is not None and head is not None:
-                like = max(base.value, head.value, key=abs)
-                values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
-            told = (
-                words.short(link.commit),
-                words.day(link.committed),
-                words.change(run.ratio.estimate),
-                words.limits(run.ratio),
-                words.level(case, run.step + 1),
-                values,
-                str(run.builds) if run.builds else "",
-                link.subject,
-            )
-            rows.append(Row([*map(Cell, told)]))
-        title = f"Values of {plural(len(rows), 'run')}"
-        parts: list[Part] = [Figures(figures), Fold(title, [Table(name, "", list(_HEAD), rows, note=older)])]
-        folds.append(Fold(name, parts, f"case-{number}", len(found.cases) <= _OPEN))
+        folds.append(Fold(name, [Figures(figures)], f"case-{number}", len(found.cases) <= _OPEN))
     return [[Items(list(captions), "rest", "How to read the pictures")], folds]
-
-
-_HEAD = (
-    Column("commit"), Column("date"), Column("to its parent", right=True), Column("95% interval"),
-    Column("level", right=True), Column("base → head"), Column("builds", right=True), Column("subject"),
-)  # fmt: skip

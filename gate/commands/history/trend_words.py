@@ -68,7 +68,7 @@ def headline(trend: Trend) -> str:
     """Say in a line what is shown."""
     links = trend.chain.links
     if not links:
-        return "Nothing to show: no commit of the history, or of the part asked for, was measured against its parent."
+        return "Nothing to show: no commit of the history was measured against its parent."
     commits = plural(sum(not link.gap for link in links), "commit")
     return f"{plural(len(trend.cases), 'case')} over {commits}"
 

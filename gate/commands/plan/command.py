@@ -92,7 +92,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.document import terminal
     from gate.planning.basis import from_runs
     from gate.planning.document import as_json, document
-    from gate.planning.plan import Wanted, planned
+    from gate.planning.plan import planned
     from gate.report.outputs import deliver, refuse_inputs
 
     if asked.target is not None and asked.detect is not None:
@@ -101,7 +101,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         history = [asked.history] if asked.history is not None and not asked.runs else []
         refuse_inputs([*map(Path, asked.runs), *history], [Path(asked.json)])
     gathered = from_runs(asked.runs, options.rules) if asked.runs else _remembered(asked.history, options.rules)
-    found = planned(gathered, Wanted(asked.budget, asked.target, asked.detect))
+    found = planned(gathered, asked.budget, asked.target, asked.detect)
     files = {"json": asked.json} if asked.json is not None else {}
     text = partial(terminal.render, document(found), terminal.bounded(out))
     deliver(files, {"json": partial(as_json, found)}, text, out)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from gate.commands.simulate.command import Options
@@ -29,19 +28,15 @@ from gate.stats.sequential import look_rounds
 
 LOOKS = look_rounds(4, 12)
 FIXED = (5,)
-INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "paired", "fieller-moderated")
-BESIDE: tuple[Interval, ...] = ("fieller-kj", "fieller", "fieller-moderated")
+INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "paired")
+BESIDE: tuple[Interval, ...] = ("fieller-kj", "fieller")
 """Those that tables show beside each other."""
 TWO_LAYOUTS = Components("two layouts", 0.041, 0.0, 0.01)
 """Build effects and almost no noise below them: the hard case when they are bimodal."""
-RESIDUALS = tuple(Shape("bimodal", share, residual) for share in (0.5, 0.2, 0.05) for residual in (0.1, 0.3, 1.0))
 BIMODAL = Shape("bimodal", 0.5)
-MEMORY_DF = 20
 THRESHOLDS = (0.0, 0.02)
 CHANGES = (0.0, 0.05, 0.10, 0.20)
-SHOWS: tuple[Show, ...] = ("no-sign", "not-worse")
 MOST = LOOKS[-1]
-_NOISES = (1.0, 2.0, 4.0)
 
 
 WIDTH = 100
@@ -102,20 +97,8 @@ def alone(builds: int, interval: Interval) -> Rules:
 
 def comparisons(setting: Setting, builds: int, ratio: float, interval: Interval, shape: Shape = NORMAL) -> Comparisons:
     """Return the study of all cases by one interval: the same one for coverage, false alarms and power."""
-    source = Source(setting.components, shape, memory=MEMORY_DF if interval == "fieller-moderated" else 0)
-    return Comparisons(source, alone(builds, interval), (ratio,) * len(setting.components), setting.thresholds)
-
-
-def residual(builds: int, shape: Shape) -> Comparisons:
-    """Return the study of two layouts with more or less residual."""
-    return Comparisons(Source((TWO_LAYOUTS,) * 5, shape), alone(builds, "fieller"), (1.05,) * 5)
-
-
-def noisy(setting: Setting, builds: int, noise: float, *, one: bool) -> Comparisons:
-    """Return the study of a moderated interval where one case, the first, or every case is noisier than remembered."""
-    source = Source(setting.in_turn, NORMAL, noise, one and noise > 1, memory=MEMORY_DF)
-    ratios = (1 + setting.effects[0],) * setting.cases
-    return Comparisons(source, alone(builds, "fieller-moderated"), ratios, counted=1 if one else None)
+    ratios = (ratio,) * len(setting.components)
+    return Comparisons(Source(setting.components, shape), alone(builds, interval), ratios, setting.thresholds)
 
 
 def coverage(setting: Setting) -> Section:
@@ -125,7 +108,7 @@ def coverage(setting: Setting) -> Section:
     def covers(study: Comparisons) -> Ask:
         return told(study, lambda c: percent(c.coverage))
 
-    every = [
+    every = tuple(
         row(
             f"`{interval}`",
             shape.name,
@@ -133,20 +116,10 @@ def coverage(setting: Setting) -> Section:
         )
         for interval in INTERVALS
         for shape in SHAPES
-    ]
-    hard = [
-        row("`fieller`", f"two layouts, {shape.name}", *(covers(residual(n, shape)) for n in setting.builds))
-        for shape in (RESIDUALS if setting.paper else ())
-    ]
+    )
     widths = tuple(
         row(c.name, *(beside(setting, n, ratio, lambda c, k=k: c.mean_half_width[k]) for n in setting.builds))  # type: ignore[misc]
         for k, c in enumerate(setting.components)
-    )
-    noises = tuple(
-        row("one" if one else "all", f"{noise:g}", *(covers(noisy(setting, n, noise, one=one)) for n in setting.builds))
-        for one in (True, False)
-        for noise in _NOISES
-        if not (one and noise == 1)
     )
     titles = columns(setting.builds)
     return Section("Coverage and width", (
@@ -154,17 +127,9 @@ def coverage(setting: Setting) -> Section:
             f"How often the 95% interval contains the true change, here +{change}, over all cases (K&J 8.4). K&J's "
             "own interval contains it too often with few builds, because it is too wide."
         ),
-        Table(("interval", "build effects", *titles), (*every, *hard), names=2),
-        (
-            f"Mean half-width of the interval at +{change}, normal build effects: `fieller-kj` / `fieller` / "
-            "`fieller-moderated`. The memory is correct here, and has 20 degrees of freedom, the maximum."
-        ),
+        Table(("interval", "build effects", *titles), every, names=2),
+        f"Mean half-width of the interval at +{change}, normal build effects: `fieller-kj` / `fieller`.",
         Table(("case", *titles), widths),
-        (
-            "Coverage of `fieller-moderated` if the present run is noisier than remembered: its variance is this "
-            f"many times the remembered one. One case of {setting.cases}, or all of them."
-        ),
-        Table(("cases", "variance", *titles), noises, names=2),
     ))  # fmt: skip
 
 
@@ -179,35 +144,13 @@ def beside(
 # --- false alarms -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """One way in which a report is decided."""
-
-    words: str
-    looks: tuple[int, ...]
-    memory: int = 0
-    noise: float = 1.0
-    """Variance now over what is remembered."""
+GATES: dict[str, tuple[int, ...]] = {"fixed": FIXED, "looks": LOOKS}
+"""The rounds after which a report is decided."""
 
 
-GATES = (
-    Gate("fixed", FIXED),
-    Gate("looks", LOOKS),
-    Gate("looks, memory", LOOKS, MEMORY_DF),
-    Gate("fixed, memory, 2x", FIXED, MEMORY_DF, 2.0),
-)
-
-
-def report(cases: Sequence[Components], shape: Shape, gate: Gate, threshold: float) -> Reports:
+def report(cases: Sequence[Components], shape: Shape, looks: tuple[int, ...], threshold: float) -> Reports:
     """Return the study of reports in which nothing has changed."""
-    source = Source(tuple(cases), shape, gate.noise, memory=gate.memory)
-    return Reports(source, Rules(threshold, gate.looks), (1.0,) * len(cases))
-
-
-def not_worse(cases: Sequence[Components], shape: Shape, gate: Gate) -> Reports:
-    """Return the study of reports in which every case is slower by exactly the threshold of 2%."""
-    rules = Rules(0.02, gate.looks, show="not-worse")
-    return Reports(Source(tuple(cases), shape, memory=gate.memory), rules, (1.02,) * len(cases), 0.25)
+    return Reports(Source(tuple(cases), shape), Rules(threshold, looks), (1.0,) * len(cases))
 
 
 def cases_of(setting: Setting) -> list[tuple[str, tuple[Components, ...], Shape]]:
@@ -222,8 +165,8 @@ def alarms(setting: Setting) -> Section:
     def different(study: Comparisons, at: int) -> Ask:
         return told(study, lambda c: percent(float(c.different[at])))
 
-    def failing(cases: tuple[Components, ...], shape: Shape, gate: Gate) -> Ask:
-        both = tuple(report(cases, shape, gate, threshold) for threshold in THRESHOLDS)
+    def failing(cases: tuple[Components, ...], shape: Shape, looks: tuple[int, ...]) -> Ask:
+        both = tuple(report(cases, shape, looks, threshold) for threshold in THRESHOLDS)
         return Ask(both, lambda of: " / ".join(f"{of.of(each).failing * 100:.2f}" for each in both) + "%")
 
     single = tuple(
@@ -233,15 +176,10 @@ def alarms(setting: Setting) -> Section:
     )
     every = cases_of(setting)
     whole = tuple(
-        row(name, shape.name, *(failing(cases, shape, gate) for gate in GATES)) for name, cases, shape in every
-    )
-    missed = tuple(
-        row(name, shape.name, *(
-            told(not_worse(cases, shape, gate), lambda c: percent(c.wrongly_not_worse, 2)) for gate in GATES[:3]
-        ))
+        row(name, shape.name, *(failing(cases, shape, looks) for looks in GATES.values()))
         for name, cases, shape in every
-    )  # fmt: skip
-    titles = ("cases", "build effects", *(gate.words for gate in GATES))
+    )
+    titles = ("cases", "build effects", *GATES)
     return Section("False alarms", (
         (
             "Base against itself. First single comparisons of all cases, each judged alone at 95%: the share called "
@@ -251,15 +189,9 @@ def alarms(setting: Setting) -> Section:
         (
             f"Whole reports of {setting.cases} cases with Holm's correction: the share that fails although nothing "
             f"has changed, at a threshold of 0% / 2%. Fixed: {FIXED[0]} builds. Looks: after "
-            f"{', '.join(map(str, LOOKS))} rounds. Cases share their variance, or have a memory of {MEMORY_DF} "
-            "degrees; 2x: all variances are twice those remembered."
+            f"{', '.join(map(str, LOOKS))} rounds. Cases share their variance."
         ),
         Table(titles, whole, names=2),
-        (
-            "Wrongly not worse: every case is slower by exactly the threshold of 2%. The table shows the share of "
-            "cases that are called not worse."
-        ),
-        Table(titles[:5], missed, names=2),
     ))  # fmt: skip
 
 
@@ -283,9 +215,8 @@ def power(setting: Setting) -> Section:
                 tables.append(Table(("case", *columns(setting.builds)), lines))
     return Section("Power", (
         (
-            "How often a slower head is called a regression: one case judged alone, with normal build effects and a "
-            "memory of 20 degrees that is tested against the present run. Each cell: `fieller-kj` / `fieller` / "
-            "`fieller-moderated`. In a report an unmoderated interval also needs `min_builds`."
+            "How often a slower head is called a regression: one case judged alone, with normal build effects. Each "
+            "cell: `fieller-kj` / `fieller`. In a report an interval also needs `min_builds`."
         ),
         *tables,
     ))  # fmt: skip
@@ -306,12 +237,11 @@ def one_changed(setting: Setting, change: float, looks: tuple[int, ...], show: S
 def stopping(setting: Setting) -> Section:
     """Say what early stopping and giving up cost and save."""
 
-    def line(change: float, show: Show) -> Row:
-        found = one_changed(setting, change, LOOKS, show)
+    def line(change: float) -> Row:
+        found = one_changed(setting, change, LOOKS)
         return (
             f"+{plain(change)}" if change else "none",
             told(one_changed(setting, change, (MOST,)), lambda c: percent(c.found())),
-            f"`{show}`",
             told(found, lambda c: percent(c.found())),
             told(found, lambda c: percent(c.of_case("no-sign"))),
             told(found, lambda c: percent(c.of_case("inconclusive"))),
@@ -321,15 +251,14 @@ def stopping(setting: Setting) -> Section:
         )
 
     verdicts = ("found", "no sign", "inconclusive")
-    titles = ("change", f"fixed {MOST}: found", "show", *verdicts, "its rounds", "others'", "built")
+    titles = ("change", f"fixed {MOST}: found", *verdicts, "its rounds", "others'", "built")
     return Section("Stopping early", (
         (
             f"Reports of {setting.cases} cases of which one, {setting.middling.name}, has changed; threshold "
             f"{plain(THRESHOLDS[1])}. Found: how often the change is called a regression, with {MOST} builds and with "
             f"looks after {', '.join(map(str, LOOKS))} rounds; then what else becomes of it. Rounds: mean number of "
             "rounds in which the changed case and the others are executed, and in which both sides are built: builds "
-            "continue as long as any case needs them. `no-sign`, the default, gives cases up where no regression can "
-            "be expected any more; `not-worse` measures until they are shown to be not worse."
+            "continue as long as any case needs them. Cases are given up where no regression can be expected any more."
         ),
-        Table(titles, tuple(line(change, show) for change in CHANGES for show in SHOWS)),
+        Table(titles, tuple(line(change) for change in CHANGES)),
     ))  # fmt: skip

@@ -17,21 +17,15 @@ from gate.evidence.runs import config_of, run_of
 from gate.model import (
     Case,
     Evidence,
-    FindingMemory,
     Layouts,
-    MeanSquare,
-    Memory,
-    Remembered,
     Round,
     Run,
     Sample,
     UserError,
 )
-from gate.model.case import MEAN
 from gate.stats.levels import tops_of, variances
 from gate.stats.planning import Components as Variances
 from gate.stats.planning import build_variance, without_shared
-from gate.stats.prior import MOST_DF
 from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import Array, Ints
 from gate.writing.plain import visible
@@ -207,68 +201,34 @@ class Source:
     components: tuple[Components, ...]
     """One per case."""
     shape: Shape = NORMAL
-    noise: float = 1.0
-    """Variance now over the variance given by the components, which is what a memory holds: of all cases, or of the
-    first one only.
-    """
-    one_noisy: bool = False
-    correlation: float = 0.0
-    """Of the effects of a build on base and head, as layouts that both sides share give it."""
-    uneven: float = 0.0
-    """Standard deviation of the true change from layout to layout."""
-    memory: int = 0
-    """Degrees of what is remembered; 0: nothing is."""
 
     def evidence(
         self, rng: np.random.Generator, rounds: int, looks: Sequence[int], ratios: Sequence[float]
     ) -> Evidence:
-        """Draw a run; layouts are common, as by default, but where there is a memory, which is of independent ones."""
-        base, head = self._means(rng, rounds, now=True)
-        head *= np.array(ratios)[:, None]
-        cases = [
-            case(f"case-{k}", of_builds(x), of_builds(y))
-            for k, (x, y) in enumerate(zip(np.maximum(base, _LEAST), np.maximum(head, _LEAST), strict=True))
-        ]
-        memory = self._memory(rng) if self.memory else None
-        run = Run(created=CREATED, seed=1, memory=memory)
-        return evidence_of(cases, run, rounds, looks, layouts=None if memory else "common")
-
-    def _means(self, rng: np.random.Generator, rounds: int, *, now: bool) -> tuple[Array, Array]:
-        """Draw the means of the builds of both sides around 1, shape (cases, rounds); now: with the noise of now."""
+        """Draw a run; layouts are common, as by default."""
         size = (len(self.components), rounds)
-        build, below, drift = (
-            np.array([value(c) for c in self.components])[:, None]
-            for value in (lambda c: c.build, lambda c: math.sqrt(c.below), lambda c: c.drift)
-        )
-        common = math.sqrt(self.correlation) * self.shape.draw(rng, size) if self.correlation else 0.0
-        alone = math.sqrt(1 - self.correlation)
+        build, below, drift = levels_of(self.components)
         shared = drift * rng.standard_normal(size) if drift.any() else 0.0
-        noise = np.full((len(self.components), 1), math.sqrt(self.noise) if now else 1.0)
-        if self.one_noisy:
-            noise[1:] = 1.0
         base, head = (
-            1 + shared + noise * (
-                build * (common + alone * self.shape.draw(rng, size)) + below * rng.standard_normal(size)
-            )
-            for _ in range(2)
-        )  # fmt: skip
-        return base, head * (1 + self.uneven * rng.standard_normal(size)) if self.uneven else head
+            1 + shared + (build * self.shape.draw(rng, size) + below * rng.standard_normal(size)) for _ in range(2)
+        )
+        head *= np.array(ratios)[:, None]
+        return evidence_of(cases_of(base, head), Run(created=CREATED, seed=1), rounds, looks)
 
-    def _memory(self, rng: np.random.Generator) -> Memory:
-        """Draw what one calibration of memory + 1 rounds found: contrasts of rounds, and variances within the sides."""
-        base, head = self._means(rng, self.memory + 1, now=False)
-        contrasts = (head - base).var(axis=1, ddof=1)
-        within = (base.var(axis=1, ddof=1) + head.var(axis=1, ddof=1)) / 2
-        findings = [
-            FindingMemory(benchmark=f"case-{k}", metric="time", factors={}, statistic=MEAN, sessions=[Remembered(
-                session="calibration", created=CREATED, rounds=self.memory + 1, executions=1, iterations=1,
-                iteration=None, execution=None,
-                build=MeanSquare(value=float(side), df=min(2.0 * self.memory, MOST_DF)),
-                contrast=MeanSquare(value=float(contrast), df=self.memory),
-            )])
-            for k, (contrast, side) in enumerate(zip(contrasts, within, strict=True))
-        ]  # fmt: skip
-        return Memory(findings=findings, contrast_nu=None, build_nu=None, unused=[])
+
+def levels_of(components: Sequence[Components]) -> tuple[Array, Array, Array]:
+    """Return the deviations of builds, of what is below them and of rounds, each of shape (cases, 1)."""
+    of_build, below, of_round = (
+        np.array(own)[:, None]
+        for own in zip(*((c.build, math.sqrt(c.below), c.drift) for c in components), strict=True)
+    )
+    return of_build, below, of_round
+
+
+def cases_of(base: Array, head: Array) -> list[Case]:
+    """Make cases of the means of builds, of shape (cases, rounds)."""
+    sides = zip(np.maximum(base, _LEAST), np.maximum(head, _LEAST), strict=True)
+    return [case(f"case-{k}", of_builds(x), of_builds(y)) for k, (x, y) in enumerate(sides)]
 
 
 def case(name: str, base: Sample, head: Sample) -> Case:

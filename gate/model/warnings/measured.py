@@ -325,25 +325,6 @@ class BuildNeedsGit(Later, frozen=True):
 # --- two runs that are compared ---------------------------------------------------------------------------------------
 
 
-class DifferingKey(msgspec.Struct, frozen=True):
-    """A key of [[benchmark]], and the benchmarks in which it differs."""
-
-    key: str
-    benchmarks: tuple[str, ...]
-
-
-class SetUpDifferently(First, frozen=True):
-    """Two runs have different settings."""
-
-    settings: tuple[str, ...]
-    """Their names, as "[build] command"."""
-    keys: tuple[DifferingKey, ...]
-
-    def _said(self) -> str:
-        keys = [*self.settings, *(f"{each.key} of {listed(each.benchmarks)}" for each in self.keys)]
-        return f"the two runs are set up differently, and the ratio includes that: {'; '.join(keys)}"
-
-
 class NotComparable(First, frozen=True):
     """A metric has another unit or direction on each side."""
 

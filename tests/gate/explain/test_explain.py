@@ -1,6 +1,5 @@
 """Which functions an explanation names, and what it says that only moved or is noise."""
 
-import math
 from typing import Any
 
 import pytest
@@ -142,7 +141,6 @@ def test_more_and_less_between_siblings_is_set_apart_only_where_it_cancels() -> 
     assert ([p.frame.function for p in moved.sources], [p.frame.function for p in moved.targets]) == (["b"], ["a"])
     found = explained(base, {"main>parse>a": 600.0, "main>parse>b": 200.0})
     assert names(found) == ["a"]
-    assert [each.frame.function for each in found.fewer] == ["b"]
     assert not found.moved
 
 
@@ -178,11 +176,10 @@ def test_a_difference_of_a_few_samples_is_noise_and_counted_costs_have_none() ->
     base = {"main>a": 100.0, "main>b": 100.0}
     found = explained(base, {"main>a": 112.0}, unit="samples")
     assert found.noise and one(found, "a").noise
-    assert one(found, "a").error == pytest.approx(math.sqrt(212))
     certain = explained(base, {"main>a": 300.0}, unit="samples")
     assert not certain.noise and not one(certain, "a").noise
     counted = explained(base, {"main>a": 101.0})
-    assert not counted.noise and one(counted, "a").error == 0
+    assert not counted.noise
 
 
 def test_the_totals_are_compared_with_what_was_measured() -> None:

@@ -177,7 +177,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.TwoPrograms(), "the verdict is of these two programs: another build of either may differ"),
     (m.BuildNeedsGit(("base",)), 'the build of base fails without .git, so perfgate gave it one: set git = "on" under [build] to avoid the failed build'),
     (m.BuildNeedsGit(("base", "head")), 'the builds of base and head fail without .git, so perfgate gave them one: set git = "on" under [build] to avoid the failed build'),
-    (m.SetUpDifferently(("[build] command",), (m.DifferingKey("warmup", ("a", "b", "c", "d")),)), "the two runs are set up differently, and the ratio includes that: [build] command; warmup of a, b, c and 1 more"),
     (m.NotComparable("time", "unit", ("s",), ("", "B"), ("parse", "encode")), "not comparable: time is in s in base and without a unit and in B in head: parse, encode"),
     (m.NotComparable("score", "direction", ("lower",), ("higher",), ("parse",)), "not comparable: score is better when lower in base and better when higher in head: parse"),
     (s.BaseAhead("main", 3), "base (main) has 3 commits that head lacks: their effect counts as a change by head"),

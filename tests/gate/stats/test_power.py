@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import fdtrc, stdtrit
 
-from gate.commands.simulate.draws import TABLE_VII, Source
+from benchmarks.evidence.sources import Varied
+from gate.commands.simulate.draws import TABLE_VII
 from gate.commands.simulate.studies import Reports, Rules
 from gate.stats.planning import Components, Counts, Interval
 from gate.stats.power import (
@@ -155,7 +156,7 @@ WHOLE = [((3,), 0.10, 20_000), ((2, 3, 4), 0.10, 20_000), ((2, 3, 4, 5), 0.05, 2
 def test_power_of_the_gate_with_memory_and_looks(looks: tuple[int, ...], change: float, reports: int) -> None:
     simulated = replace(TABLE_VII[3], executions=6, iterations=4)
     rules = Rules(THRESHOLD, looks, "fieller-moderated")
-    study = Reports(Source((simulated,), memory=20), rules, (1 + change,))
+    study = Reports(Varied((simulated,), memory=20), rules, (1 + change,))
     measured = study.run(np.random.default_rng(4), reports).failing
     design, interval = spending(looks), Interval("fieller-moderated", degrees=20, paired=True)
     t = noncentrality(simulated.of_build_mean, 0.0, change, THRESHOLD, looks[-1])

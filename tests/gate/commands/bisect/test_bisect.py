@@ -12,9 +12,10 @@ import pytest
 
 from gate.cli import option_values
 from gate.commands.bisect import words
-from gate.commands.bisect.bisect import FORMATS, Reads, untouched
-from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
+from gate.commands.bisect.bisect import FORMATS
+from gate.commands.bisect.result import Asked, Change, Cost, Member, Result, Several
 from gate.commands.bisect.search import RangeCommit
+from gate.model import Commit
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 
@@ -197,7 +198,7 @@ def test_a_dry_run_measures_nothing_and_counts_merges_once(tmp_path: Path) -> No
 def member(number: int, probability: float = 0.0, **more: Any) -> Member:
     given: dict[str, Any] = {
         "number": number, "sha": f"{number:x}" * 40, "subject": f"change {number}", "author": "A", "date": "2026-11-20",
-        "files": 1, "added": 2, "removed": 1, "probability": probability, "state": "inferred", "rounds": 0,
+        "probability": probability, "state": "inferred", "rounds": 0,
         "change": None,
     } | more  # fmt: skip
     return Member(**given)
@@ -206,13 +207,13 @@ def member(number: int, probability: float = 0.0, **more: Any) -> Member:
 def a_result(**more: Any) -> Result:
     given: dict[str, Any] = {
         "schema": 1, "outcome": "culprit", "exit_code": 0,
-        "good": End(ref="v1", sha="0" * 40), "bad": End(ref="main", sha="3" * 40),
+        "good": Commit(ref="v1", sha="0" * 40), "bad": Commit(ref="main", sha="3" * 40),
         "case": CaseId("parse", "time", "", "mean"), "unit": "s", "threshold": 0.03,
-        "ends": Change(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": Change(1.1, 1.08, 1.12), "noise": 0.02,
+        "ends": Change(1.1, 1.05, 1.15), "ends_verdict": "regression", "step": Change(1.1, 1.08, 1.12),
         "commits": [member(1), member(2, 0.97, state="measured", rounds=2, change=Change(1.1, 1.07, 1.13)),
                     member(3, 0.03, state="measured", rounds=5, change=Change(1.1, 1.05, 1.15))],
         "remaining": ["2" * 40], "several": None, "failures": [], "parents": ["1" * 40],
-        "cost": Cost(seconds=900.0, gate=400.0, rounds=7, executions=2, budget=3600.0), "seed": 7, "detectable": 0.04,
+        "cost": Cost(seconds=900.0, gate=400.0, rounds=7, budget=3600.0), "seed": 7,
         "folder": ".perfgate/bisect",
     } | more  # fmt: skip
     return Result(**given)
@@ -235,7 +236,7 @@ def test_a_next_step_repeats_what_the_search_was_asked() -> None:
     went_on = f"perfgate bisect --good {'0' * 10} --bad {'3' * 10} {given} --out 'a b'"
     assert commands(outcome="open", asked=asked) == [f"{went_on} --resume --budget 2h00min"]
     assert float(option_values.duration("2h00min")) == 7200
-    spent = Cost(seconds=400.0, gate=400.0, rounds=0, executions=2, budget=2.0)
+    spent = Cost(seconds=400.0, gate=400.0, rounds=0, budget=2.0)
     assert commands(outcome="open", cost=spent)[0].endswith("--resume --budget 13min20s")
     alone = f"perfgate check --base {'2' * 10}~1 --head {'2' * 10} --benchmark parse --set plan.builds=6"
     assert alone in commands(asked=asked)
@@ -249,7 +250,7 @@ def test_ends_that_were_not_told_apart_are_measured_by_a_lower_threshold_or_more
     # above the threshold, and not decided because of too few rounds: a higher threshold would find less
     assert "gate.threshold" not in commands(**found, ends=Change(1.5, 1.2, 1.8))[0]
     # more than were planned
-    cost = Cost(seconds=60.0, gate=60.0, rounds=0, executions=0, budget=3600.0, planned=6)
+    cost = Cost(seconds=60.0, gate=60.0, rounds=0, budget=3600.0, planned=6)
     found |= {"ends": Change(1.1, 0.9, 1.3), "cost": cost}
     (step,) = words.next_steps(a_result(**found))
     assert step.text.endswith("--set plan.builds=12")
@@ -276,26 +277,9 @@ def test_every_outcome_and_several_changes_are_said_and_no_subject_is_taken_for_
     assert "@team" not in shown["markdown"]
 
 
-def test_a_commit_is_untouched_only_if_nothing_of_it_is_read() -> None:
-    def commit(*paths: str, moved: frozenset[str] = frozenset()) -> RangeCommit:
-        return RangeCommit("0" * 40, "A", "2026", "s", paths, moved, 1, 1)
-
-    reads = Reads(frozenset({"src/a.c", "Makefile"}), frozenset({"src"}))
-    commits = [
-        commit("src/a.c"),
-        commit("src/b.c"),
-        commit("src/b.c", moved=frozenset({"src/b.c"})),
-        commit("tests/x.c", moved=frozenset({"tests/x.c"})),
-        commit("docs/x"),
-    ]
-    # bad itself is never among them
-    assert untouched(commits, reads) == frozenset({2, 4})
-    assert untouched(commits, None) is None
-
-
 def test_documentation_is_known_by_name() -> None:
     def inert(*paths: str) -> bool:
-        return RangeCommit("0" * 40, "A", "2026", "s", paths, frozenset(), 0, 0).inert
+        return RangeCommit("0" * 40, "A", "2026", "s", paths).inert
 
     assert inert() and inert("README.md", "docs/x.py") and inert(".github/workflows/ci.yml", "LICENSE")
     for paths in (["CMakeLists.txt"], ["requirements.txt"], ["src/readme.c", "README.md"], ["data.txt"]):

@@ -3,7 +3,6 @@
 import io
 import json
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ def unbroken(text: str) -> str:
 
 
 def titles(*argv: str) -> list[str]:
-    return [line.split()[0] for line in shown(*argv, "--list").splitlines()]
+    return [column["title"] for column in json.loads(shown(*argv, "--format", "json"))["columns"]]
 
 
 def cells(*argv: str) -> dict[tuple[str, str], float]:
@@ -136,15 +135,13 @@ def test_keys_make_columns_and_rows(tmp_path: Path) -> None:
 
     by_format = {(f"BenchmarkEncode/n={n}", f): n * k * 1e-9 for k, f in ((1, "json"), (2, "gob")) for n in (10, 20)}
     assert cells(file, "--by", "/format") == pytest.approx(by_format)
-    assert titles(file, other, "--by", "goos,/format") == ["linux", "linux", "darwin", "darwin"]
+    assert titles(file, other, "--by", "goos,/format") == [
+        f"{os} {f}" for os in ("linux", "darwin") for f in ("json", "gob")
+    ]
     both = {(f"format={f}", n) for f in ("json", "gob") for n in ("10", "20")}
     assert keys("--by", "/n", "--rows", "/format") == both
-    # as critcmp's --group: what the expression matches makes the column, the rest the row
-    of_10 = {("BenchmarkEncode/format=/n=10", "json"), ("BenchmarkEncode/format=/n=10", "gob")}
-    assert keys("--by", "benchmark~format=(\\w+)", "--filter", "/n:10") == of_10
     none = "no value has this key; there are benchmark, name, file, label, side, metric, unit, /format, /n"
     assert refused(file, "--by", "goarch").startswith(f"--by goarch: {none}")
-    assert refused(file, "--group", "nope").startswith("--group nope: no value has this key")
     assert refused(file, "--filter", "goos:plan9") == "--filter goos:plan9: matches none of the values\n"
     assert "goarch" in refused(file, "--filter", "goarch:arm64")
     assert keys("--filter", "goos:linux .unit:sec/op") == {(f"Benchmark{name}", "a") for name in names}
@@ -155,14 +152,7 @@ def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     a, b = (go(tmp_path / f"{goos}.txt", values, goos=goos) for goos in ("linux", "darwin"))
     assert "! base and head differ in system (linux, darwin): the ratio also compares these\n" in shown(a, b)
     assert "differ in" not in shown(a, b, "--ignore", "goos")
-    # of what is no fact of a machine too
-    on, off = (go(tmp_path / f"{way}.txt", values, experiment=way) for way in ("on", "off"))
-    assert "\nthe columns differ in experiment (on, off)\n" in shown(on, off)
-    assert "differ in" not in shown(on, off, "--by", "experiment") + shown(on, on)
-    assert "values vary in goos in every row\n" in shown(f"x={a}", f"x={b}", f"y={a}")
-    some = go(tmp_path / "some.txt", {"A/n=1": [10.0]}, goos="darwin")
-    one_row = r"BenchmarkA/n=1 (.) .*\nBenchmarkA/n=2  .*\n(.*\n)*\1 values vary in goos\n"
-    assert re.search(one_row, shown(f"x={a}", f"x={some}", f"y={a}"))
+    assert "values vary in goos\n" in shown(f"x={a}", f"x={b}", f"y={a}")
     assert "vary" not in shown(f"x={a}", f"x={b}", f"y={a}", "--ignore", "goos")
     assert "values vary in /n\n" in shown(a, b, "--rows", ".name")
 
@@ -176,11 +166,7 @@ def test_rows_are_in_the_order_of_the_file_or_as_asked(tmp_path: Path) -> None:
         return " ".join(found).replace("Benchmark", "")
 
     assert order() == "C A10 A9 D"
-    assert order("--sort", "name") == "A9 A10 C D"
-    assert order("--sort", "value") == "D C A9 A10"
     assert order("--sort", "change") == "A9 C A10 D"
-    assert order("--min-change", "5%") == "C A9 D"
-    assert "1 row changed less than --min-change and is hidden\n" in shown(a, b, "--min-change", "5%")
 
 
 def test_statistics_are_those_that_are_asked_for(tmp_path: Path) -> None:

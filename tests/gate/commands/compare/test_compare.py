@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from scipy import stats
 
 from tests.support import lines, runs
 from tests.support.compared import compare as run
-from tests.support.compared import in_terminal, rows_of, shown
+from tests.support.compared import in_terminal, rows, rows_of, shown
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "compare"
 HOST = {"hostname": "vm", "fingerprint": "f" * 64, "kernel": "6.1", "boot_id": "b1"}
@@ -119,24 +118,6 @@ def test_ratio_and_interval_are_those_of_independent_code(tmp_path: Path) -> Non
         assert int(row[f"{side}_builds"]) == len(nested)
 
 
-def test_the_geometric_mean_is_that_of_the_ratios_with_the_builds_as_units(two: tuple[str, str]) -> None:
-    *rows, overall = table(*two)
-    assert (overall["row"], overall["benchmark"]) == ("geomean", "all")
-    # over builds: the mean of the logarithms of the build means is a mean of all cases, and Welch's test is on those
-    logs: list[list[float]] = []
-    for number, factor in enumerate((1.0, 1.1)):
-        each = enumerate((0.1 * factor, 0.02, 0.4 * factor))
-        means = [build_means(drawn(100 * number + 10 * k, mean)) for k, mean in each]
-        logs.append(np.log(means).mean(axis=0).tolist())
-    wanted = stats.ttest_ind(logs[1], logs[0], equal_var=False)
-    interval = wanted.confidence_interval(0.95)
-    difference = np.mean(logs[1]) - np.mean(logs[0])
-    assert np.log(ratio_of(overall)) == pytest.approx([difference, interval.low, interval.high], rel=1e-9)
-    # and it is the geometric mean of the rows, but for the curvature of a logarithm over builds
-    ratios = [float(row["ratio"]) for row in rows]
-    assert float(overall["ratio"]) == pytest.approx(math.exp(np.mean(np.log(ratios))), rel=1e-3)
-
-
 def test_a_change_is_shown_exactly_where_the_interval_excludes_1(tmp_path: Path) -> None:
     a, b = [], []
     for k in range(60):
@@ -180,8 +161,6 @@ def test_the_same_measurements_twice_are_said_and_others_are_apart(two: tuple[st
     for other in (two[0], str(copy)):
         out = shown(two[0], other)
         assert TWICE in out and APART not in out
-    # its two sides took turns
-    assert table(two[0], str(copy), "--side-a", "base") == table(two[0])
     # other measurements of the same id, and files without a line, are not the same
     a, b = (write(tmp_path / name, run_line("x", id="one"), *head(k)) for k, name in enumerate("ab"))
     assert APART in shown(a, b) and TWICE not in shown(a, b)
@@ -196,23 +175,15 @@ def test_head_is_taken_where_there_are_both_and_else_the_only_one(two: tuple[str
     assert f"head{two[1]},itshead:friday9f9f9f9f9f,2026-11-2009:00onvm" in out
 
 
-def test_sides_can_be_chosen_and_one_run_alone_is_its_base_against_its_head(two: tuple[str, str]) -> None:
-    def values(side: str, *argv: str) -> list[str]:
-        return [row[side] for row in table(*two, *argv)]
-
-    a, both = ("--side-a", "base"), ("--side-a", "base", "--side-b", "base")
-    assert values("base", *a) == values("base", *both) != values("base")
-    assert values("head", *a) == values("head") != values("head", *both)
-    assert shown(two[1]) == shown(two[1], two[1], *a)
+def test_one_run_is_its_base_against_its_head_and_bases_are_compared_by_a_filter(two: tuple[str, str]) -> None:
+    bases = [row["base"] for file in two for row in table(file) if row["benchmark"] == "parse"]
+    found = rows("--by", "file", "--filter", "side:base name:parse", *two)
+    assert [row["value"] for row in found] == bases
     assert APART in shown(*two) and APART not in shown(two[1])
 
 
-def test_a_side_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    a = write(tmp_path / "a", *head(1))
-    message = f"perfgate: {a}: has no measurements of base, only of head\n"
-    assert run(a, a, "--side-a", "base") == run(a, "--side-a", "base") == (2, "", message)
-    # alone it is one column
-    assert [(row["head_builds"], row["change"]) for row in table(a)] == [("5", "")]
+def test_a_run_of_one_side_is_one_column(tmp_path: Path) -> None:
+    assert [(row["head_builds"], row["change"]) for row in table(write(tmp_path / "a", *head(1)))] == [("5", "")]
 
 
 def test_standard_input_is_one_of_the_two(two: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,12 +197,7 @@ def test_standard_input_is_one_of_the_two(two: tuple[str, str], monkeypatch: pyt
 FAILURE = {"type": "failure", "kind": "execution", "benchmark": "bench", "side": "head", "build": 1, "status": "exit 3"}
 OF_BASE = FAILURE | {"side": "base", "status": "exit 9"}
 CALLGRIND = {"benchmark": [{"name": "bench", "command": "x", "instrument": "callgrind"}]}
-MADE = {"build": {"command": "make"}}
 COUNTED = lines.builds("head", [[[1_234_567]]] * 2, metric="instructions", unit="count")
-PLANS = [
-    MADE | {"plan": {"iterations": n, "executions": 2}, "benchmark": [{"name": "bench", "command": command}]}
-    for n, command in ((3, "./app"), (10, "./app --fast"))
-]
 
 
 def suite(name: str, unit: str) -> list[Line]:
@@ -269,9 +235,8 @@ def test_what_is_said_beside_the_table(tmp_path: Path, monkeypatch: pytest.Monke
     said(4, head(1), [*head(1), *head(1, 1.0, 9, unit="B")[-2:]], f"{units} and in s in head: bench\n")
     # a suite of which nothing can be compared is not missing
     said(0, suite("a", "s"), suite("b", "B"), f"{units} in head: all/0, all/1\n")
-    settings = "the two runs are set up differently, and the ratio includes that: [plan] iterations; command of bench\n"
-    one, other = ([run_line("x", config=config), *head(k)] for k, config in enumerate(PLANS))
-    said(0, one, other, settings)
+    look = {"type": "look", "look": 4, "settled": []}
+    said(0, [run_line("x"), *head(1), look], [run_line("y"), *head(2)], "! measured with early stopping: ")
     counted = [run_line("x", config=CALLGRIND), *COUNTED]
     said(0, counted, [run_line("y", config=CALLGRIND), *COUNTED], "1,234,567 ± 0%  1,234,567 ± 0%  = (exact)\n")
 
@@ -336,48 +301,6 @@ def test_what_is_unlike_is_named_and_the_rest_is_compared(tmp_path: Path) -> Non
     rules = tmp_path / "rules.toml"
     rules.write_text('[[benchmark]]\nname = "turned"\ncommand = "x"\n[benchmark.metric.time]\nbetter = "higher"\n')
     assert "turned" in {row["benchmark"] for row in table(a, b, "--config", str(rules)) if row["change"]}
-
-
-def test_early_stopping_is_told_and_the_geometric_mean_takes_the_rounds_that_all_have(tmp_path: Path) -> None:
-    files = []
-    for number, name in enumerate("ab"):
-        found = [run_line(name)]
-        for k, builds in enumerate((4, 4, 12)):
-            found += head(10 * number + k, builds=builds, benchmark=f"case{k}")
-        looks = [{"type": "look", "look": at, "settled": done} for at, done in ((4, ["case0", "case1"]), (12, []))]
-        files.append(write(tmp_path / name, *found, *looks))
-    out = shown(*files)
-    assert "! measured with early stopping: " in out
-    assert "over the first 4 rounds, which all rows have\n" in out
-    rows = table(*files)
-    assert [row["head_builds"] for row in rows][:3] == ["4", "4", "12"]
-    assert rows[3]["notes"] == "over the first 4 rounds, which all rows have"
-
-
-def test_the_first_look_is_that_of_the_plan(tmp_path: Path) -> None:
-    def told(budget: str, seconds: float | None, **more: Any) -> str:
-        plan = {"builds": {"min": 4, "max": 12}, "budget": budget}
-        config = {"plan": plan, "benchmark": [{"name": "a", "command": "x"}]}
-        looks = [{"type": "look", "look": k, "settled": []} for k in range(1, 6)]
-        files = []
-        for number, name in enumerate("xy"):
-            found = [run_line(name, config=config, looks=12, **more)]
-            for session, (k, benchmark) in product(range(more.get("sessions", 1)), enumerate("ab")):
-                seed = 100 * number + 10 * session + k
-                found += head(seed, benchmark=benchmark, session=session, seconds=seconds)
-            files.append(write(tmp_path / name, *found, *looks))
-        return shown(*files)
-
-    for out in (
-        # as `perfgate check` writes them, a line after each round is no look of its own: the looks are those of the plan
-        told("15m", None),
-        # each session looks first by its own cost: of 4 rounds of 20 s, all together would seem to afford 1
-        told("85s", 5.0, sessions=3),
-        # and a shard where its plan says
-        told("41s", 50.0, shard="1/2"),
-    ):
-        assert "over the first 4 rounds, which all rows have\n" in out
-        assert "(no interval)" not in out
 
 
 def test_several_sessions_are_the_units_and_one_alone_has_no_interval(tmp_path: Path) -> None:
@@ -577,8 +500,5 @@ def test_csv_has_a_line_a_row_whatever_the_names(tmp_path: Path, monkeypatch: py
         ("size", "B", "worse"),
         ("rate", "req/s", "better"),
     ]
-    assert [(row["benchmark"], row["notes"]) for row in found if row["row"] == "geomean"] == [
-        ("text", ""),
-        ("image", ""),
-        ("all", "of 4 rows, without once"),
-    ]
+    told = {row["benchmark"]: {*row["notes"].split("; ")} for row in found if row["row"] == "geomean"}
+    assert told == {"text": {""}, "image": {""}, "all": {"values are of the 5 rows that all columns have"}}

@@ -162,7 +162,7 @@ def test_aggregates_are_shown_with_the_interval_of_their_tool(tmp_path: Path) ->
     assert float(printed[0]["low"]) < float(printed[0]["value"]) < float(printed[0]["high"])
 
 
-def test_geometric_means_are_by_suite_or_by_a_key(tmp_path: Path) -> None:
+def test_geometric_means_are_by_suite(tmp_path: Path) -> None:
     values = {"a/x": [1.0], "a/y": [4.0], "b/x": [2.0], "b/z": [8.0]}
     base = hyperfine(tmp_path / "base.json", values)
     head = hyperfine(tmp_path / "head.json", {name: [2 * own[0]] for name, own in values.items()})
@@ -172,5 +172,3 @@ def test_geometric_means_are_by_suite_or_by_a_key(tmp_path: Path) -> None:
     )
     assert {name: float(r["ratio"]) for name, r in means.items()} == pytest.approx({"a": 2.0, "b": 2.0, "all": 2.0})
     assert {r["change"] for r in means.values()} == {""}
-    grouped = [r["benchmark"] for r in rows(base, head, "--group", "/1") if r["row"] == "geomean"]
-    assert list(dict.fromkeys(grouped)) == ["x", "all"]

@@ -58,7 +58,7 @@ def test_text_says_how_far_each_case_moved(changed: Path, monkeypatch: pytest.Mo
         f"3 cases over 120 commits\n{sha(0)[:10]} to {sha(120)[:10]}, 2025-01-02 to 2025-05-09, 2 classes"
     )
     moved = r"[+-][\d.]+% \([+-][\d.]+% to [+-][\d.]+%\)"
-    assert re.search(rf"^parse +{moved} +{moved}  [▁▂▃▄▅▆▇█]{{24}} +[\d.]+% +[\d.]+%$", out, re.MULTILINE)
+    assert re.search(rf"^parse +{moved} +{moved} +[\d.]+% +[\d.]+%$", out, re.MULTILINE)
     said = " ".join(out.split())
     assert f"From {sha(91)[:10]} (2025-04-08) on another machine: kernel 6.1 → 6.8." in said
     assert f"`perfgate bisect --good {sha(0)[:10]} --bad {sha(120)[:10]} --benchmark NAME`" in said
@@ -97,7 +97,7 @@ def test_json_has_every_number(changed: Path) -> None:
 def test_markdown_has_a_row_for_each_case(changed: Path) -> None:
     code, out, _ = run(changed, "--markdown", "-")
     assert code == 0
-    assert re.search(r"^\| `idle` \| [+-].*%\) \| [+-].*%\) \| [▁-█]+ \| [\d.]+% \| [\d.]+% \|$", out, re.MULTILINE)
+    assert re.search(r"^\| `idle` \| [+-].*%\) \| [+-].*%\) \| [\d.]+% \| [\d.]+% \|$", out, re.MULTILINE)
 
 
 def test_the_page_marks_what_happened(changed: Path) -> None:
@@ -185,16 +185,10 @@ def test_short_and_strange_histories_are_shown_in_every_format(tmp_path: Path) -
         for form in FORMATS:
             code, out, err = run(folder, f"--{form}", "-")
             assert (code, err, out[-1]) == (0, "", "\n")
-    # one run is one
-    assert "Values of 1 run<" in run(kept(tmp_path / "one", of(change("parse", 1.0, 0.0, 1e-4, 9))), "--html", "-")[1]
 
 
-def test_since_limit_and_benchmark_cut_the_history(changed: Path) -> None:
+def test_limit_and_benchmark_cut_the_history(changed: Path) -> None:
     assert len(said(changed, "--limit", "20")["commits"]) == 20
-    assert said(changed, "--since", sha(100)[:8])["commits"][0]["commit"] == sha(101)
-    assert said(changed, "--since", "2025-03-05")["commits"][0]["commit"] == sha(60)
-    assert said(changed, "--since", "2031-01-01")["commits"] == []
-    assert "the part asked for" in run(changed, "--since", "2031-01-01")[1]
     assert [case["benchmark"] for case in said(changed, "--benchmark", "p*")["cases"]] == ["parse"]
 
 
@@ -202,8 +196,6 @@ def test_since_limit_and_benchmark_cut_the_history(changed: Path) -> None:
     ("argv", "why"),
     [
         (["--benchmark", "nothing"], "--benchmark nothing: matches none of encode"),
-        (["--since", "nowhere"], "--since nowhere: no commit of the history, and no date"),
-        (["--since", "2026-13-45"], "--since 2026-13-45: is no date of the calendar"),
         (["--json", "-", "--html", "-"], "both want standard output"),
     ],
 )

@@ -11,7 +11,8 @@ import scipy.stats
 
 from benchmarks.evidence.cost import timing
 from benchmarks.evidence.other_tools import Values
-from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Shape, Source, components_of
+from benchmarks.evidence.sources import Varied
+from gate.commands.simulate.draws import NORMAL, SHAPES, TABLE_VII, Components, Draws, Shape, Source, components_of
 from gate.model import Sample
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD, sample
 
@@ -19,7 +20,7 @@ Array = npt.NDArray[np.float64]
 NOISY = Components("noisy", 0.05, 0.1, 0.2, executions=4, iterations=5)
 
 
-def drawn(source: Source, ratios: tuple[float, ...], rounds: int = 40_000) -> list[tuple[Array, Array]]:
+def drawn(source: Draws, ratios: tuple[float, ...], rounds: int = 40_000) -> list[tuple[Array, Array]]:
     """Values of base and head of each case."""
     evidence = source.evidence(np.random.default_rng(1), rounds, (), ratios)
     return [(case.base.values, case.head.values) for case in evidence.cases]
@@ -60,25 +61,25 @@ def test_values_have_a_place_for_each_level() -> None:
 
 def test_what_a_round_shares() -> None:
     drifting = Components("drifting", 0.1, 0.0, 0.0, drift=0.1)
-    [(base, head)] = drawn(Source((drifting,), noise=4.0), (1.0,))
+    [(base, head)] = drawn(Varied((drifting,), noise=4.0), (1.0,))
     assert np.corrcoef(base, head)[0, 1] == pytest.approx(1 / 5, abs=0.02)
     assert base.var() == pytest.approx(0.05, rel=0.03)
-    [(base, head)] = drawn(Source((Components("layouts", 0.1, 0.0, 0.0),), correlation=0.9), (1.0,))
+    [(base, head)] = drawn(Varied((Components("layouts", 0.1, 0.0, 0.0),), correlation=0.9), (1.0,))
     assert np.corrcoef(base, head)[0, 1] == pytest.approx(0.9, abs=0.01)
     assert base.var() == pytest.approx(0.01, rel=0.03)
-    [(base, head)] = drawn(Source((Components("uneven", 0.0, 0.0, 0.0),), uneven=0.05), (1.0,))
+    [(base, head)] = drawn(Varied((Components("uneven", 0.0, 0.0, 0.0),), uneven=0.05), (1.0,))
     assert (base.std(), head.std()) == pytest.approx((0, 0.05), rel=0.03)
 
 
 def test_one_noisy_case_is_the_first() -> None:
-    found = drawn(Source((NOISY,) * 3, NORMAL, 4.0, one_noisy=True), (1.0,) * 3)
+    found = drawn(Varied((NOISY,) * 3, NORMAL, 4.0, one_noisy=True), (1.0,) * 3)
     assert [base.var() for base, _ in found] == pytest.approx([0.028, 0.007, 0.007], rel=0.05)
 
 
 @pytest.mark.parametrize(("shape", "drift"), [(NORMAL, 0.0), (Shape("bimodal", 0.5), 0.1)], ids=["normal", "bimodal"])
 def test_a_memory_is_right_on_the_average(shape: Shape, drift: float) -> None:
     component = Components("x", 0.1, 0.0, 0.0, drift=drift)
-    source = Source((component,) * 20_000, shape, noise=4.0, memory=6)
+    source = Varied((component,) * 20_000, shape, noise=4.0, memory=6)
     run = source.evidence(np.random.default_rng(2), 2, (), (1.0,) * 20_000).run
     assert run is not None and run.memory is not None and run.config is None
     sessions = [finding.sessions[0] for finding in run.memory.findings]

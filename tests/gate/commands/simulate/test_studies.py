@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from benchmarks.evidence.other_tools import RULES, Rivals, Values, mann_whitney, over_builds, pooled_welch, rivals
+from benchmarks.evidence.sources import Varied
 from benchmarks.evidence.turns import Turns
 from gate.commands.simulate.draws import Components, Draws, Source
 from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
@@ -24,7 +25,7 @@ LOOKS = (4, 6, 8, 12)
     [
         (Source((NOISY,) * 6), Rules(0.02, LOOKS)),
         (Source((NOISY,) * 6), Rules(0.02, LOOKS, show="not-worse")),
-        (Source((NOISY,) * 6, memory=8), Rules(0.0, (3, 4, 5), "fieller-moderated")),
+        (Varied((NOISY,) * 6, memory=8), Rules(0.0, (3, 4, 5), "fieller-moderated")),
         (Turns(active=0.02, wall=0.03), Rules(0.02, LOOKS)),
     ],
     ids=["looks", "not worse", "memory", "views"],
@@ -97,7 +98,7 @@ def test_quantiles_and_views_are_findings_of_their_own() -> None:
 
 
 def test_only_the_noisy_case_is_counted_where_there_is_one() -> None:
-    source = Source((NOISY,) * 5, noise=2.0, one_noisy=True, memory=20)
+    source = Varied((NOISY,) * 5, noise=2.0, one_noisy=True, memory=20)
     study = Comparisons(source, Rules(looks=(3,), interval="fieller-moderated"), (1.0,) * 5, counted=1)
     assert study.run(np.random.default_rng(4), 10).comparisons.tolist() == [10]
     assert study.effort == 1
