@@ -21,8 +21,6 @@ USED: dict[str, tuple[str, ...]] = {
     "/user": ("get",),
     f"{REPO}/pulls": ("get",),
     f"{REPO}/pulls/{{pull_number}}": ("get",),
-    f"{REPO}/issues": ("get", "post"),
-    f"{REPO}/issues/{{issue_number}}": ("patch",),
     f"{REPO}/issues/{{issue_number}}/comments": ("get", "post"),
     f"{REPO}/issues/comments/{{comment_id}}": ("get", "patch"),
     f"{REPO}/statuses/{{sha}}": ("post",),

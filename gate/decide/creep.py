@@ -15,7 +15,7 @@ from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict
 from gate.model.case import CaseId, case_id
 from gate.model.history import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
 from gate.model.report import View
-from gate.stats.creep import QUIET, Creeping, Spread, creeping, more_nights, spread_of
+from gate.stats.creep import Creeping, Spread, creeping, more_nights, spread_of
 from gate.stats.rounding import Array
 from gate.stats.special import stdtrit
 
@@ -184,18 +184,12 @@ class _Judge:
     ) -> CreepCase:  # fmt: skip
         window = int(found.window[-1]) if found is not None else 0
         sign = 1.0 if finding.better == "lower" else -1.0
-        quiet = 0 if verdict == "crept" else QUIET
-        if found is not None:
-            # the latest nights without an alarm, at most those that end one
-            latest = found.alarm[-QUIET:][::-1]
-            quiet = next((at for at, alarm in enumerate(latest) if alarm), QUIET)
         return CreepCase(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
             better=finding.better, verdict=verdict, threshold=finding.threshold,
             nights=len(series.days) if series is not None else 1, window=window,
             ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
             tonight=finding.ratio.estimate, p=float(found.p[-1]) if window and found is not None else None, more=more,
-            quiet=quiet,
             suspects=self.suspects.get(key, []) if verdict == "crept" else [],
         )  # fmt: skip
 

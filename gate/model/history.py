@@ -202,8 +202,6 @@ class CreepCase(OfCase, frozen=True, kw_only=True):
     """Of the threshold, corrected for the nights of a year, the averages and the cases."""
     more: int | None
     """About so many more nights would confirm it, if ratio and noise stay as they are; None: unknown, or none."""
-    quiet: int
-    """For how many nights, this one included, there has been no alarm: at most 3, which end an alarm."""
     suspects: list[Suspect]
     """Commits that the history says made it worse, those that added most first."""
 

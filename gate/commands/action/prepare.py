@@ -135,8 +135,8 @@ def _first(
         settled |= {"sets": (*inputs.sets, *words.sets), "benchmarks": words.benchmarks or inputs.benchmarks}
         settled |= {"head": asked.pull.head_sha, "comment": "always", "status": False}
     if command not in ("check", "publish"):
-        # comment and status are of the job that decides; of a creep check the comment is an issue
-        settled |= {"comment": inputs.comment if command == "creep" else "never", "status": False}
+        # comment and status are of the job that decides over a change
+        settled |= {"comment": "never", "status": False}
     return Request(
         **(msgspec.structs.asdict(inputs) | settled),
         job=job_name(event, environment, inputs.leg),

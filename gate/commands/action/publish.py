@@ -60,8 +60,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     publication = Publication(
         id=request.id, event=request.event, outcome=outcome, report=report,
         links=links, status=request.status, asked=request.asked,
-        comment="never" if request.command == "creep" else request.comment,
-        issue=request.command == "creep" and request.comment != "never",
+        comment=request.comment,
         stamp=stamp_of(request.event, outcome.target, request.job, request.use),
         notes=(_OF_A_FORK,) if is_told else (),
     )  # fmt: skip
@@ -78,7 +77,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
             raise
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return code
-    later = {"comment-url": published.url or "", "issue-url": published.issue or ""}
+    later = {"comment-url": published.url or ""}
     lost = published.refused or _lost(request, environment)
     if lost:
         # another job's result stands where this one's belongs: nobody would see it

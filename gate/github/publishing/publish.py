@@ -18,7 +18,7 @@ from gate.document.markdown import block, code, escape, link
 from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import Marker, publish_comment
-from gate.github.event import Event, may_write_history
+from gate.github.event import Event
 from gate.github.problems import Problem
 from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
@@ -63,8 +63,6 @@ class Publication:
     """For the summary alone, in Markdown that is safe already."""
     asked: Asked | None = None
     """The request that this answers."""
-    issue: bool = False
-    """Whether a creep check has its issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +72,6 @@ class Delivery:
     url: str | None = None
     warnings: tuple[str, ...] = ()
     refused: str | None = None
-    issue: str | None = None
-    """Beside the address of the comment that of the issue of a creep check."""
 
 
 def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> Delivery:
@@ -92,12 +88,11 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
         # first what a rule of the branch may wait for
         _status(publication, forge),
         commented := _comment(publication, forge),
-        issue := _issue(publication, forge),
     ]
     refused = next((each.refused for each in deliveries if each.refused), None)
     out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
-    return Delivery(commented.url, refused=refused, issue=issue.url)
+    return Delivery(commented.url, refused=refused)
 
 
 def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:
@@ -208,32 +203,6 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         return Delivery(posted.url)
 
     return _attempted(f"no comment was made on #{number}", post)
-
-
-# --- the issue of a creep check ---------------------------------------------------------------------------------------
-
-
-def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
-    """Open, update or close the issue; only from the default branch, and only where all nights were judged."""
-    report, event = publication.report, publication.event
-    creep = report.creep if report is not None else None
-    if not publication.issue or report is None or creep is None or not may_write_history(event):
-        return Delivery()
-    if report.verdict == "error":
-        return Delivery(warnings=("the issue of the creep check stays as it is: this night failed",))
-
-    def post() -> Delivery:
-        from gate.github.issue import Wanted as WantedIssue
-        from gate.github.issue import publish_issue
-        from gate.report.markdown import issue
-
-        wanted = WantedIssue(
-            publication.id, creep, event.run_id, event.run_attempt, issue.title(report),
-            issue.body(report, publication.links), lambda change: issue.said(change, creep),
-        )  # fmt: skip
-        return Delivery(publish_issue(forge(), wanted).url)
-
-    return _attempted("the issue of the creep check was not written", post)
 
 
 # --- what the commit shows --------------------------------------------------------------------------------------------

@@ -107,7 +107,6 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     measuring: Result | None
     """Of the job that measured, where this one decides over its measurements."""
     comment: Occasion
-    """When a comment is written; of a creep check its issue, unless never."""
     status: bool
 
 

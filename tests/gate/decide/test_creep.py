@@ -89,7 +89,7 @@ def test_many_nights_confirm_what_one_shows() -> None:
     crept = decided(slower(), CREPT, suspects=[suspect])
     [found], [case] = crept.findings, crept.facts.cases
     assert isinstance(found.reason, reasons.Crept) and found.verdict == "regression"
-    assert (case.verdict, case.nights, case.suspects, case.quiet) == ("crept", 21, [suspect], 0)
+    assert (case.verdict, case.nights, case.suspects) == ("crept", 21, [suspect])
     assert found.decided_at.low is not None and 1.03 < found.decided_at.low < 1.06
     assert found.reason.since == str(TODAY - datetime.timedelta(days=found.reason.nights - 1))
     report = msgspec.structs.replace(
@@ -121,15 +121,9 @@ def test_a_rate_that_falls_creeps_and_one_that_rises_does_not() -> None:
     assert (rising.facts.cases[0].verdict, rising.findings[0].verdict) == ("none", "unchanged")
 
 
-def test_a_repair_ends_the_alarm_and_three_nights_make_it_quiet() -> None:
-    crept = nights(20, math.log(1.06), first=3)
-    first = decided(finding(0.0), crept)
-    assert (first.findings[0].verdict, first.facts.cases[0].verdict, first.facts.cases[0].quiet) == (
-        "unchanged",
-        "none",
-        1,
-    )
-    assert decided(finding(0.0), [*nights(20, math.log(1.06), first=5), *nights(4, 0.0)]).facts.cases[0].quiet == 3
+def test_a_repair_ends_the_alarm() -> None:
+    first = decided(finding(0.0), nights(20, math.log(1.06), first=3))
+    assert (first.findings[0].verdict, first.facts.cases[0].verdict) == ("unchanged", "none")
 
 
 def test_nights_against_another_pin_are_noise_alone() -> None:

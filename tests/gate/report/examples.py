@@ -759,7 +759,7 @@ def creep_case(benchmark: str, verdict: CreepVerdict, **changes: Any) -> CreepCa
     made = CreepCase(
         benchmark=benchmark, metric="time", statistic="mean", factors={}, better="lower", verdict=verdict,
         threshold=0.03, nights=21, window=16, ratio=1.052, tonight=1.061, p=0.002, more=None,
-        quiet=0 if verdict == "crept" else 3, suspects=[],
+        suspects=[],
     )  # fmt: skip
     return replace(made, **changes)
 

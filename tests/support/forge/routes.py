@@ -15,7 +15,6 @@ from tests.support.forge.contract import complete
 from tests.support.forge.state import Artifact, Identity, Pull, State
 
 LONGEST_COMMENT = 65_536
-LONGEST_TITLE = 256
 LONGEST_DESCRIPTION = 140
 LEVELS = {"read": 1, "write": 2}
 REPO = "/repos/{owner}/{repo}"
@@ -101,51 +100,10 @@ def pull(call: Call) -> Answer:
     return Answer(200, shapes.pull(pull_of(call, "pull_number"), call.state, "pull-request"))
 
 
-@route("GET", f"{REPO}/issues", "issues", "pull-requests")
-def issues(call: Call) -> Answer:
-    """List issues and pull requests, the newest first; by default the open ones."""
-    wanted, creator = call.query.get("state", "open"), call.query.get("creator")
-    own = [one for one in call.state.issues.values() if creator in (None, one["user"])]
-    shown = [shapes.opened_issue(one, call.state, call.api) for one in own if wanted in (one["state"], "all")]
-    pulled = [one for one in call.state.pulls.values() if wanted in (one.state, "all")]
-    for one in pulled:
-        made = shapes.issue(one)
-        if creator in (None, made["user"]["login"]):
-            shown.append({**made, "pull_request": dict.fromkeys(("diff_url", "html_url", "patch_url", "url"))})
-    return Answer(200, sorted(shown, key=lambda each: -each["number"]), pages="")
-
-
-@route("POST", f"{REPO}/issues", "issues", level="write")
-def add_issue(call: Call) -> Answer:
-    if len(call.body["title"]) > LONGEST_TITLE:
-        raise invalid("Issue", "title", f"title is too long (maximum is {LONGEST_TITLE} characters)")
-    made = call.state.issue(call.body["title"], body_of(call), call.who.login)
-    return Answer(201, shapes.opened_issue(made, call.state, call.api))
-
-
-def issue_of(call: Call) -> dict[str, Any] | None:
-    """Find the issue that a path names, if it is no pull request."""
-    return call.state.issues.get(int(call.parameters["issue_number"]))
-
-
-@route("PATCH", f"{REPO}/issues/{{issue_number}}", "issues", "pull-requests", level="write")
-def edit_issue(call: Call) -> Answer:
-    found = issue_of(call)
-    if found is None:
-        # every pull request is an issue too, and nothing here edits one
-        return Answer(200, shapes.issue(pull_of(call, "issue_number")))
-    if "body" in call.body:
-        found["body"] = body_of(call)
-    found.update({name: call.body[name] for name in ("title", "state", "state_reason") if name in call.body})
-    found["updated_at"] = call.state.moment()
-    return Answer(200, shapes.opened_issue(found, call.state, call.api))
-
-
 @route("GET", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests")
 def comments(call: Call) -> Answer:
     number = int(call.parameters["issue_number"])
-    if issue_of(call) is None:
-        pull_of(call, "issue_number")
+    pull_of(call, "issue_number")
     chosen = [one for one in call.state.comments if one["issue"] == number]
     return Answer(200, [shapes.comment(one, call.state, call.api) for one in chosen], pages="")
 
@@ -163,7 +121,7 @@ def body_of(call: Call) -> str:
 
 @route("POST", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests", level="write")
 def add_comment(call: Call) -> Answer:
-    if issue_of(call) is None and pull_of(call, "issue_number").locked:
+    if pull_of(call, "issue_number").locked:
         raise Refused(403, "Unable to create comment because issue is locked.")
     made = call.state.comment(int(call.parameters["issue_number"]), body_of(call), call.who.login)
     return Answer(201, shapes.comment(made, call.state, call.api))

@@ -57,8 +57,6 @@ class FakeGitHub:
         self.repository = repository
         # id, issue, body, user (a login), created_at, updated_at
         self.comments = self.state.comments
-        # by number: title, body, user (a login), state, state_reason, created_at, updated_at
-        self.issues = self.state.issues
         # in order: sha, state, description, target_url, context, creator
         self.statuses = self.state.statuses
         # by (ref, path)

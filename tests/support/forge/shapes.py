@@ -62,19 +62,6 @@ def pull(one: Pull, state: State, schema: str = "pull-request-simple") -> dict[s
     return complete(schema, given)
 
 
-def issue(one: Pull) -> dict[str, Any]:
-    """Give the issue that every pull request also is."""
-    given = {"number": one.number, "state": one.state, "locked": one.locked, "title": one.title}
-    labels = [label(name) for name in one.labels]
-    return complete("issue", {**given, "labels": labels, "user": user(owner_of(one.head_repository))})
-
-
-def opened_issue(one: dict[str, Any], state: State, api: str) -> dict[str, Any]:
-    """Give an issue that is no pull request."""
-    address = f"{api}/web/{state.repository}/issues/{one['number']}"
-    return complete("issue", {**one, "html_url": address, "labels": [], "user": user(one["user"])})
-
-
 def comment(one: dict[str, Any], state: State, api: str) -> dict[str, Any]:
     """Give a comment on an issue or pull request."""
     address = f"{api}/web/{state.repository}/pull/{one['issue']}#issuecomment-{one['id']}"

@@ -8,8 +8,6 @@ from typing import Any
 
 # What perfgate's templates grant together; a test takes some away.
 GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write"}
-# What the template of a creep check grants beside them.
-ISSUES = {"issues": "write"}
 FIRST_MOMENT = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -95,7 +93,6 @@ class State:
     tokens: dict[str, Identity] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: list[dict[str, Any]] = field(default_factory=list)
-    issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     statuses: list[dict[str, Any]] = field(default_factory=list)
     files: dict[tuple[str, str], str | bytes] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
@@ -115,14 +112,6 @@ class State:
         """Give the time; each asking is a second later, so that nothing happens at once."""
         self.seconds += 1
         return (FIRST_MOMENT + timedelta(seconds=self.seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-    def issue(self, title: str, body: str, login: str) -> dict[str, Any]:
-        """Open an issue."""
-        number = 1 + max([100, *self.issues, *self.pulls])
-        now = self.moment()
-        made = {"number": number, "title": title, "body": body, "user": login, "state": "open", "state_reason": None}
-        self.issues[number] = {**made, "created_at": now, "updated_at": now}
-        return self.issues[number]
 
     def comment(self, issue: int, body: str, login: str) -> dict[str, Any]:
         """Add a comment."""

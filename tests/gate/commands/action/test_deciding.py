@@ -40,7 +40,7 @@ def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None
     assert len(found) == 10, "at most ten, of which the last stands for the rest"
     assert "and 4 more" in found[-1].data
     assert all("\n" not in command.data and "\r" not in command.data for command in found)
-    assert set(done.outputs) == {"exit-code", "verdict", "report", "json", "comment-url", "issue-url"}
+    assert set(done.outputs) == {"exit-code", "verdict", "report", "json", "comment-url"}
     assert forge.comments[0]["body"].count("<!-- perfgate:") == 1
     assert len(forge.comments[0]["body"]) < 65_536
 
