@@ -2,12 +2,12 @@
 
     python3 -I -S scripts/environment.py
 
-It reads INPUT_PERFGATE_PATH, INPUT_COMMAND and the runner's variables, and writes `python=<path>` to GITHUB_OUTPUT.
+It reads INPUT_PERFGATE_PATH and the runner's variables, and writes `python=<path>` to GITHUB_OUTPUT.
 Whatever goes wrong is one line and exit code 4. The standard library only: this runs before anything is installed.
 
 Where uv is not on PATH, pip brings it: the one of requirements-dev.lock, by its hash. It installs in a second what pip
-takes eight for. pip does it all where uv cannot be had. Only a study gets the packages that a study alone loads, half
-of the files. Of byte code only that is made which a check needs: the rest follows when it is first used.
+takes eight for. pip does it all where uv cannot be had. The packages that a study alone loads, half of the files, are
+left out. Of byte code only that is made which a check needs: the rest follows when it is first used.
 
 An environment is made beside its place under another name, and renamed: killed at any moment it is there whole or not
 at all. perfgate runs it as `bin/python -I -m gate`, which works wherever it stands.
@@ -168,17 +168,13 @@ def environment() -> Path:
 
 def _key() -> str:
     """Hash everything that the environment follows from."""
-    about = (sys.version, sys.abiflags, _base(), os.uname().machine, sys.platform, _studies())
+    about = (sys.version, sys.abiflags, _base(), os.uname().machine, sys.platform)
     found = hashlib.sha256(repr(about).encode())
     for name in (LOCK, "pyproject.toml", "scripts/environment.py", *PACKAGES):
         for file in _files(ACTION / name):
             found.update(f"\0{file.relative_to(ACTION)}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]
-
-
-def _studies() -> bool:
-    return os.environ.get("INPUT_COMMAND") == "study"
 
 
 def _files(path: Path) -> list[Path]:
@@ -364,7 +360,7 @@ def _pip_conf(files: Sequence[Path]) -> dict[str, str]:
 def _requirements(target: Path) -> list[str | Path]:
     text = (ACTION / LOCK).read_text(encoding="utf-8")
     musl = sys.platform == "linux" and platform.libc_ver()[0] != "glibc"
-    left_out = (OF_GLIBC if musl else frozenset()) | (frozenset() if _studies() else OF_A_STUDY)
+    left_out = OF_A_STUDY | (OF_GLIBC if musl else frozenset())
     wanted = [each[0] for each in LOCKED.finditer(text) if each["name"] not in left_out]
     return _locked_to(target / LOCK, wanted)
 

@@ -112,16 +112,13 @@ def test_without_the_locked_uv_pip_installs(tmp_path: Path, wrong: str) -> None:
     assert runs(action.python(), action.project) == f"perfgate {VERSION}\n"
 
 
-def test_only_a_study_gets_the_packages_of_a_study(action: Action) -> None:
+def test_the_packages_that_a_study_alone_loads_are_left_out(action: Action) -> None:
     lock = (action.path / "requirements.lock").read_text()
     wheel = action.wheel("patsy")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     action.write("requirements.lock", f"patsy @ {wheel.as_uri()} \\\n    --hash=sha256:{digest}\n    # via x\n{lock}")
-    for command, there in (("", False), ("check", False), ("study", True)):
-        assert action.install(INPUT_COMMAND=command).returncode == 0
-        assert (packages_of(action) / "patsy.py").exists() == there
-        assert (packages_of(action) / "tiny.py").exists()
-    assert len(action.made()) == 2
+    assert action.install().returncode == 0
+    assert not (packages_of(action) / "patsy.py").exists() and (packages_of(action) / "tiny.py").exists()
 
 
 def _own_script() -> Any:
@@ -159,15 +156,13 @@ def test_on_musl_nothing_is_asked_for_that_has_no_wheel_there(tmp_path: Path, mo
         script._requirements(tmp_path)
         return {each["name"] for each in script.LOCKED.finditer((tmp_path / "requirements.lock").read_text())}
 
-    for command in ("check", "study"):
-        monkeypatch.setenv("INPUT_COMMAND", command)
-        monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.36"))
-        everywhere = wanted()
-        monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
-        monkeypatch.setattr("sys.platform", "linux")
-        assert wanted() == everywhere - {hyperfine} != everywhere
-        monkeypatch.setattr("sys.platform", "darwin")
-        assert wanted() == everywhere
+    monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.36"))
+    everywhere = wanted()
+    monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
+    monkeypatch.setattr("sys.platform", "linux")
+    assert wanted() == everywhere - {hyperfine} != everywhere
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert wanted() == everywhere
 
 
 def test_what_the_machine_says_to_pip_is_said_to_uv(tmp_path: Path) -> None:
@@ -417,8 +412,7 @@ TWO_SIDES = "".join(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("command", "most"), [("check", 190e6), ("study", 285e6)])
-def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
+def test_the_real_one(tmp_path: Path) -> None:
     """Everything that the lock names, by uv, and a decision made with it in a project with a gate/ of its own."""
     action = Action(tmp_path)
     action.with_uv()
@@ -430,7 +424,7 @@ def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
     kept = {
         name: os.environ[name] for name in ("HOME", "SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy") if name in os.environ
     }
-    done = action.install(INPUT_COMMAND=command, **kept)
+    done = action.install(**kept)
     assert done.returncode == 0 and "made by uv" in done.stdout, done.stdout
 
     def perfgate(*words: str | Path) -> str:
@@ -449,11 +443,7 @@ def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
     report = tmp_path / "report.html"
     perfgate("decide", "-", "--html", report)
     assert "<svg" in report.read_text(encoding="utf-8")
-    if command == "study":
-        # what only these load: pandas, statsmodels
-        perfgate("report", "-", "--format", "csv")
-        perfgate("study", "analyse", "-", "--out", tmp_path / "study")
     size = sum(
         file.stat().st_blocks * 512 for file in action.python().parent.parent.rglob("*") if not file.is_symlink()
     )
-    assert size <= most, f"{size / 1e6:.0f} MB, with byte code"
+    assert size <= 190e6, f"{size / 1e6:.0f} MB, with byte code"

@@ -76,9 +76,7 @@ class Sides:
     compared: str | None = field(default=None, compare=False)
 
 
-def fetch_missing(
-    event: Event, token: str | None, directory: Path, base: str | None, head: str | None, *, judged: bool = True
-) -> Sides:
+def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
     """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
 
     Args:
@@ -86,7 +84,6 @@ def fetch_missing(
             their own environment first, since find_repository starts git too.
         directory: in the checkout.
         base, head: the inputs; they win over what the event says.
-        judged: whether base decides a verdict; a study may do without.
 
     Raises:
         SourceError: there is no repository, base is needed, or an input names no one commit; FetchError where something
@@ -101,7 +98,7 @@ def fetch_missing(
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if tip is not None and (head is None or base is None):
-        _refuse_other_tip(clone, event, tip, chosen=head is None and base is None and judged)
+        _refuse_other_tip(clone, event, tip, chosen=head is None and base is None)
     if base is not None:
         choice = Sides(base, compared=_given(clone, base, "base"))
     elif tip is None:

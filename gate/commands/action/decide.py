@@ -10,7 +10,6 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.commands.action.study import ANALYSIS, conclude_study, page_of
 from gate.evidence.inputs import MEASUREMENTS, REPORT, read_inputs
 from gate.evidence.records import Inputs, Located
 from gate.github.event import is_sha
@@ -121,8 +120,6 @@ def _own(request: Request, environment: Mapping[str, str], status: outcomes.Stat
     target = target_of(request.event, request.again)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
-    if request.command == "study":
-        return conclude_study(request, status, target, files)
     if status.code and request.command != "calibrate":
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(outcomes.could_not_run([Notice(status.code, line) for line in lines], target), files=files)
@@ -221,19 +218,13 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     text = Path(request.folder, TEXT)
     if request.command == "measure" and is_regular(text):
         _copy(text, data / TEXT)
-    page = page_of(request)
-    if page is not None:
-        _copy(run / ANALYSIS, data / ANALYSIS)
     if concluded.decided is not None:
         fill(run, concluded.decided)
         for name in (REPORT, "comment.md"):
             _copy(run / name, data / name)
-        page = run / "report.html"
-    if page is not None:
         # under the name that its artifact gets
-        kind = "-study" if request.command == "study" else ""
-        named = Path(request.folder, f"perfgate-{request.id}{kind}-{request.event.run_attempt}.html")
-        _copy(page, named)
+        named = Path(request.folder, f"perfgate-{request.id}-{request.event.run_attempt}.html")
+        _copy(run / "report.html", named)
         outputs["report"] = str(named)
     return outputs
 

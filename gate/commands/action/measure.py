@@ -18,7 +18,6 @@ from gate.cli.command import Command, command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.option_values import Shard
 from gate.codes import Exit, is_of_signal
-from gate.commands.action.study import measure_study
 from gate.github.publishing.outcome import Status, keep
 from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import NAMES, FileGuard, error_line, fenced, put, warning_line
@@ -138,8 +137,6 @@ def _measured(request: Request, out: TextIO) -> int:
     os.chdir(request.directory)
     if request.command == "calibrate":
         return _calibrated(request, out)
-    if request.command == "study":
-        return measure_study(request, out)
     verb = request.asked.words.verb if request.asked is not None else "check"
     if verb == "bisect":
         return _bisected(request, out)

@@ -13,7 +13,6 @@ from typing import Any, TextIO
 import msgspec
 
 from gate.codes import Exit
-from gate.commands.action.study import study_refusal
 from gate.document.markdown import brief, link
 from gate.github.client import forge_of, token_of
 from gate.github.comment import Conversation, Marker, publish_comment
@@ -190,8 +189,6 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
 def _refusal(request: Request) -> str | None:
     asked = request.asked is not None
     why = refusal(request.event, forks=request.forks, asked=asked) if request.command != "plan" else None
-    if why is None and request.command == "study":
-        return study_refusal(request.event)
     return why or (None if request.remember else _BARRED.get(request.command))
 
 
@@ -242,8 +239,7 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
         if request.command == "calibrate":
             # it compares a commit with itself, and needs no other
             return request, checkout_warnings(request.event, find_repository(directory))
-        judged = request.command != "study"
-        sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
+        sides = fetch_missing(request.event, token, directory, request.base, request.head)
         head, changed = checked_out(directory) if request.head is None else (request.head, ())
     except UserError as error:
         return request.refused(error.exit_code, as_inputs(error)), []
@@ -251,7 +247,7 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     how = sides.how if request.base is None else None
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
     is_change = request.event.pull is not None or request.event.merge_base is not None
-    if is_change and head == sides.base and request.command != "study":
+    if is_change and head == sides.base:
         return settled.refused(Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings
     return settled, warnings
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.codes import Exit
-from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
 from gate.github.client import forge_of
 from gate.github.notice import Notice
@@ -92,7 +91,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
 def _write_outcome(request: Request, outcome: Outcome, report: Report | None, environment: Mapping[str, str]) -> int:
     """Write what later steps go by, and return the exit code, which is not 0 where the report's is not."""
     code = outcome.code or (report.exit_code if report is not None else 0)
-    page = page_of(request) if report is None else request.run_folder / "report.html"
+    page = request.run_folder / "report.html" if report is not None else None
     write_outputs(
         Path(environment["GITHUB_OUTPUT"]),
         {

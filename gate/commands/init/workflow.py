@@ -116,15 +116,6 @@ KINDS: Mapping[str, Kind] = {
             "run it once by hand: Actions, {check} creep, Run workflow; an alarm takes four nights at least",
         ),
     ),
-    "study": Kind(
-        {"study.yml": "perfgate-study.yml"},
-        (
-            _RUNNER,
-            "perfgate.toml: a [study] with factors (docs/study.md)",
-            _MERGE,
-            "a label perf-study, for maintainers to study a pull request; never require the check {check} study",
-        ),
-    ),
 }
 
 

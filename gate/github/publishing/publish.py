@@ -14,7 +14,7 @@ from typing import TextIO
 from urllib.parse import unquote
 
 from gate.decide.importance import ordered
-from gate.document.markdown import block, code, escape, link
+from gate.document.markdown import block, code, escape
 from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import Marker, publish_comment
@@ -119,14 +119,14 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
         shown = comment.summary(publication.report, links)
     else:
         shown = notice.render(outcome.notices, links) if outcome.notices else ""
-        shown += _text(outcome, links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
+        shown += _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
     text = "\n".join([shown, *(f"{note}\n" for note in publication.notes)])
     if not file or not text or append_summary(Path(file), text):
         return Delivery()
     return Delivery(warnings=("the job summary is full: the report has everything",))
 
 
-def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
+def _text(outcome: Outcome, most: int = _LONGEST_TEXT) -> str:
     """Return the text of a command other than check as a block of code; nothing where there is none."""
     # measured code may have written it
     data = (read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None) or b""
@@ -134,9 +134,7 @@ def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
     lines = [visible(line) for line in shown.splitlines()]
     if not lines:
         return ""
-    page = link("tables and pictures", links.report) if outcome.of == "study" else None
-    below = f"\n{page}\n" if page else ""
-    return f"### perfgate {outcome.of}\n\n{block(chr(10).join(lines))}\n{below}"
+    return f"### perfgate {outcome.of}\n\n{block(chr(10).join(lines))}\n"
 
 
 # --- the comment ------------------------------------------------------------------------------------------------------
@@ -149,7 +147,7 @@ def body(publication: Publication) -> str:
         return asked + comment.render(publication.report, publication.links)
     if publication.outcome.notices:
         return asked + notice.render(publication.outcome.notices, publication.links)
-    return asked + _text(publication.outcome, publication.links, LONGEST_ANSWER)
+    return asked + _text(publication.outcome, LONGEST_ANSWER)
 
 
 def asked_line(asked: Asked) -> str:

@@ -50,7 +50,7 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "measure", "publish", "plan", "ask", "calibrate", "creep", "study"]
+Command = Literal["check", "measure", "publish", "plan", "ask", "calibrate", "creep"]
 Result = Literal["success", "failure", "cancelled", "skipped"]
 """How a job ended, as `needs` has it."""
 _USUAL = ("perfgate.toml", "pyproject.toml")
@@ -144,14 +144,14 @@ class Request(Inputs, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
-        measuring = self.command in ("check", "measure", "calibrate", "study", "creep")
+        measuring = self.command in ("check", "measure", "calibrate", "creep")
         return measuring and not (self.notices or self.idle or self.again is not None)
 
     @property
     def artifact(self) -> str:
         """The name of the artifact of the data: each part of a matrix has its own."""
         if self.command != "measure":
-            return f"perfgate-{self.id}-{'study' if self.command == 'study' else 'data'}"
+            return f"perfgate-{self.id}-data"
         part, _, parts = (self.shard or "1/1").partition("/")
         return f"perfgate-{self.id}-data-shard{part}of{parts}-session{self.session or 0}"
 
@@ -226,7 +226,6 @@ def request_of(environment: Mapping[str, str] | None = None) -> Request:
 
 def rules_of(request: Request) -> RulesOptions:
     """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
-    key = "study.budget" if request.command == "study" else "plan.budget"
-    budget = [f"{key}={request.budget}"] if request.budget and request.command != "calibrate" else []
+    budget = [f"plan.budget={request.budget}"] if request.budget and request.command != "calibrate" else []
     config = Path(request.config) if request.config else None
     return RulesOptions(config, None, (*request.sets, *budget), request.benchmarks)
