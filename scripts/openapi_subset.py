@@ -25,10 +25,8 @@ USED: dict[str, tuple[str, ...]] = {
     f"{REPO}/issues/comments/{{comment_id}}": ("get", "patch"),
     f"{REPO}/statuses/{{sha}}": ("post",),
     f"{REPO}/commits/{{ref}}/statuses": ("get",),
-    f"{REPO}/compare/{{basehead}}": ("get",),
     f"{REPO}/git/commits/{{commit_sha}}": ("get",),
     f"{REPO}/contents/{{path}}": ("get",),
-    f"{REPO}/actions/runs": ("get",),
     f"{REPO}/actions/runs/{{run_id}}/artifacts": ("get",),
     f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}": ("get",),
 }

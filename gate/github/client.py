@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
@@ -20,7 +20,6 @@ from gate.github.transport import Overdue, Transport
 if TYPE_CHECKING:
     from gate.github.event import Event
 
-T = TypeVar("T")
 LARGEST_FILE = 1_000_000
 """Bytes; GitHub leaves out the content of what is larger than 1 MB."""
 # to read takes `read` alone; the same job comments, and two lines for one permission would contradict each other
@@ -75,46 +74,15 @@ class PullFacts(msgspec.Struct, rename={"merge_sha": "merge_commit_sha"}):
         return (self.head.repo.pushed_at if self.head.repo else None) or ""
 
 
-class _Origin(msgspec.Struct):
-    head_sha: str | None = None
-
-
 class _Artifact(msgspec.Struct):
     id: int
     name: str
-    size_in_bytes: int
     expired: bool
     created_at: str | None = None
-    workflow_run: _Origin | None = None
 
 
 class _Artifacts(msgspec.Struct):
     artifacts: list[_Artifact]
-
-
-class _Number(msgspec.Struct):
-    number: int
-
-
-class RunFacts(msgspec.Struct, rename={"attempt": "run_attempt", "began": "run_started_at", "pulls": "pull_requests"}):
-    """A run of a workflow, and what started it; None where GitHub does not say."""
-
-    id: int
-    head_sha: str
-    attempt: int | None = None
-    began: str | None = None
-    """When that attempt did."""
-    event: str = ""
-    path: str | None = None
-    """Of the workflow's file in the repository."""
-    head_branch: str | None = None
-    head_repository: _Repository | None = None
-    pulls: list[_Number] | None = None
-    """The open pull requests that have this head by now, none for a fork's."""
-
-
-class _Runs(msgspec.Struct):
-    workflow_runs: list[RunFacts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +91,7 @@ class ArtifactFacts:
 
     id: int
     name: str
-    size: int
-    """Bytes of the zip file, as GitHub says."""
     expired: bool
-    run_id: int
-    run_attempt: int | None
-    """The newest of its run that may have made it, None where it was not asked for."""
-    head_sha: str
-    """Empty where GitHub does not say."""
     created: str
     """ISO 8601 in UTC, or ""."""
 
@@ -148,10 +109,6 @@ class _Parent(msgspec.Struct):
 
 class _Commit(msgspec.Struct):
     parents: list[_Parent]
-
-
-class _Comparison(msgspec.Struct):
-    merge_base_commit: _Parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,53 +233,28 @@ class Forge:
         except ValueError:
             raise task.failed("it is not UTF-8 text") from None
 
-    def _at(self, task: Task, path: str, shape: type[T], **parameters: str) -> T | None:
-        """Read something of commits; None where one of them is not there."""
+    def parents(self, commit: str) -> tuple[str, ...] | None:
+        """Read the parents of a commit; None when there is no such commit."""
+        task = Task(f"read commit {commit[:10]}", _CONTENTS)
         try:
-            return self.transport.get(task, f"{self._here}/{path}", shape, **parameters)
+            found = self.transport.get(task, f"{self._here}/git/commits/{commit}", _Commit)
         except Problem as problem:
             # no such commit, an empty repository, no commit at all
             if problem.status in (404, 409, 422):
                 return None
             raise
+        return tuple(parent.sha for parent in found.parents)
 
-    def parents(self, commit: str) -> tuple[str, ...] | None:
-        """Read the parents of a commit; None when there is no such commit."""
-        found = self._at(Task(f"read commit {commit[:10]}", _CONTENTS), f"git/commits/{commit}", _Commit)
-        return tuple(parent.sha for parent in found.parents) if found is not None else None
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        """Read the merge base of two commits or branches; None when they have none, or one is not there."""
-        task = Task(f"compare {one_line(one)[:40]} with {one_line(other)[:40]}", _CONTENTS)
-        where = f"compare/{quote(one, safe='')}...{quote(other, safe='')}"
-        found = self._at(task, where, _Comparison, per_page="1")
-        return found.merge_base_commit.sha if found is not None else None
-
-    def artifacts_of_run(
-        self, run_id: int, attempt: int | None = None, head_sha: str = "", began: str | None = None
-    ) -> list[ArtifactFacts]:
-        """List the artifacts of a run, the newest first, by what is known of its newest attempt and when that began."""
+    def artifacts_of_run(self, run_id: int) -> list[ArtifactFacts]:
+        """List the artifacts of a run, the newest first."""
         task = Task(f"list the artifacts of run {run_id}", _ACTIONS)
         where = f"{self._here}/actions/runs/{run_id}/artifacts"
         found = self.transport.listed(task, where, _Artifacts, lambda page: page.artifacts)
         facts = [
-            ArtifactFacts(
-                one.id, one.name, one.size_in_bytes, one.expired, run_id,
-                # what is there longer than the newest attempt is of one before, at the latest the last
-                attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < (began or "") else attempt,
-                (one.workflow_run and one.workflow_run.head_sha) or head_sha, one.created_at or "",
-            )
+            ArtifactFacts(one.id, one.name, one.expired, one.created_at or "")
             for one in {one.id: one for one in found}.values()
-        ]  # fmt: skip
+        ]
         return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
-
-    def runs_of_head(self, head_sha: str) -> list[RunFacts]:
-        """List the runs of a head commit, the oldest first."""
-        task = Task(f"list the runs of {one_line(head_sha)[:12]}", _ACTIONS)
-        where = f"{self._here}/actions/runs"
-        runs = self.transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
-        found = {run.id: run for run in runs if run.head_sha == head_sha}
-        return [found[number] for number in sorted(found)]
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as the zip file that its maker may have forged.
@@ -371,8 +303,8 @@ def token_of(environment: Mapping[str, str]) -> str | None:
     return environment.get("GITHUB_TOKEN") or None
 
 
-def forge_of(event: Event, environment: Mapping[str, str], longest: float = PATIENCE) -> Forge:
-    """Return the event's forge, which is waited for so many seconds.
+def forge_of(event: Event, environment: Mapping[str, str]) -> Forge:
+    """Return the event's forge.
 
     Raises:
         Problem: this step has no token, or the forge has no address.
@@ -380,4 +312,4 @@ def forge_of(event: Event, environment: Mapping[str, str], longest: float = PATI
     token = token_of(environment)
     if token is None:
         raise Problem("this step has no token: GITHUB_TOKEN is not set (the action's input token)")
-    return Forge(api_url=event.api_url, token=token, repository=event.repository, patience=longest)
+    return Forge(api_url=event.api_url, token=token, repository=event.repository, patience=PATIENCE)

@@ -14,8 +14,6 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 
 from gate.model import UserError
 
-LABELS = ("labeled", "unlabeled")
-"""Actions of a pull request's event after which there is nothing new to measure."""
 # what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
 _PULL_KEY = re.compile(r"(?:pr|pull(?:[-_ ]?request)?)(?:[-_ ]?(?:number|num|no|id))?", re.IGNORECASE)
 _PULL_NUMBER = re.compile(r"#?([1-9][0-9]{0,17})")

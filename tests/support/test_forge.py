@@ -61,7 +61,7 @@ def furnish(github: FakeGitHub) -> dict[str, Any]:
     github.state.parents[HEAD] = (BASE,)
     return {
         "owner": "acme", "repo": "widget", "pull_number": 12, "issue_number": 12, "comment_id": comment["id"], "sha": HEAD, "ref": HEAD,
-        "commit_sha": HEAD, "basehead": f"{BASE}...{HEAD}", "path": "bench/perfgate.toml", "run_id": 77, "artifact_id": artifact.id,
+        "commit_sha": HEAD, "path": "bench/perfgate.toml", "run_id": 77, "artifact_id": artifact.id,
         "archive_format": "zip",
     }  # fmt: skip
 

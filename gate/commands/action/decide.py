@@ -94,7 +94,7 @@ def _keep_only(folder: Path, files: Sequence[str], inner: str | None = None) -> 
 
 def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
-    target = target_of(request.event, request.again)
+    target = target_of(request.event)
     if request.notices:
         return Concluded(outcomes.could_not_run(request.notices, target))
     if request.idle or request.command in ("plan", "ask"):
@@ -106,7 +106,7 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         text = Path(request.folder, TEXT)
         if request.command == "publish" and request.asked is not None and is_regular(text):
             return Concluded(outcomes.nothing(target, text=str(text), of=request.asked.words.verb))
-        if request.again is not None:
+        if request.measured:
             return _decided(request, environment, [request.run_folder / MEASUREMENTS])
         return _own(request, environment, outcomes.read_status(Path(request.folder)))
     except NothingError as error:
@@ -117,7 +117,7 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
 
 def _own(request: Request, environment: Mapping[str, str], status: outcomes.Status) -> Concluded:
     """Conclude on what the measuring step of this job left."""
-    target = target_of(request.event, request.again)
+    target = target_of(request.event)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
     if status.code and request.command != "calibrate":
@@ -149,7 +149,7 @@ def _own(request: Request, environment: Mapping[str, str], status: outcomes.Stat
 
 
 def _decided(request: Request, environment: Mapping[str, str], files: Sequence[Path]) -> Concluded:
-    target = target_of(request.event, request.again)
+    target = target_of(request.event)
     if not files:
         raise NothingError("nothing was measured: the measuring step left no measurements")
     require_readable(files)
@@ -176,7 +176,7 @@ def _explained(located: Located, request: Request) -> Located:
     made = msgspec.structs.replace(run, base=base, head=head)
     if choice is not None:
         # the run line knows only that commits were given
-        how = request.how or (AsMeasured() if request.again is not None else None)
+        how = request.how or (AsMeasured() if request.measured else None)
         if pull is not None and ancestor is not None:
             choice = Choice(WorkingAncestor(pull.base_ref, ancestor.steps), choice.head)
         choice = Choice(_told(choice.base, how), _told(choice.head, CheckedOut()))
@@ -198,9 +198,7 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     data = folder / DATA
     data.mkdir()
     outputs = {"report": "", "data": "", "artifact": ""}
-    # what an earlier run measured is there already, and stays the newest of that run
-    earlier = request.again is not None and request.again.run != request.event.run_id
-    if concluded.files and request.command != "calibrate" and not earlier:
+    if concluded.files and request.command != "calibrate":
         # of the run's own folder, or what was fetched into it: one file
         copy_lines(concluded.files[0], data / MEASUREMENTS)
         outputs |= {"data": str(data), "artifact": request.artifact}

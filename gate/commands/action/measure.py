@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-import msgspec
-
 from gate.cli.command import Command, command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.option_values import Shard
@@ -150,8 +148,6 @@ def _measured(request: Request, out: TextIO) -> int:
     options = measuring_options(request)
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
-        # whoever decides again after a label takes its own job's measurements only
-        job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
         job = run.measure(job, looking if job.part is None else None, explains=True).job

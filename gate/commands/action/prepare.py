@@ -16,7 +16,7 @@ from gate.codes import Exit
 from gate.document.markdown import brief, link
 from gate.github.client import forge_of, token_of
 from gate.github.comment import Conversation, Marker, publish_comment
-from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
+from gate.github.event import Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.action_inputs import read_inputs
@@ -35,13 +35,10 @@ from gate.github.publishing.request import (
 from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.base import Said
 from gate.writing.plain import visible
 
 _USUAL: dict[str, Command] = {"schedule": "calibrate", "workflow_run": "publish"}
 """The command of an event where the input names none; of all others check."""
-# seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
-_PATIENCE = 120.0
 # GitHub refuses a matrix without a job: this one finds nothing to do
 _IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
 _BARRED = {
@@ -144,7 +141,7 @@ def _first(
         place=Path(os.path.relpath(directory, workspace)).as_posix(),
         how=None,
         remember=may_write_history(event),
-        again=None,
+        measured=False,
         # what a fork's run measured is published without a checkout
         foreign=command == "publish" and event.source is not None,
         idle=idle,
@@ -158,55 +155,31 @@ _Prepared = tuple[Request, list[AnyWarning]]
 
 
 def _prepared(request: Request, workspace: Path, given: Path, environment: Mapping[str, str]) -> _Prepared:
-    """Look for what was measured already; else refuse, or fetch what is missing; given: the folder, with its links."""
+    """Take what another job measured; else refuse, or fetch what is missing; given: the folder, with its links."""
     from gate.commands.action.commits import refuse_another_checkout
 
-    warnings: list[AnyWarning] = []
-    event = request.event
     try:
         refuse_another_checkout(given, workspace, request.base, request.head)
     except UserError as error:
-        return request.refused(error.exit_code, as_inputs(error)), warnings
-    if request.command == "check" and event.name == "pull_request" and event.action in LABELS:
-        request, warnings = _measured_before(request, environment)
-        if request.again is not None:
-            return request, warnings
+        return request.refused(error.exit_code, as_inputs(error)), []
     if request.command == "publish":
         if request.measuring is None:
-            return request, warnings
+            return request, []
         from gate.commands.action.measuring_job import collected
 
-        return collected(request, request.measuring, environment), warnings
+        return collected(request, request.measuring, environment), []
     why = _refusal(request)
     if why is not None:
-        return request.refused(Exit.ERROR, why), warnings
+        return request.refused(Exit.ERROR, why), []
     if request.command == "creep":
         return _pinned(request, environment)
-    request, more = _fetched(request, environment)
-    return request, warnings + more
+    return _fetched(request, environment)
 
 
 def _refusal(request: Request) -> str | None:
     asked = request.asked is not None
     why = refusal(request.event, forks=request.forks, asked=asked) if request.command != "plan" else None
     return why or (None if request.remember else _BARRED.get(request.command))
-
-
-def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
-    from gate.commands.action.measuring_job import WantedRun, fetch_measured, workflow_path
-
-    event = request.event
-    workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
-    asked = WantedRun(workflow, request.base, request.head, request.job, rules_of(request).sets, request.config)
-    try:
-        forge = forge_of(event, environment, _PATIENCE)
-        found = fetch_measured(forge, event, request.run_folder, request.id, asked)
-    except UserError as error:
-        return request, [Said(f"measured again: {error}")]
-    except Problem as problem:
-        return request, [Said(problem.after("measured again"))]
-    return msgspec.structs.replace(request, again=found), []
 
 
 def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:

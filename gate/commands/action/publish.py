@@ -38,7 +38,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         UserError: there is no request, or the outputs cannot be written.
     """
     request = request_of(environment)
-    outcome = read_outcome(Path(request.folder), target_of(request.event, request.again))
+    outcome = read_outcome(Path(request.folder), target_of(request.event))
     report: Report | None = None
     if outcome.report:
         try:

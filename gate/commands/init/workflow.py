@@ -52,7 +52,9 @@ _PUBLIC = (
 _PUSH = "commit and push"
 _MERGE = "commit, push and merge: it runs once it is on the default branch"
 _REQUIRE = "Settings, Rules: make the check {check!r} required, which can be chosen after its first run"
-_LABEL = "a label perf-accepted (gate.accept_label), for maintainers to accept a known regression"
+_LABEL = (
+    "a label perf-accepted (gate.accept_label), by which maintainers accept a regression; then re-run the failed job"
+)
 
 KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(
@@ -91,7 +93,7 @@ KINDS: Mapping[str, Kind] = {
             "perfgate.toml: set shards and sessions of [plan]; without them there is one job",
             _PUSH,
             _REQUIRE,
-            _LABEL + "; then re-run the failed job",
+            _LABEL,
         ),
     ),
     "calibrate": Kind(

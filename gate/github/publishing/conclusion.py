@@ -19,7 +19,7 @@ from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
-from gate.github.publishing.request import STATUS, Before
+from gate.github.publishing.request import STATUS
 from gate.github.runner import open_regular, read_regular
 from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
@@ -92,12 +92,9 @@ class Concluded:
     warnings: tuple[str, ...] = ()
 
 
-def target_of(event: Event, again: Before | None = None) -> Target:
-    """Say what the results of a run of this event are of; those of an earlier run's measurements (`again`) are of that.
-
-    Else a label would outrank its next attempt.
-    """
-    run, attempt = (again.run, again.attempt) if again is not None else (event.run_id, event.run_attempt)
+def target_of(event: Event) -> Target:
+    """Say what the results of a run of this event are of."""
+    run, attempt = event.run_id, event.run_attempt
     if event.pull is not None:
         return Target(event.pull.number, event.pull.head_sha, run, attempt, event.pull.fork)
     return Target(None, event.merge_head or event.sha, run, attempt)

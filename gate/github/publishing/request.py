@@ -74,13 +74,6 @@ OCCASIONS: dict[str, Occasion] = {
 """By what the input `comment` says."""
 
 
-class Before(msgspec.Struct, frozen=True, kw_only=True):
-    """The run that measured, where this job does not: an earlier one, or its own."""
-
-    run: int
-    attempt: int
-
-
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller of the action asks for; None: not said."""
 
@@ -125,8 +118,8 @@ class Request(Inputs, frozen=True, kw_only=True):
     """Why this base; None where it was asked for."""
     remember: bool
     """Whether the history may be written."""
-    again: Before | None
-    """The run whose measurements lie in the folder already, or, with a notice, would have."""
+    measured: bool
+    """Another job's measurements lie in the folder already."""
     foreign: bool
     """Publishes what a fork's run measured."""
     idle: str | None
@@ -145,7 +138,7 @@ class Request(Inputs, frozen=True, kw_only=True):
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
         measuring = self.command in ("check", "measure", "calibrate", "creep")
-        return measuring and not (self.notices or self.idle or self.again is not None)
+        return measuring and not (self.notices or self.idle or self.measured)
 
     @property
     def artifact(self) -> str:

@@ -30,7 +30,9 @@ def headline(body: str) -> str:
     return next(line for line in body.splitlines() if not line.startswith("<!--"))
 
 
-def test_it_fails_and_decides_again_after_a_label(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+def test_it_fails_and_passes_when_it_is_repeated_after_a_label(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
     text = template("pull-request", status=True)
     change = consumer.change(1.3)
     first = act.run(consumer.top, change.event("opened"), text)
@@ -47,11 +49,9 @@ def test_it_fails_and_decides_again_after_a_label(act: Act, consumer: Consumer, 
     ]
 
     github.pulls[12].labels = ["perf-accepted"]
-    github.state.parents[change.merge] = (change.base, change.head)
-    github.state.merge_bases[change.base, change.head] = github.state.merge_bases["main", change.head] = change.base
-    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), text)
+    labelled = act.run(consumer.top, change.event("opened"), text, run_id=first.id, attempt=2)
     assert outcome(labelled) == (0, "pass", "0"), labelled.log
-    assert f"run={first.id} attempt=1 " in github.comments[0]["body"].splitlines()[0]
+    assert f"run={first.id} attempt=2 " in github.comments[0]["body"].splitlines()[0]
     assert github.statuses[-1]["state"] == "success"
     assert len(github.comments) == 1 and github.violations == []
     assert github.token not in first.log + labelled.log

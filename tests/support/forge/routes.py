@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from tests.support.forge import shapes
 from tests.support.forge.answers import Answer, Refused, invalid
-from tests.support.forge.contract import complete
 from tests.support.forge.state import Artifact, Identity, Pull, State
 
 LONGEST_COMMENT = 65_536
@@ -178,26 +177,6 @@ def statuses(call: Call) -> Answer:
     return Answer(200, [shapes.status(one) for one in statuses_of(call)], pages="")
 
 
-@route("GET", f"{REPO}/compare/{{basehead}}", "contents")
-def compare(call: Call) -> Answer:
-    base, dots, head = call.parameters["basehead"].partition("...")
-    if not dots or not call.state.known(base):
-        raise Refused(404)
-    between = call.state.merge_bases.get((base, head), call.state.refs.get(base, base))
-    if between is None:
-        raise Refused(404, f"No common ancestor between {base} and {head}.")
-    made = {
-        "base_commit": shapes.commit(base),
-        "merge_base_commit": shapes.commit(between),
-        "status": "ahead" if between == base else "diverged",
-        "ahead_by": 1,
-        "behind_by": 0 if between == base else 1,
-        "total_commits": 1,
-        "commits": [shapes.commit(head)],
-    }
-    return Answer(200, complete("commit-comparison", made))
-
-
 @route("GET", f"{REPO}/git/commits/{{commit_sha}}", "contents")
 def git_commit(call: Call) -> Answer:
     sha = call.parameters["commit_sha"]
@@ -215,17 +194,6 @@ def contents(call: Call) -> Answer:
     if "raw" in call.accept:
         return Answer(200, data, {"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
     return Answer(200, shapes.content(path, data))
-
-
-@route("GET", f"{REPO}/actions/runs", "actions")
-def runs(call: Call) -> Answer:
-    query, chosen = call.query, list(call.state.runs.values())
-    wanted = {"head_sha": "head_sha", "branch": "head_branch", "event": "event"}
-    for name, attribute in wanted.items():
-        chosen = [one for one in chosen if query.get(name, getattr(one, attribute)) == getattr(one, attribute)]
-    chosen.sort(key=lambda one: one.id, reverse=True)
-    found = [shapes.run(one, call.state, call.api) for one in chosen]
-    return Answer(200, {"total_count": len(found), "workflow_runs": found}, pages="workflow_runs")
 
 
 def run_of(call: Call) -> int:

@@ -128,22 +128,9 @@ class FakeGitHub:
         with self.lock:
             return self.state.comment(issue, body, login)
 
-    def add_run(
-        self,
-        run_id: int,
-        head_sha: str = "a" * 40,
-        head_branch: str = "topic",
-        head_repository: str | None = None,
-        event: str = "pull_request",
-        conclusion: str | None = "success",
-        attempt: int = 1,
-        name: str = "perfgate",
-        path: str = ".github/workflows/perfgate.yml",
-        pulls: tuple[int, ...] | None = None,
-    ) -> Run:
-        """Let a workflow have run; pulls None: those that have its head."""
-        owner = head_repository or self.repository
-        self.runs[run_id] = Run(run_id, head_sha, head_branch, owner, event, conclusion, attempt, name, path, pulls)
+    def add_run(self, run_id: int, head_sha: str = "a" * 40, head_branch: str = "topic") -> Run:
+        """Let a workflow have run."""
+        self.runs[run_id] = Run(run_id, head_sha, head_branch)
         return self.runs[run_id]
 
     def add_artifact(self, run_id: int, name: str, data: bytes, head_sha: str = "a" * 40) -> Artifact:
@@ -157,7 +144,7 @@ class FakeGitHub:
 
     def job_token(self, run_id: int, head_sha: str = "a" * 40) -> str:
         """Make the token that a job of a run hands its artifacts in with (ACTIONS_RUNTIME_TOKEN)."""
-        self.runs.get(run_id) or self.add_run(run_id, head_sha, conclusion=None)
+        self.runs.get(run_id) or self.add_run(run_id, head_sha)
         return self.results.token(run_id)
 
     def fail(

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 from tests.support.forge.contract import complete
-from tests.support.forge.state import Artifact, Identity, Pull, Run, State
+from tests.support.forge.state import Artifact, Identity, Pull, State
 
 
 def number_of(text: str) -> int:
@@ -75,35 +75,6 @@ def status(one: dict[str, Any]) -> dict[str, Any]:
     return complete("status", {**given, "creator": user(one["creator"])})
 
 
-def run(one: Run, state: State, api: str) -> dict[str, Any]:
-    """Give a run of a workflow."""
-    pulls = pulls_of(one, state) if one.pulls is None else one.pulls
-    given = {
-        "id": one.id,
-        "name": one.name,
-        "path": one.path,
-        "run_attempt": one.attempt,
-        "run_started_at": one.started,
-        "event": one.event,
-        "status": "completed" if one.conclusion else "in_progress",
-        "conclusion": one.conclusion,
-        "head_sha": one.head_sha,
-        "head_branch": one.head_branch,
-        "html_url": f"{api}/web/{state.repository}/actions/runs/{one.id}",
-        "repository": repository(state.repository, state),
-        "head_repository": repository(one.head_repository, state),
-        "pull_requests": [complete("pull-request-minimal", {"number": number}) for number in pulls],
-    }
-    return complete("workflow-run", given)
-
-
-def pulls_of(one: Run, state: State) -> list[int]:
-    """List the open pull requests that have the head of a run; GitHub knows none of a fork's."""
-    head = (state.repository, one.head_branch, one.head_sha)
-    found = state.pulls.values()
-    return [p.number for p in found if p.state == "open" and (p.head_repository, p.head_ref, p.head_sha) == head]
-
-
 def artifact(one: Artifact, state: State, api: str) -> dict[str, Any]:
     """Give an artifact."""
     owner = state.runs[one.run_id]
@@ -131,11 +102,6 @@ def content(path: str, data: bytes) -> dict[str, Any]:
         "content": "" if large else base64.encodebytes(data).decode(),
     }
     return complete("content-file", given)
-
-
-def commit(sha: str) -> dict[str, Any]:
-    """Give a commit of which only the name matters."""
-    return complete("commit", {"sha": sha, "author": user("somebody"), "committer": user("somebody")})
 
 
 def git_commit(sha: str, parents: tuple[str, ...]) -> dict[str, Any]:

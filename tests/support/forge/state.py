@@ -44,20 +44,11 @@ class Pull:
 
 @dataclass
 class Run:
-    """A run of a workflow; pulls None: the open pull requests of its head, as GitHub has it, and none for a fork."""
+    """A run of a workflow."""
 
     id: int
     head_sha: str
     head_branch: str
-    head_repository: str
-    event: str
-    conclusion: str | None
-    attempt: int
-    name: str
-    path: str = ".github/workflows/perfgate.yml"
-    pulls: tuple[int, ...] | None = None
-    started: str = "2026-11-20T09:00:00Z"
-    """When its newest attempt began."""
 
 
 @dataclass
@@ -96,7 +87,6 @@ class State:
     statuses: list[dict[str, Any]] = field(default_factory=list)
     files: dict[tuple[str, str], str | bytes] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
-    merge_bases: dict[tuple[str, str], str | None] = field(default_factory=dict)
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     artifacts: list[Artifact] = field(default_factory=list)

@@ -138,7 +138,7 @@ def foreign(tmp_path: Path, forge: FakeGitHub) -> Job:
     project = Project(tmp_path / "repository")
     project.commit("of the default branch")
     forge.add_pull(7, head_sha=HEAD, base_sha=BASE, head_repository="someone/widget")
-    forge.add_run(500, head_sha=HEAD, head_repository="someone/widget", attempt=2)
+    forge.add_run(500, head_sha=HEAD)
     forge.files["main", "perfgate.toml"] = CONFIG
     payload = {
         "action": "completed",
@@ -214,7 +214,7 @@ def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commi
     foreign.run(status="true")
     new = "e" * 40
     forge.pulls[7].head_sha = new
-    forge.add_run(501, head_sha=new, head_repository="someone/widget")
+    forge.add_run(501, head_sha=new)
     if conclusion == "failure":
         # its measuring job said why, in words of its own
         said = packed(json.dumps({"code": 4, "lines": ["everyone look here"]}), "status.json")
