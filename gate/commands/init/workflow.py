@@ -52,9 +52,7 @@ _PUBLIC = (
 _PUSH = "commit and push"
 _MERGE = "commit, push and merge: it runs once it is on the default branch"
 _REQUIRE = "Settings, Rules: make the check {check!r} required, which can be chosen after its first run"
-_LABEL = (
-    "a label perf-accepted (gate.accept_label), by which maintainers accept a regression; then re-run the failed job"
-)
+_LABEL = "a label perf-accepted (gate.accept_label): it accepts a known regression when the failed job is run again"
 
 KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(
