@@ -247,7 +247,7 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
                     why = f"the same was asked before, and {comment.url} is its answer"
                     raise RefusedError(why, answered=False)
             text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
-            publish_comment(forge, asked.pull.number, marker, text, result=False)
+            publish_comment(forge, asked.pull.number, marker, text)
         except NothingAskedError as error:
             return msgspec.structs.replace(request, idle=str(error)), ""
         except RefusedError as error:

@@ -194,8 +194,7 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         marker = own if asked is None else answer_marker(asked, publication.event)
         create = calls_for_comment(occasion, outcome, publication.report)
         shown = body(publication)
-        result = publication.report is not None or outcome.text is not None
-        posted = publish_comment(forge(), number, marker, shown, create=create, result=result)
+        posted = publish_comment(forge(), number, marker, shown, create=create)
         if posted.did == "taken":
             return Delivery(refused=_refused(publication, f"the comment on #{number}", posted.by))
         return Delivery(posted.url)

@@ -164,34 +164,24 @@ def test_without_measurements_the_comment_says_so(gate: Gate, forge: FakeGitHub,
     assert forge.statuses[-1]["description"].startswith("perfgate: nothing was measured")
 
 
-def test_where_measuring_was_cancelled_the_comment_keeps_the_old_result_as_the_old_commit_s(
+def test_where_measuring_was_cancelled_the_comment_says_so_until_there_is_a_result(
     slower: Gate, forge: FakeGitHub
 ) -> None:
     slower.measure()
     slower.decide("success")
-    old = slower.head
     new = pushed(slower, 0.1)
     done = slower.decide("cancelled")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     first = "### perfgate: measuring was cancelled"
-    assert next(line for line in slower.body().splitlines() if not line.startswith("<!--")) == first
+    assert slower.body().splitlines()[1] == first and "Regression" not in slower.body()
     assert slower.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 ")
-    above, summary, folded = slower.body().partition("<details><summary>Result of an older commit, ")
-    assert summary and folded.startswith(f"{old[:10]}; commit {new[:10]} has none</summary>\n")
-    assert "Regression" not in above and f"Of commit {old[:10]}: ❌ **perfgate: Regression**" in folded
     state = forge.statuses[-1]
     assert (state["state"], state["sha"]) == ("error", new)
     assert state["description"].startswith(first.removeprefix("### "))
-
-    # again: what is kept is kept once, and a result of the new commit takes its place
     slower.attempt = 2
-    slower.decide("cancelled")
-    assert slower.body().count("<summary>Result of an older commit, ") == 1
-    assert slower.body().count("perfgate: Regression") == 1
-    slower.attempt = 3
     slower.measure()
     assert slower.decide("success").code == 0
-    assert "older commit" not in slower.body() and "Regression" not in slower.body()
+    assert "cancelled" not in slower.body()
 
 
 def test_what_an_earlier_attempt_measured_is_not_taken_for_a_lost_runner_s(gate: Gate) -> None:
@@ -200,7 +190,6 @@ def test_what_an_earlier_attempt_measured_is_not_taken_for_a_lost_runner_s(gate:
     gate.attempt = 2
     done = gate.decide("failure")
     assert done.code == 4 and "### perfgate: nothing was measured" in gate.body()
-    assert "Earlier result of this commit" in gate.body()
     # only the deciding job was repeated: what was measured before still holds
     gate.attempt = 3
     assert gate.decide("success").code == 0
