@@ -129,23 +129,11 @@ def checkout_warnings(
     return [*found, *([TokenLeft(place)] if place else [])]
 
 
-def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
-    """Note which branch is the default, and fetch the history of commits if origin has one.
-
-    Args:
-        token: as of fetch_missing.
-
-    Raises:
-        SourceError: there is no repository.
-    """
-    from gate.model.names import HISTORY_REF
-
-    clone = fetching.open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
+def name_default_branch(event: Event, directory: Path) -> None:
+    """Note which branch is the default of a checkout. Raises SourceError: there is no repository."""
     branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
     if branch:
-        _name_default(clone, branch)
-    # without one, the report says so
-    clone.fetch(f"+{HISTORY_REF}:{HISTORY_REF}")
+        _name_default(fetching.open_clone(find_repository(directory), None), branch)
 
 
 def _name_default(clone: fetching.Clone, branch: str) -> None:

@@ -172,7 +172,7 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
     if why is not None:
         return request.refused(Exit.ERROR, why), []
     if request.command == "creep":
-        return _pinned(request, environment)
+        return _pinned(request)
     return _fetched(request, environment)
 
 
@@ -182,9 +182,9 @@ def _refusal(request: Request) -> str | None:
     return why or (None if request.remember else _BARRED.get(request.command))
 
 
-def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
+def _pinned(request: Request) -> _Prepared:
     """Look for the pin of a creep check; right after a release there is nothing to do."""
-    from gate.commands.action.commits import checkout_warnings, fetch_for_creep
+    from gate.commands.action.commits import checkout_warnings, name_default_branch
     from gate.commands.action.measure import measuring_options
     from gate.run.creep import open_creep
     from harness.source.base_and_head import SamePinError
@@ -192,7 +192,7 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
     directory = Path(request.directory)
     try:
-        fetch_for_creep(request.event, token_of(environment), directory)
+        name_default_branch(request.event, directory)
         warnings = checkout_warnings(request.event, find_repository(directory))
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass
