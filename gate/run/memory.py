@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,10 +29,8 @@ from gate.model.names import HISTORY_REF
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import (
     ControlsAlarm,
-    Differing,
     HistoryUnusable,
-    MemoryOfOtherMachine,
-    MemoryOfOtherSetup,
+    MemoryOfOther,
 )
 from gate.run.project import Project
 from gate.stats.levels import of_rounds
@@ -44,7 +41,6 @@ from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
-from harness.host.facts import differences
 from harness.source.git import Access, Git, authorised, git_of
 from harness.source.repository import Repository
 
@@ -115,8 +111,7 @@ def project_name(repository: Repository) -> str:
 def recall_memory(option: Path | None, project: Project, host: Mapping[str, object]) -> Recalled:
     """Return what is remembered of a project's findings on a host.
 
-    Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up; what else
-    is remembered is named with what differs.
+    Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up.
 
     option: --history. host: the facts of the run line.
     """
@@ -130,7 +125,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         return Recalled(None)
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
-    unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
+    unused: list[str] = []
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
         own = [entry for entry in mine if entry.learned.benchmark == name]
         setups = [setup_of(known, config, name) for config, known in sides]
@@ -144,31 +139,18 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         ]
         usable += matching
         if not matching:
-            unused[_why_not(own[0], setups, host)].append(name)
+            unused.append(name)
     # how far variances move is a property of the machine, so that all its findings tell of it
     everything = findings_of(here, most=None)
     memory = Memory(
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
-        unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
+        unused=[MemoryOfOther(tuple(unused))] if unused else [],
     )
     # the newest session comes first
     costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
     return Recalled(memory, costs={each.benchmark: each.costs for each in costs})
-
-
-def _why_not(
-    newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]
-) -> MemoryOfOtherMachine | MemoryOfOtherSetup:
-    """Say why an entry is not used, of benchmarks that are named later."""
-    if newest.session.fingerprint != host.get("fingerprint"):
-        return MemoryOfOtherMachine((), tuple(differences(newest.session.host, host)))
-    if any(setup != setups[0] for setup in setups):
-        return MemoryOfOtherSetup((), ())
-    was, now = newest.learned.setup, setups[0]
-    both = ((name, getattr(was, name), getattr(now, name)) for name in Setup.__struct_fields__)
-    return MemoryOfOtherSetup((), tuple(Differing(*each) for each in both if each[1] != each[2]))
 
 
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:

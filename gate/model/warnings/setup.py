@@ -11,7 +11,7 @@ from gate.model.history import Proof
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, First, Later
 from gate.units import Duration, agree, format_duration, plural
-from gate.writing.phrases import joined, listed, none_of, toml_text
+from gate.writing.phrases import joined, none_of, toml_text
 from gate.writing.plain import clip, visible
 
 _LONGEST = 60
@@ -386,40 +386,9 @@ class MemoryOfOneFile(Later, frozen=True):
     says = "the memory of this host is not used: the files were measured separately"
 
 
-class MemoryOfOtherMachine(Later, frozen=True):
-    """What is remembered of benchmarks was measured on another machine."""
-
+class MemoryOfOther(Later, frozen=True):
+    says = "the memory of {benchmarks} is not used: it is of another machine, or measured in another way"
     benchmarks: tuple[str, ...]
-    differing: tuple[Differing, ...]
-
-    def _said(self) -> str:
-        differing = "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in self.differing)
-        why = f"measured on another machine ({differing or 'a different model'})"
-        return f"the memory of {listed(self.benchmarks)} is not used: {why}"
-
-
-_SETUP = {
-    "command": "its command",
-    "instrument": "its instrument",
-    "warmup": "its warm-up",
-    "build": "[build] command",
-    "conditions": "its conditions",
-}
-
-
-class MemoryOfOtherSetup(Later, frozen=True):
-    """What is remembered of benchmarks was measured in another way."""
-
-    benchmarks: tuple[str, ...]
-    differing: tuple[Differing, ...]
-    """By the names of gate.store.memory.Setup; empty: base and head are measured in different ways."""
-
-    def _said(self) -> str:
-        why = "; ".join(
-            f"{_SETUP.get(each.name, each.name)} was {_side(each.was)}, is {_side(each.now)}" for each in self.differing
-        )
-        differing = why or "base and head are measured in different ways"
-        return f"the memory of {listed(self.benchmarks)} is not used: {differing}"
 
 
 # --- the design of a study: what it leaves out, or cannot tell --------------------------------------------------------
