@@ -237,35 +237,6 @@ class FewBuilds(Base, frozen=True):
     """Whether something is counted exactly, which needs no builds."""
 
 
-class FewBuildsPerMachine(Base, frozen=True):
-    says = (
-        "plan.builds = {builds} is below the {needed} that each machine needs with gate.sessions = "
-        '"fixed": nothing can show a change'
-    )
-    builds: int
-    needed: int
-
-
-class FewBuildsForBootstrap(Base, frozen=True):
-    says = "a bootstrap interval needs {needed:build} for a verdict, the plan has {builds}"
-    builds: int
-    needed: int
-
-
-class NoLooksByBootstrap(Base, frozen=True):
-    says = "bootstrap intervals do not stop early: the whole plan is measured, {builds:round}"
-    builds: int
-
-
-class FewIterationsForSteady(Base, frozen=True):
-    says = (
-        '{benchmarks}: warmup = "auto": plan.iterations = {iterations} cannot show a steady state, which needs {needed}'
-    )
-    benchmarks: tuple[str, ...]
-    iterations: int
-    needed: int
-
-
 class NoEarlyStop(Base, frozen=True):
     says = "several jobs do not stop early: each measures up to {builds:round}, as its budget allows"
     builds: int
