@@ -80,16 +80,11 @@ def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: Fake
     assert [command.name for command in done.commands] == ["error"]
 
 
-def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    forge.add_pull(8, head_sha=HEAD)
+def test_a_plain_pass_makes_no_comment_unless_it_is_asked_for(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     runs = folder(tmp_path / "run", measured())
-    # a plain pass makes no comment unless it is asked for
-    assert (run(job, runs, pull=8).code, forge.comments) == (0, [])
-    run(job, runs, pull=8, comment="always")
-    [comment] = forge.comments
-    assert comment["issue"] == 8 and f"head={HEAD} " in comment["body"]
-    with pytest.raises(UserError, match="--pull 9: "):
-        run(job, runs, pull=9)
+    assert (run(job, runs).code, forge.comments) == (0, [])
+    run(job, runs, comment="always")
+    assert len(forge.comments) == 1
 
 
 def test_nothing_to_publish_is_an_error(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
