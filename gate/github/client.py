@@ -27,7 +27,6 @@ _PULLS = "pull-requests: write"
 _CONTENTS = "contents: read"
 _ACTIONS = "actions: read"
 _CHUNK = 1 << 16
-_REDIRECTIONS = 3
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _KINDS = {"dir": "a directory", "symlink": "a symbolic link", "submodule": "a submodule"}
 
@@ -133,29 +132,25 @@ class Place:
 def _saved(
     transport: Transport, task: Task, place: Place, file: Path, limit: int, stop: threading.Event
 ) -> Trouble | None:
-    """Follow a place to a file and save it; what is not there is a trouble; stop: nobody waits any more."""
+    """Save what is at a place; what is not there is a trouble; stop: nobody waits any more."""
     from requests import Session  # late: slow to import, and seldom needed
 
     with Session() as session:
         # not what ~/.netrc holds for the host
         session.auth = lambda request: request
         session.headers.update({"User-Agent": "perfgate", "Accept-Encoding": "identity"})
-        for _ in range(_REDIRECTIONS + 1):
-            if not place.allowed(transport.api_url):
-                return Trouble(task.failed(f"GitHub sends to {place.host} without encryption"))
-            timeout = transport.timeout
-            with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
-                status = response.status_code
-                if stop.is_set():
-                    # or the name of a file that has been removed, or that another attempt writes, would be taken
-                    return None
-                if status == 200:
-                    return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
-                if not response.is_redirect:
-                    problem = task.failed(f"the storage {place.host} answers with {status}", status=status)
-                    return Trouble(problem, again=status >= 500 or status == 429)
-                place = Place(urljoin(place.address, response.headers["Location"]))
-    return Trouble(task.failed(f"{place.host} redirects too often"))
+        if not place.allowed(transport.api_url):
+            return Trouble(task.failed(f"GitHub sends to {place.host} without encryption"))
+        timeout = transport.timeout
+        with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
+            status = response.status_code
+            if stop.is_set():
+                # or the name of a file that has been removed, or that another attempt writes, would be taken
+                return None
+            if status == 200:
+                return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
+            problem = task.failed(f"the storage {place.host} answers with {status}", status=status)
+            return Trouble(problem, again=status >= 500 or status == 429)
 
 
 def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: threading.Event) -> Trouble | None:
