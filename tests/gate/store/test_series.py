@@ -67,11 +67,6 @@ def test_pinned_bases_other_branches_and_controls_are_no_steps(records: list[His
     }
 
 
-def test_between_names_the_steps_after_one_commit_up_to_another() -> None:
-    chain = chained([rec(n) for n in range(1, 8)])
-    assert [link.commit for link in chain.between(sha(2), sha(4))] == [sha(3), sha(4)]
-
-
 # --- views ------------------------------------------------------------------------------------------------------------
 
 

@@ -89,7 +89,7 @@ def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
     # a machine on which every control alarms
     faulty = Controls(count=2, alarmed=2, e_value=e_value(2, 2))
     for number in range(1, 4):
-        FolderStore(Path("history")).add(msgspec.structs.replace(record(number), controls=faulty), 100)
+        FolderStore(Path("history")).add(msgspec.structs.replace(record(number), controls=faulty))
     said = run("--history", "history")[1]
     assert "\nWarning: more than chance explains since run run-3 of 2026-01-01 (e-value" in said
     project.write("perfgate.toml", '[gate]\nhistory = "history"\n')

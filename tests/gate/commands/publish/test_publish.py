@@ -202,7 +202,7 @@ def test_no_value_of_a_fork_makes_its_status_green(
         ("failure", "nothing was measured"),
     ],
 )
-def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commit_s(
+def test_a_fork_s_run_without_measurements_says_so_of_its_own_commit(
     foreign: Job, forge: FakeGitHub, conclusion: str, first: str
 ) -> None:
     left(forge, packed(measured(head=1.5)))
@@ -219,8 +219,7 @@ def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commi
     done = foreign.run(status="true")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     [comment] = forge.comments
-    assert comment["body"].splitlines()[2] == f"### perfgate: {first}"
-    assert f"Of commit {HEAD[:10]}: ❌ **perfgate: Regression**" in comment["body"]
+    assert comment["body"].splitlines()[1] == f"### perfgate: {first}" and f" head={new} " in comment["body"]
     assert (forge.statuses[-1]["sha"], forge.statuses[-1]["state"]) == (new, "error")
     assert "everyone" not in comment["body"] + done.log + done.summary
 
