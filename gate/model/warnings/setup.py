@@ -315,7 +315,7 @@ class BudgetHoldsFew(Later, frozen=True):
             "last-run": "by the last run",
             "memory": "as remembered of this host",
             "trial": "by `perfgate try`",
-            "first": "judging by the first one",
+            "first": "judging by the latest one",
         }[self.basis]
         return f"{said}, {why} ({seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
 

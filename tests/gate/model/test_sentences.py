@@ -219,7 +219,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.BudgetHoldsFew(3, 5, 350.0, 240.0, 420.0, "last-run"), "the budget of 4 min holds 3 rounds, and 5 are needed, by the last run (5 min 50 s): set `--set plan.budget=7m`, or measure less"),
     (s.BudgetHoldsFew(0, 5, 10.0, 10.0, 10.0, "ended"), "the budget of 10 s holds no round, and 5 are needed: 10 s ended the last run before one was complete; raise it as its report says"),
     (s.BudgetHoldsFew(1, 5, 35.0, 10.0, 60.0, "memory"), "the budget of 10 s holds 1 round, and 5 are needed, as remembered of this host (35 s): set `--set plan.budget=1m`, or measure less"),
-    (s.BudgetHoldsFew(1, 5, 35.0, 10.0, 60.0, "first"), "the budget of 10 s holds 1 round, and 5 are needed, judging by the first one (35 s): set `--set plan.budget=1m`, or measure less"),
+    (s.BudgetHoldsFew(1, 5, 35.0, 10.0, 60.0, "first"), "the budget of 10 s holds 1 round, and 5 are needed, judging by the latest one (35 s): set `--set plan.budget=1m`, or measure less"),
     (s.BudgetHoldsFew(1, 5, 35.0, 10.0, 60.0, "trial"), "the budget of 10 s holds 1 round, and 5 are needed, by `perfgate try` (35 s): set `--set plan.budget=1m`, or measure less"),
     (s.SpawnInstead("hyperfine is not installed"), "hyperfine is not installed: measured with the built-in spawn"),
     (s.InstrumentLimits("perf_stat", ("leaves out cycles", "estimates x")), "perf_stat: leaves out cycles; estimates x"),
