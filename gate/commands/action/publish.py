@@ -9,9 +9,7 @@ from typing import TextIO
 
 from gate.codes import Exit
 from gate.evidence.inputs import REPORT
-from gate.github.client import forge_of
 from gate.github.notice import Notice
-from gate.github.problems import Problem
 from gate.github.publishing.conclusion import stamp_of, target_of
 from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
@@ -77,7 +75,9 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return code
     later = {"comment-url": published.url or ""}
-    lost = published.refused or _lost(request, environment)
+    lost = published.refused
+    if request.command == "measure" and uploads[1:] == ["failure"]:
+        lost = f"the artifact {request.artifact} was not uploaded, and the job that decides needs it; {_ITS_OWN}"
     if lost:
         # another job's result stands where this one's belongs: nobody would see it
         out.write(error_line(lost, "perfgate"))
@@ -103,20 +103,3 @@ def _write_outcome(request: Request, outcome: Outcome, report: Report | None, en
         },
     )
     return code
-
-
-def _lost(request: Request, environment: Mapping[str, str]) -> str | None:
-    """Say that this job's measurements were not kept, as another job's have the name; None: no matter, or unknown."""
-    if environment.get("INPUT_UPLOADS", "").split()[1:] != ["failure"]:
-        return None
-    if request.command == "measure":
-        return f"the artifact {request.artifact} was not uploaded, and the job that decides needs it; {_ITS_OWN}"
-    if request.event.run_attempt > 1:
-        return None  # an earlier attempt's have the name, and are to be replaced
-    try:
-        left = forge_of(request.event, environment).artifacts_of_run(request.event.run_id)
-    except Problem:
-        return None
-    if all(each.name != request.artifact for each in left):
-        return None
-    return f"the artifact {request.artifact} of another job was left as it is; {_ITS_OWN}"
