@@ -65,8 +65,6 @@ def control_warnings(history: Path | None) -> list[AnyWarning]:
 
     history: of the option.
     """
-    from gate.run.memory import opened
-
     with contextlib.suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
         return [ControlsAlarm(proof)] if proof is not None and proof.since is not None else []

@@ -16,11 +16,11 @@ from gate.github.event import is_sha
 from gate.github.notice import Notice
 from gate.github.publishing import outcome as outcomes
 from gate.github.publishing.conclusion import (
+    LARGEST,
     Concluded,
     NothingError,
     conclude_foreign,
     conclude_on,
-    copy_lines,
     require_readable,
     target_of,
 )
@@ -200,7 +200,9 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     outputs = {"report": "", "data": "", "artifact": ""}
     if concluded.files and request.command != "calibrate":
         # of the run's own folder, or what was fetched into it: one file
-        copy_lines(concluded.files[0], data / MEASUREMENTS)
+        require_readable(concluded.files[:1])
+        # whole lines: a torn one is of a program that was killed
+        put(data / MEASUREMENTS, b"".join((read_regular(concluded.files[0], LARGEST) or b"").rpartition(b"\n")[:2]))
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.command == "measure" and not request.idle:
         # also where nothing was measured: the job that decides says why

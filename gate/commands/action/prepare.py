@@ -91,12 +91,12 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
-        from gate.run.matrix import jobs
+        from gate.run.project import matrix_jobs
 
         shards = int(request.shard.partition("/")[2]) if request.shard else None
         try:
             with contextlib.chdir(request.directory):
-                matrix = jobs(shards, request.sessions, request.base, request.head, rules_of(request))
+                matrix = matrix_jobs(shards, request.sessions, request.base, request.head, rules_of(request))
         except UserError as error:
             request = request.refused(Exit.USAGE, as_inputs(error))
     # annotated by the steps that report; here for whoever looks into the step that refused

@@ -83,9 +83,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         others = [flag for name, flag in of_plan if name != "history"]
         if others:
             raise MisuseError(f"--matrix: cannot be used with {others[0]}")
-        from gate.run import matrix
+        from gate.run.project import matrix_jobs
 
-        out.write(matrix.jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
+        out.write(matrix_jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
         return 0
     if of_matrix:
         raise MisuseError(f"{of_matrix[0][1]}: needs --matrix")

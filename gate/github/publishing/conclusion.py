@@ -20,12 +20,13 @@ from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
 from gate.github.publishing.request import STATUS
-from gate.github.runner import open_regular, read_regular
+from gate.github.runner import open_regular
 from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
 from gate.planning.deciding import decide_inputs
 
-_LARGEST = 1_000_000_000
+LARGEST = 1_000_000_000
+"""Bytes of measurements that are read."""
 
 
 class NothingError(UserError):
@@ -60,21 +61,8 @@ def require_readable(files: Iterable[Path]) -> None:
                 size = os.fstat(stream.fileno()).st_size
         except OSError as error:
             raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-        if size > _LARGEST:
-            raise UserError(f"{file}: is larger than {_LARGEST // 1_000_000_000} GB")
-
-
-def copy_lines(file: Path, target: Path) -> None:
-    """Copy the whole lines of a measurement file to a new one; links are not followed.
-
-    Raises:
-        UserError: it cannot be read, or is larger than 1 GB.
-        OSError: the target is there already, or cannot be written.
-    """
-    require_readable([file])
-    whole, newline, _ = (read_regular(file, _LARGEST) or b"").rpartition(b"\n")
-    with target.open("xb") as out:
-        out.writelines((whole, newline))
+        if size > LARGEST:
+            raise UserError(f"{file}: is larger than {LARGEST // 1_000_000_000} GB")
 
 
 AS_MEASURED = RulesOptions()
