@@ -29,7 +29,6 @@ class Call:
     who: Identity
     state: State
     api: str
-    accept: str = ""
     storage: str = ""
     tickets: dict[str, Artifact] = field(default_factory=dict)
 
@@ -87,10 +86,7 @@ def pulls(call: Call) -> Answer:
     chosen = [one for one in call.state.pulls.values() if query.get("state", "open") in (one.state, "all")]
     if "head" in query:
         chosen = [one for one in chosen if f"{shapes.owner_of(one.head_repository)}:{one.head_ref}" == query["head"]]
-    if "base" in query:
-        chosen = [one for one in chosen if one.base_ref == query["base"]]
-    newest_first = query.get("direction", "desc") == "desc"
-    chosen.sort(key=lambda one: one.number, reverse=newest_first)
+    chosen.sort(key=lambda one: -one.number)
     return Answer(200, [shapes.pull(one, call.state) for one in chosen], pages="")
 
 
@@ -191,8 +187,6 @@ def contents(call: Call) -> Answer:
     data = call.state.file(ref, path)
     if data is None:
         raise Refused(404, None if call.state.known(ref) else f"No commit found for the ref {ref}")
-    if "raw" in call.accept:
-        return Answer(200, data, {"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
     return Answer(200, shapes.content(path, data))
 
 
@@ -204,17 +198,14 @@ def run_of(call: Call) -> int:
     return number
 
 
-def listed(call: Call, chosen: list[Artifact]) -> Answer:
-    """List artifacts, newest first."""
-    named = [one for one in chosen if call.query.get("name", one.name) == one.name]
-    found = [shapes.artifact(one, call.state, call.api) for one in reversed(named)]
-    return Answer(200, {"total_count": len(found), "artifacts": found}, pages="artifacts")
-
-
 @route("GET", f"{REPO}/actions/runs/{{run_id}}/artifacts", "actions")
 def artifacts_of_run(call: Call) -> Answer:
+    """List artifacts, newest first."""
     number = run_of(call)
-    return listed(call, [one for one in call.state.artifacts if one.run_id == number])
+    found = [
+        shapes.artifact(one, call.state, call.api) for one in reversed(call.state.artifacts) if one.run_id == number
+    ]
+    return Answer(200, {"total_count": len(found), "artifacts": found}, pages="artifacts")
 
 
 def artifact_of(call: Call) -> Artifact:
