@@ -120,18 +120,14 @@ def _own(request: Request, environment: Mapping[str, str], status: outcomes.Stat
     target = target_of(request.event)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
-    if status.code and request.command != "calibrate":
+    if status.code:
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(outcomes.could_not_run([Notice(status.code, line) for line in lines], target), files=files)
     if request.command in ("check", "creep"):
         return _decided(request, environment, files)
-    code, notices, text = 0, list[Notice](), Path(request.folder, TEXT)
+    code, notices = 0, list[Notice]()
     outcome = outcomes.nothing(target)
-    if request.command == "calibrate":
-        outcome, code, files = outcomes.nothing(target, text=str(text), of="calibrate"), status.code, ()
-        lines = status.lines if not is_regular(text) else ["the calibration failed, as the job summary shows"]
-        notices = [Notice(code, line) for line in lines] if code else []
-    elif request.asked is not None and request.asked.words.verb != "check":
+    if request.asked is not None and request.asked.words.verb != "check":
         files = ()
     else:
         # one part of many: the gate's own job decides, but what failed fails here as well
@@ -198,7 +194,7 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     data = folder / DATA
     data.mkdir()
     outputs = {"report": "", "data": "", "artifact": ""}
-    if concluded.files and request.command != "calibrate":
+    if concluded.files:
         # of the run's own folder, or what was fetched into it: one file
         require_readable(concluded.files[:1])
         # whole lines: a torn one is of a program that was killed

@@ -133,8 +133,6 @@ def _measured(request: Request, out: TextIO) -> int:
 
     require_measuring()
     os.chdir(request.directory)
-    if request.command == "calibrate":
-        return _calibrated(request, out)
     verb = request.asked.words.verb if request.asked is not None else "check"
     if verb == "bisect":
         return _bisected(request, out)
@@ -187,16 +185,6 @@ def _bisected(request: Request, out: TextIO) -> int:
     code = _kept(command, replace(options, measuring=measuring), request, out)
     # several commits remain, which is an answer
     return 0 if code == Exit.INCONCLUSIVE else code
-
-
-def _calibrated(request: Request, out: TextIO) -> int:
-    from gate.units import Duration
-
-    command = command_of("calibrate")
-    options = command.options(rules=rules_of(request))
-    budget = Duration.parse(request.budget) if request.budget else None
-    measuring = replace(options.measuring, head=request.head, budget=budget, out=request.run_folder)
-    return _kept(command, replace(options, measuring=measuring), request, out)
 
 
 def _kept(command: Command, options: Any, request: Request, out: TextIO) -> int:

@@ -24,7 +24,6 @@ from gate.github.publishing.asked import NothingAskedError, RefusedError, read_r
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
 from gate.github.publishing.request import (
-    Command,
     Inputs,
     Request,
     as_inputs,
@@ -37,18 +36,12 @@ from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.writing.plain import visible
 
-_USUAL: dict[str, Command] = {"schedule": "calibrate", "workflow_run": "publish"}
-"""The command of an event where the input names none; of all others check."""
 # GitHub refuses a matrix without a job: this one finds nothing to do
 _IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
 _BARRED = {
     "creep": (
         "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
         "or a dispatch there"
-    ),
-    "calibrate": (
-        "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the memory of "
-        "this host"
     ),
 }
 """Why a command is for events that may write the history."""
@@ -117,7 +110,7 @@ def _first(
         gate = id_of(inputs.id, directory, workspace, inputs.config, inputs.leg)
     except UserError as error:
         problems.append(Notice(Exit.USAGE, str(error)))
-    command, idle = inputs.command or _USUAL.get(event.name, "check"), nothing_to_do(event)
+    command, idle = inputs.command or ("publish" if event.name == "workflow_run" else "check"), nothing_to_do(event)
     if not idle and command not in ("publish", "ask"):
         if not directory.is_dir():
             what = f"{inputs.directory!r:.200} is no folder here: check out the repository first"
@@ -204,14 +197,10 @@ def _pinned(request: Request) -> _Prepared:
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    from gate.commands.action.commits import checked_out, checkout_warnings, fetch_missing
-    from harness.source.repository import find_repository
+    from gate.commands.action.commits import checked_out, fetch_missing
 
     token, directory = token_of(environment), Path(request.directory)
     try:
-        if request.command == "calibrate":
-            # it compares a commit with itself, and needs no other
-            return request, checkout_warnings(request.event, find_repository(directory))
         sides = fetch_missing(request.event, token, directory, request.base, request.head)
         head, changed = checked_out(directory) if request.head is None else (request.head, ())
     except UserError as error:

@@ -94,10 +94,6 @@ KINDS: Mapping[str, Kind] = {
             _LABEL,
         ),
     ),
-    "calibrate": Kind(
-        {"calibrate.yml": "perfgate-calibrate.yml"},
-        (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
-    ),
     "history": Kind(
         {"history.yml": "perfgate-history.yml"},
         (

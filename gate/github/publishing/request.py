@@ -50,7 +50,7 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "measure", "publish", "plan", "ask", "calibrate", "creep"]
+Command = Literal["check", "measure", "publish", "plan", "ask", "creep"]
 Result = Literal["success", "failure", "cancelled", "skipped"]
 """How a job ended, as `needs` has it."""
 _USUAL = ("perfgate.toml", "pyproject.toml")
@@ -137,7 +137,7 @@ class Request(Inputs, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
-        measuring = self.command in ("check", "measure", "calibrate", "creep")
+        measuring = self.command in ("check", "measure", "creep")
         return measuring and not (self.notices or self.idle or self.measured)
 
     @property
@@ -218,7 +218,7 @@ def request_of(environment: Mapping[str, str] | None = None) -> Request:
 
 
 def rules_of(request: Request) -> RulesOptions:
-    """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
-    budget = [f"plan.budget={request.budget}"] if request.budget and request.command != "calibrate" else []
+    """Give whose rules a request names, and over which benchmarks."""
+    budget = [f"plan.budget={request.budget}"] if request.budget else []
     config = Path(request.config) if request.config else None
     return RulesOptions(config, None, (*request.sets, *budget), request.benchmarks)
