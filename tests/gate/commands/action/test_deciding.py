@@ -146,7 +146,7 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
 
 
 def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.publishing.conclusion._LARGEST", 1000)
+    monkeypatch.setattr("gate.github.publishing.conclusion.LARGEST", 1000)
     job = gate_job(tmp_path, forge)
     runs = downloaded(tmp_path, measured("a"))
     done = job.run(command="publish", runs=runs)
