@@ -197,11 +197,7 @@ def fetch(
             # the newest comes first
             parts.setdefault(part, artifact)
     if not parts:
-        missing = f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again"
-        # the gates that artifacts are of, for whom the input `id` is wrong
-        others = sorted({match["gate"] for each in artifacts if (match := _ARTIFACT.fullmatch(each.name))} - {gate})[:5]
-        hint = f"; it left those of {', '.join(others)}: set the input `id` to one of them" if others else ""
-        raise NothingLeftError(f"{missing}{hint}")
+        raise NothingLeftError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
     # what was merged before the newest part was made is of an earlier attempt
     merged = next(iter(parts)) == ""
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}

@@ -236,13 +236,6 @@ def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, 
     assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
 
 
-def test_an_id_that_the_run_does_not_have_is_answered_with_those_that_it_has(foreign: Job, forge: FakeGitHub) -> None:
-    for name in ("perfgate-linux-data", "perfgate-mac-data-shard1of2-session0", "logs"):
-        left(forge, packed(measured()), name=name)
-    [error] = foreign.run().said("error")
-    assert "it left those of linux, mac: set the input `id` to one of them" in error
-
-
 def test_a_pull_request_that_moved_on_is_nothing_wrong(foreign: Job, forge: FakeGitHub) -> None:
     left(forge, packed(measured()))
     # the command does the same as the action
