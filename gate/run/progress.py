@@ -128,7 +128,7 @@ class Progress:
         fits = self._number + math.floor(budget / max(self._latest, 1e-9))
         if fits < self._needed:
             seconds = self._limit - budget + (self._needed - self._number) * self._latest
-            few = BudgetHoldsFew(fits, self._needed, seconds, self._limit, float(budget_of(seconds)), "first")
+            few = BudgetHoldsFew(fits, self._needed, seconds, self._limit, float(budget_of(seconds)))
             self._line(f"warning: {few.sentence()}")
 
     def _left(self) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import msgspec
 
@@ -297,27 +297,18 @@ class BudgetHoldsFew(Later, frozen=True):
     """That fit, about."""
     needed: int
     seconds: float
-    """What those take, with the set-up before the first; of "ended" the budget that was not enough for one."""
+    """What those take, with the set-up before the first."""
     budget: float
-    enough: float
-    """A budget that would probably hold them."""
-    basis: Literal["last-run", "ended", "memory", "first", "trial"]
-    """The last run, the budget that ended it before one round, what is remembered, or round 1; of an older perfgate
-    `perfgate try`."""
+    enough: float | None
+    """A budget that would probably hold them; None: `seconds` ended the last run before one round."""
 
     def _said(self) -> str:
         seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
         needed = f"{self.needed} {agree(self.needed, 'is', 'are')} needed"
         said = f"the budget of {format_duration(self.budget)} holds {rounds}, and {needed}"
-        if self.basis == "ended":
+        if self.enough is None:
             return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
-        why = {
-            "last-run": "by the last run",
-            "memory": "as remembered of this host",
-            "trial": "by `perfgate try`",
-            "first": "judging by the latest one",
-        }[self.basis]
-        return f"{said}, {why} ({seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
+        return f"{said} (about {seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
 
 
 # --- what is remembered -----------------------------------------------------------------------------------------------

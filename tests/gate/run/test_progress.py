@@ -194,8 +194,8 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
     [
         # rounds of 20 s, after a first one that compiled for a minute
         (200.0, "round 3: 2 starts, about 1 min 40 s left"),
-        (30.0, ("warning: the budget of 2 min 10 s holds 3 rounds, and 5 are needed, judging by the latest one "
-         "(2 min 40 s): set `--set plan.budget=3m`, or measure less")),
+        (30.0, ("warning: the budget of 2 min 10 s holds 3 rounds, and 5 are needed (about 2 min 40 s): "
+         "set `--set plan.budget=3m`, or measure less")),
     ],
 )  # fmt: skip
 def test_a_budget_of_too_few_rounds_is_told_by_the_first_that_compiles_nothing(
