@@ -42,11 +42,11 @@ from gate.model.warnings import setup as warn
 from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
-from gate.run.memory import Recalled, control_warnings, recall_memory
+from gate.run.memory import control_warnings, recall_memory
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
 from gate.stats.centers import needed_values
-from gate.store.memory import Costs
+from gate.store.memory import Costs, HistoryError
 from gate.units import plural
 from gate.words.effects import settings_text
 from harness.host.facts import facts
@@ -162,9 +162,15 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         project = as_begun(project, past)
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}
+    memory: Memory | None = None
+    costs, recalled = dict[str, Costs](), list[AnyWarning]()
     # what one machine remembers is of no use to the others
-    remembers = remembers and part is None
-    recalled = recall_memory(options.history, project, host) if remembers else Recalled(None)
+    if remembers and part is None:
+        try:
+            memory, costs = recall_memory(options.history, project, host)
+        except HistoryError as error:
+            recalled.append(warn.HistoryUnusable(str(error)))
+        recalled += control_warnings(options.history)
     rules = project.settings.rules
     run = run_line(project, part, seed_of(options.seed, part, past), host, early=early)
     run = msgspec.structs.replace(run, sandbox=_sandboxed(rules, instruments))
@@ -173,18 +179,17 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         warnings=[
             *run.warnings,
             *instruments.warnings,
-            *recalled.warnings,
-            *(control_warnings(options.history) if remembers else ()),
-            *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
+            *recalled,
+            *plan_warnings(rules, memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
         ],
-        memory=recalled.memory,
+        memory=memory,
     )
     if past is not None:
         refuse_other_part(past, run, out)
         run_folder.refuse_other(past, run, out)
         run = past
-    rounds, costs = _rounds(project, run), recalled.costs
+    rounds = _rounds(project, run)
     if past is None:
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs, run)])
     return Job(project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)

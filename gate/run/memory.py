@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,11 +26,7 @@ from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.names import HISTORY_REF
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import (
-    ControlsAlarm,
-    HistoryUnusable,
-    MemoryOfOther,
-)
+from gate.model.warnings.setup import ControlsAlarm, MemoryOfOther
 from gate.run.project import Project
 from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
@@ -46,18 +41,6 @@ from harness.source.repository import Repository
 
 SESSIONS = 10
 """Sessions of a kind that a run takes along for each finding: with more a memory is worth next to nothing more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """What a run knows from before."""
-
-    memory: Memory | None
-    """None where nothing is remembered about the project."""
-    warnings: tuple[AnyWarning, ...] = ()
-    """For the reader of the report."""
-    costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
-    """What steps cost on this host, by benchmark, from the newest session."""
 
 
 def control_warnings(history: Path | None) -> list[AnyWarning]:
@@ -106,21 +89,23 @@ def project_name(repository: Repository) -> str:
 # --- before measuring -------------------------------------------------------------------------------------------------
 
 
-def recall_memory(option: Path | None, project: Project, host: Mapping[str, object]) -> Recalled:
-    """Return what is remembered of a project's findings on a host.
+def recall_memory(
+    option: Path | None, project: Project, host: Mapping[str, object]
+) -> tuple[Memory | None, dict[str, Costs]]:
+    """Return what is remembered of a project's findings on a host, None for nothing; and what each benchmark costs.
 
     Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up.
 
     option: --history. host: the facts of the run line.
+
+    Raises:
+        HistoryError: the history cannot be read.
     """
-    try:
-        history = Sessions(history_path(option, project))
-        mine = history.of_host("*", project_name(project.repository))
-        here = history.of_host(str(host.get("fingerprint"))) if mine else []
-    except HistoryError as error:
-        return Recalled(None, (HistoryUnusable(str(error)),))
+    history = Sessions(history_path(option, project))
+    mine = history.of_host("*", project_name(project.repository))
     if not mine:
-        return Recalled(None)
+        return None, {}
+    here = history.of_host(str(host.get("fingerprint")))
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
     unused: list[str] = []
@@ -148,7 +133,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
     )
     # the newest session comes first
     costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
-    return Recalled(memory, costs={each.benchmark: each.costs for each in costs})
+    return memory, {each.benchmark: each.costs for each in costs}
 
 
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:

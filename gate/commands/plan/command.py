@@ -123,16 +123,13 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     settings = project.settings
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
     host = {**facts(), **instruments.versions}
-    recalled = recall_memory(history, project, host)
-    memory = recalled.memory
-    if memory is None and recalled.warnings:
-        raise UserError("; ".join(each.sentence() for each in recalled.warnings))
+    memory, costs = recall_memory(history, project, host)
     if memory is None:
         path = history_path(history, project)
         advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
         raise UserError(f"nothing is remembered about this project in {path}: {advice}")
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, recalled.costs, settings.rules, both, "the memory of this host")
+    return from_memory(memory, costs, settings.rules, both, "the memory of this host")
 
 
 COMMAND = Command(

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gate.cli.groups import RulesOptions
+from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
 from gate.model.warnings.setup import HistoryUnusable, MemoryOfOther
 from gate.run import memory
+from gate.run.job import prepare
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
 from gate.store.memory import Entry, HistoryError, Sessions, Setup
@@ -72,17 +73,16 @@ def put(
 
 def recalled(path: Path, project: Project | None = None) -> Memory:
     """What a check of a project recalls of a history that tells something of it."""
-    found = recall_memory(path, project or opened(), HOST)
-    assert found.warnings == () and found.memory is not None
-    return found.memory
+    found, _ = recall_memory(path, project or opened(), HOST)
+    assert found is not None
+    return found
 
 
 # --- recall -----------------------------------------------------------------------------------------------------------
 
 
 def test_without_a_history_nothing_is_remembered_and_none_is_made(checkout: Checkout, tmp_path: Path) -> None:
-    found = recall_memory(None, opened(), HOST)
-    assert (found.memory, found.warnings) == (None, ())
+    assert recall_memory(None, opened(), HOST) == (None, {})
     assert not (tmp_path / "home").exists()
 
 
@@ -106,7 +106,7 @@ def test_another_project_is_not_this_one(checkout: Checkout, tmp_path: Path) -> 
     path = tmp_path / "history"
     put(path, opened())
     checkout.git("remote", "add", "origin", "https://github.com/acme/gadget.git")
-    assert recall_memory(path, opened(base="HEAD~1"), HOST).memory is None
+    assert recall_memory(path, opened(base="HEAD~1"), HOST) == (None, {})
 
 
 def test_how_far_variances_move_is_learned_from_all_projects_of_the_host(checkout: Checkout, tmp_path: Path) -> None:
@@ -181,10 +181,9 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
 def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_text("no folder at all")
-    found = recall_memory(path, opened(), HOST)
-    assert found.memory is None
-    (warning,) = found.warnings
-    assert isinstance(warning, HistoryUnusable)
+    job = prepare(opened(), MeasureOptions(history=path), tmp_path / "run")
+    assert job.run.memory is None
+    (warning,) = [each for each in job.run.warnings if isinstance(each, HistoryUnusable)]
     assert warning.error.startswith(f"{path}: ")
     assert "\n" not in warning.error
 
