@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
@@ -73,26 +72,18 @@ class PullFacts(msgspec.Struct, rename={"merge_sha": "merge_commit_sha"}):
         return (self.head.repo.pushed_at if self.head.repo else None) or ""
 
 
-class _Artifact(msgspec.Struct):
-    id: int
-    name: str
-    expired: bool
-    created_at: str | None = None
-
-
-class _Artifacts(msgspec.Struct):
-    artifacts: list[_Artifact]
-
-
-@dataclass(frozen=True, slots=True)
-class ArtifactFacts:
+class ArtifactFacts(msgspec.Struct, frozen=True):
     """An artifact, by what its maker called it."""
 
     id: int
     name: str
     expired: bool
-    created: str
-    """ISO 8601 in UTC, or ""."""
+    created_at: str | None = None
+    """ISO 8601 in UTC."""
+
+
+class _Artifacts(msgspec.Struct):
+    artifacts: list[ArtifactFacts]
 
 
 class _Content(msgspec.Struct):
@@ -110,47 +101,41 @@ class _Commit(msgspec.Struct):
     parents: list[_Parent]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A signed address, as good as a token: show only its host."""
-
-    address: str
-
-    @property
-    def host(self) -> str:
-        """The host."""
-        return urlsplit(self.address).hostname or "?"
-
-    def allowed(self, api_url: str) -> bool:
-        """Say whether it may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
-        place, api = urlsplit(self.address), urlsplit(api_url)
-        if place.scheme == "http":
-            return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
-        return place.scheme == "https" and bool(place.hostname)
+def may_read(address: str, api_url: str) -> bool:
+    """Say whether an address may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
+    place, api = urlsplit(address), urlsplit(api_url)
+    if place.scheme == "http":
+        return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
+    return place.scheme == "https" and bool(place.hostname)
 
 
 def _saved(
-    transport: Transport, task: Task, place: Place, file: Path, limit: int, stop: threading.Event
+    transport: Transport, task: Task, address: str, file: Path, limit: int, stop: threading.Event
 ) -> Trouble | None:
-    """Save what is at a place; what is not there is a trouble; stop: nobody waits any more."""
+    """Save what is at a signed address, which is as good as a token: only its host is shown; stop: nobody waits."""
     from requests import Session  # late: slow to import, and seldom needed
 
+    host = _host(address)
     with Session() as session:
         # not what ~/.netrc holds for the host
         session.auth = lambda request: request
         session.headers.update({"User-Agent": "perfgate", "Accept-Encoding": "identity"})
-        if not place.allowed(transport.api_url):
-            return Trouble(task.failed(f"GitHub sends to {place.host} without encryption"))
+        if not may_read(address, transport.api_url):
+            return Trouble(task.failed(f"GitHub sends to {host} without encryption"))
         timeout = transport.timeout
-        with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
+        with session.get(address, stream=True, allow_redirects=False, timeout=timeout) as response:
             status = response.status_code
             if stop.is_set():
                 # or the name of a file that has been removed, or that another attempt writes, would be taken
                 return None
             if status == 200:
                 return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
-            problem = task.failed(f"the storage {place.host} answers with {status}", status=status)
+            problem = task.failed(f"the storage {host} answers with {status}", status=status)
             return Trouble(problem, again=status >= 500 or status == 429)
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).hostname or "?"
 
 
 def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: threading.Event) -> Trouble | None:
@@ -245,11 +230,8 @@ class Forge:
         task = Task(f"list the artifacts of run {run_id}", _ACTIONS)
         where = f"{self._here}/actions/runs/{run_id}/artifacts"
         found = self.transport.listed(task, where, _Artifacts, lambda page: page.artifacts)
-        facts = [
-            ArtifactFacts(one.id, one.name, one.expired, one.created_at or "")
-            for one in {one.id: one for one in found}.values()
-        ]
-        return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
+        each = {one.id: one for one in found}.values()
+        return sorted(each, key=lambda one: (one.created_at or "", one.id), reverse=True)
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as the zip file that its maker may have forged.
@@ -263,21 +245,19 @@ class Forge:
         task = Task(f"download artifact {artifact_id}", _ACTIONS)
         where = f"{self._here}/actions/artifacts/{artifact_id}/zip"
         transport, answer = self.transport, self.transport.call(task, "GET", where, redirect=True)
-        address = answer.headers.get("location")
-        if not address:
+        if not answer.headers.get("location"):
             raise task.failed(f"GitHub gives no address for it ({answer.status})", status=answer.status)
-        # save what is at a place
-        place = Place(urljoin(transport.api_url, address))
+        address = urljoin(transport.api_url, answer.headers["location"])
 
         def attempt() -> Trouble | None:
             stop = threading.Event()
             patience = transport.patience
             try:
-                return patience.within(patience.left, lambda: _saved(transport, task, place, file, limit, stop))
+                return patience.within(patience.left, lambda: _saved(transport, task, address, file, limit, stop))
             except Overdue:
-                return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {place.host}"))
+                return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {_host(address)}"))
             except Exception as error:  # noqa: BLE001  # whatever the libraries raise, in words without the address
-                return of_error(task, error, place.host)
+                return of_error(task, error, _host(address))
             finally:
                 stop.set()
 

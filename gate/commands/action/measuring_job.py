@@ -65,29 +65,29 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
     if not left:
         return _unmeasured(request, result, environment)
     measures = request.asked is None or request.asked.words.verb == "check"
-    found = fetch(forge, left, request.run_folder, request.id, measures=measures)
-    if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
+    records, jobs, text = fetch(forge, left, request.run_folder, request.id, measures=measures)
+    if result == "failure" and all(0 < job.attempt < event.run_attempt for job in jobs):
         # measured by an earlier attempt, and this one came to nothing
         return _unmeasured(request, result, environment)
-    broken = [job for job in found.jobs if job.code]
+    broken = [job for job in jobs if job.code]
     for job in broken:
         code = job.code if job.code in _CODES else Exit.ERROR
         request = request.refused(code, *(job.lines or [f"measuring ended with exit code {job.code}"]))
     if broken:
         return request
-    kinds = {type(each.record) for each in found.records}
+    kinds = {type(each.record) for each in records}
     ended_well = kinds & {Execution, Same} and Failure not in kinds
-    if result == "failure" and (found.text is not None or ended_well):
+    if result == "failure" and (text is not None or ended_well):
         return request.refused(Exit.ERROR, _FAILED_OTHERWISE)
-    if found.text is not None:
-        put(Path(request.folder, TEXT), found.text)
-    if found.records:
-        write_records(found.records, request.run_folder)
+    if text is not None:
+        put(Path(request.folder, TEXT), text)
+    if records:
+        write_records(records, request.run_folder)
     return msgspec.structs.replace(
         request,
         measured=True,
-        how=next((job.how for job in found.jobs if job.how is not None), None),
-        warnings=[*folded([warning for job in found.jobs for warning in job.warnings])],
+        how=next((job.how for job in jobs if job.how is not None), None),
+        warnings=[*folded([warning for job in jobs for warning in job.warnings])],
     )
 
 

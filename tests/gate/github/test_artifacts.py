@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.client import Place
+from gate.github.client import may_read
 from gate.github.problems import Problem
 from tests.support.forge import FakeGitHub
 from tests.support.forge.answers import Answer
@@ -110,7 +110,7 @@ def test_a_place_that_may_not_be_read(github: FakeGitHub, tmp_path: Path, where:
     ],
 )
 def test_which_places_may_be_read(address: str, api: str, allowed: bool) -> None:
-    assert Place(address).allowed(api) == allowed
+    assert may_read(address, api) == allowed
 
 
 @contextmanager
