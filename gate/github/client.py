@@ -27,7 +27,6 @@ _CONTENTS = "contents: read"
 _ACTIONS = "actions: read"
 _CHUNK = 1 << 16
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_KINDS = {"dir": "a directory", "symlink": "a symbolic link", "submodule": "a submodule"}
 
 
 class _Repository(msgspec.Struct):
@@ -201,11 +200,11 @@ class Forge:
             if problem.status == 404 and "No commit found" not in problem.said:
                 return None
             raise
-        if answer.body.lstrip().startswith("["):
-            raise task.failed("it is a directory")
-        found = self.transport.decode(task, answer, _Content)
+        # a list is what is in a directory
+        listed = answer.body.lstrip().startswith("[")
+        found = _Content("dir", 0) if listed else self.transport.decode(task, answer, _Content)
         if found.type != "file":
-            raise task.failed(f"it is {_KINDS.get(found.type, 'no file')}")
+            raise task.failed("it is no file")
         if found.size > LARGEST_FILE or (found.size and found.encoding != "base64"):
             raise task.failed(f"it has {found.size:,} bytes, and perfgate reads {LARGEST_FILE:,}")
         try:

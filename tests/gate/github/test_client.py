@@ -95,11 +95,8 @@ def test_a_path_that_is_none(github: FakeGitHub, path: str) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ([], "it is a directory"),
-        ({"type": "dir"}, "it is a directory"),
-        ({"type": "symlink", "target": "/etc/passwd"}, "it is a symbolic link"),
-        ({"type": "submodule"}, "it is a submodule"),
-        ({"type": "fifo"}, "it is no file"),
+        ([], "it is no file"),
+        ({"type": "symlink", "target": "/etc/passwd"}, "it is no file"),
         ({"size": 1_000_001}, "it has 1,000,001 bytes, and perfgate reads 1,000,000"),
         ({"size": 5, "encoding": "none", "content": ""}, "it has 5 bytes, and perfgate reads"),
         ({"content": "abc"}, "it is not UTF-8 text"),

@@ -224,18 +224,6 @@ def test_a_fork_s_run_without_measurements_says_so_of_its_own_commit(
     assert "everyone" not in comment["body"] + done.log + done.summary
 
 
-def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, forge: FakeGitHub) -> None:
-    left(forge, packed(measured(head=1.5)))
-    foreign.run(status="true")
-    left(forge, packed(measured()), 499)
-    foreign.run_id = 1001
-    foreign.payload["workflow_run"] |= {"id": 499, "run_attempt": 1}
-    late = foreign.run(status="true")
-    assert [each["state"] for each in forge.statuses] == ["failure"]
-    assert "it is of the newer run 500" in late.said("warning")[0]
-    assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
-
-
 def test_a_pull_request_that_moved_on_is_nothing_wrong(foreign: Job, forge: FakeGitHub) -> None:
     left(forge, packed(measured()))
     # the command does the same as the action
