@@ -149,14 +149,6 @@ def test_what_could_not_run_is_told_in_any_case(job: Job, forge: FakeGitHub, com
     assert "### perfgate could not run" in forge.comments[0]["body"]
 
 
-def test_an_unknown_occasion_is_one_line(job: Job) -> None:
-    done = job.run(command="publish", runs="nowhere", comment="sometimes")
-    assert done.code == 2
-    assert any(
-        "input comment: 'sometimes' is not one of changed, regression, always, false" in e for e in done.said("error")
-    )
-
-
 # --- closed -----------------------------------------------------------------------------------------------------------
 
 

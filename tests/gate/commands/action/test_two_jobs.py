@@ -233,13 +233,6 @@ def test_a_run_that_ends_late_or_for_a_newer_commit_leaves_the_comment_to_that(s
     assert (forge.statuses[-1]["state"], forge.statuses[-1]["sha"]) == ("error", head)
 
 
-def test_a_closed_pull_request_measures_and_decides_nothing(gate: Gate, forge: FakeGitHub) -> None:
-    idle = gate.job("measure", "closed").run(command="measure")
-    assert idle.code == 0 and idle.steps["decide"].outputs["data"] == ""
-    assert gate.decide("success", "closed").code == 0
-    assert forge.comments == forge.statuses == []
-
-
 def test_the_deciding_job_that_is_repeated_counts_the_label(slower: Gate, forge: FakeGitHub) -> None:
     slower.measure()
     assert slower.decide("success").code == 1
