@@ -31,9 +31,9 @@ class Gate:
     attempt: int = 1
     measured: list[Ended] = field(default_factory=list)
 
-    def job(self, name: str = "measure", action: str = "synchronize") -> Job:
+    def job(self, name: str = "measure") -> Job:
         self.count += 1
-        payload = pull_payload(self.project, self.project.sha("main"), action=action)
+        payload = pull_payload(self.project, self.project.sha("main"), action="synchronize")
         folder = self.folder / f"job-{self.count}"
         job = Job(self.project, folder, "pull_request", payload, api=self.forge.url, job=name)
         job.run_id, job.attempt = self.run_id, self.attempt
@@ -57,9 +57,9 @@ class Gate:
             self.forge.artifacts.remove(one)
         return self.forge.add_artifact(self.run_id, name, data, self.head)
 
-    def decide(self, result: str, action: str = "synchronize", **inputs: str) -> Ended:
+    def decide(self, result: str, **inputs: str) -> Ended:
         """Decide on a hosted machine, without a checkout."""
-        job = self.job("perfgate", action)
+        job = self.job("perfgate")
         job.token = self.forge.token
         empty = self.folder / "nothing checked out"
         empty.mkdir(exist_ok=True)
