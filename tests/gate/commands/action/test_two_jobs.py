@@ -33,7 +33,7 @@ class Gate:
 
     def job(self, name: str = "measure") -> Job:
         self.count += 1
-        payload = pull_payload(self.project, self.project.sha("main"), action="synchronize")
+        payload = pull_payload(self.project, self.project.sha("main"))
         folder = self.folder / f"job-{self.count}"
         job = Job(self.project, folder, "pull_request", payload, api=self.forge.url, job=name)
         job.run_id, job.attempt = self.run_id, self.attempt
