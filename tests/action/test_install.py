@@ -92,18 +92,12 @@ def test_it_is_made_once_and_then_used_again(tmp_path: Path, by: str) -> None:
     assert list(packages.glob("gate/__pycache__/__main__.*.pyc")) and list(packages.glob("harness/__pycache__/*.pyc"))
 
 
-def pip_conf(tmp_path: Path, text: str) -> str:
-    """The machine's pip.conf; returns the folder of settings that it is in."""
-    (tmp_path / "xdg/pip").mkdir(parents=True)
-    (tmp_path / "xdg/pip/pip.conf").write_text(text)
-    return str(tmp_path / "xdg")
-
-
 def test_pip_brings_the_locked_uv(tmp_path: Path) -> None:
     action = Action(tmp_path)
     action.lock_uv()
     # as on GitHub's own machines
-    done = action.install(XDG_CONFIG_DIRS=pip_conf(tmp_path, "[global]\nbreak-system-packages = true\n"))
+    action.pip_conf("[global]\nbreak-system-packages = true\n")
+    done = action.install()
     assert done.returncode == 0 and "made by uv that pip brought" in done.stdout, done.stdout
     assert runs(action.python(), action.project) == f"perfgate {VERSION}\n"
     # it is no part of the environment
@@ -115,9 +109,10 @@ def test_without_the_locked_uv_pip_installs(tmp_path: Path, wrong: str) -> None:
     action = Action(tmp_path)
     if wrong != "no lock":
         action.lock_uv("0" * 64 if wrong == "another hash" else "")
-    # only pip goes by it
-    mirror = "[global]\nindex-url = https://mirror.example/simple\n" if wrong == "mirror" else ""
-    done = action.install(XDG_CONFIG_DIRS=pip_conf(tmp_path, mirror))
+    if wrong == "mirror":
+        # which pip alone goes by
+        action.pip_conf("[global]\nindex-url = https://mirror.example/simple\n")
+    done = action.install()
     assert done.returncode == 0 and "made by pip " in done.stdout, done.stdout
     assert runs(action.python(), action.project) == f"perfgate {VERSION}\n"
 
