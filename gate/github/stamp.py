@@ -1,4 +1,4 @@
-"""Whose a published state is and how late it is: the same words in a comment, a commit status and a check run."""
+"""Whose a published state is and how late it is: the same words in a comment and a commit status."""
 
 from __future__ import annotations
 

@@ -38,13 +38,10 @@ from gate.writing.plain import visible
 
 # GitHub refuses a matrix without a job: this one finds nothing to do
 _IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
-_BARRED = {
-    "creep": (
-        "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
-        "or a dispatch there"
-    ),
-}
-"""Why a command is for events that may write the history."""
+_ELSEWHERE = (
+    "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch or a "
+    "dispatch there"
+)
 _SAME = (
     "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
     "without `ref:`), and leave the inputs base and head empty"
@@ -161,18 +158,15 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
         from gate.commands.action.measuring_job import collected
 
         return collected(request, request.measuring, environment), []
-    why = _refusal(request)
-    if why is not None:
-        return request.refused(Exit.ERROR, why), []
+    if request.command != "plan":
+        why = refusal(request.event, forks=request.forks, asked=request.asked is not None)
+        if why is not None:
+            return request.refused(Exit.ERROR, why), []
     if request.command == "creep":
+        if not request.remember:
+            return request.refused(Exit.ERROR, _ELSEWHERE), []
         return _pinned(request)
     return _fetched(request, environment)
-
-
-def _refusal(request: Request) -> str | None:
-    asked = request.asked is not None
-    why = refusal(request.event, forks=request.forks, asked=asked) if request.command != "plan" else None
-    return why or (None if request.remember else _BARRED.get(request.command))
 
 
 def _pinned(request: Request) -> _Prepared:

@@ -21,11 +21,6 @@ from gate.report.links import Links
 from gate.report.outputs import links_of
 from gate.writing.plain import visible
 
-_OF_A_FORK = (
-    "No comment was made: the token of a fork's pull request is read-only. A workflow that starts on "
-    "workflow_run publishes it (docs/github.md)."
-)
-
 _ITS_OWN = "if two jobs have the same `id`, set it to give each job, and each leg of a matrix, a name of its own"
 
 
@@ -46,7 +41,6 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
             why = f"the report cannot be read again: {getattr(error, 'strerror', None) or error}"
             outcome = could_not_run([Notice(Exit.ERROR, why)], outcome.target)
     code = _write_outcome(request, outcome, report, environment)
-    is_told = request.comment != "never" and outcome.target.fork
     page, uploads = environment.get("INPUT_REPORT_URL") or None, environment.get("INPUT_UPLOADS", "").split()
     # with a run and no report the comment would name report.html among the run's artifacts
     named = page or uploads[:1] == ["success"] or not outcome.report
@@ -59,7 +53,6 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         links=links, status=request.status, asked=request.asked,
         comment=request.comment,
         stamp=stamp_of(request.event, outcome.target, request.job, request.use),
-        notes=(_OF_A_FORK,) if is_told else (),
     )  # fmt: skip
     if "failure" in uploads:
         why = (

@@ -1,4 +1,4 @@
-"""Publishing a report: summary, annotations, comment, commit status, check run.
+"""Publishing a report: summary, annotations, comment, commit status.
 
 What a forge refuses becomes one warning, and changes no verdict. Only what another job has taken ends a job.
 """
@@ -37,6 +37,10 @@ from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing.plain import clip, visible
 
+_OF_A_FORK = (
+    "No comment was made: the token of a fork's pull request is read-only. A workflow that starts on "
+    "workflow_run publishes it (docs/github.md)."
+)
 _PLAIN = ("unchanged", "identical", "no-sign")
 _LONGEST_TEXT = 500_000
 LONGEST_ANSWER = 30_000
@@ -59,8 +63,6 @@ class Publication:
     status: bool
     stamp: Stamp
     """Of this state of the gate."""
-    notes: tuple[str, ...] = ()
-    """For the summary alone, in Markdown that is safe already."""
     asked: Asked | None = None
     """The request that this answers."""
 
@@ -120,7 +122,7 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
     else:
         shown = notice.render(outcome.notices, links) if outcome.notices else ""
         shown += _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
-    text = "\n".join([shown, *(f"{note}\n" for note in publication.notes)])
+    text = f"{shown}\n{_OF_A_FORK}\n" if publication.comment != "never" and outcome.target.fork else shown
     if not file or not text or append_summary(Path(file), text):
         return Delivery()
     return Delivery(warnings=("the job summary is full: the report has everything",))
