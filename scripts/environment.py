@@ -2,12 +2,13 @@
 
     python3 -I -S scripts/environment.py
 
-It reads INPUT_PERFGATE_PATH, INPUT_COMMAND and the runner's variables, and writes `python=<path>` to GITHUB_OUTPUT.
+It reads INPUT_PERFGATE_PATH and the runner's variables, and writes `python=<path>` to GITHUB_OUTPUT.
 Whatever goes wrong is one line and exit code 4. The standard library only: this runs before anything is installed.
 
 Where uv is not on PATH, pip brings it: the one of requirements-dev.lock, by its hash. It installs in a second what pip
-takes eight for. pip does it all where uv cannot be had. Only a study gets the packages that a study alone loads, half
-of the files. Of byte code only that is made which a check needs: the rest follows when it is first used.
+takes eight for. pip does it all where uv cannot be had, and where the machine's pip.conf names a mirror. The packages
+that a study alone loads, half of the files, are left out. Of byte code only that is made which a check needs: the rest
+follows when it is first used.
 
 An environment is made beside its place under another name, and renamed: killed at any moment it is there whole or not
 at all. perfgate runs it as `bin/python -I -m gate`, which works wherever it stands.
@@ -15,7 +16,6 @@ at all. perfgate runs it as `bin/python -I -m gate`, which works wherever it sta
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import fcntl
 import hashlib
@@ -44,12 +44,10 @@ NAME = re.compile(r"(?P<name>\d[\w.+]*-[0-9a-f]{16})|\.(?P<unfinished>\d[\w.+]*-
 # The caller's Python, environment and installers are the benchmarks' business. What the machine's owner says counts:
 # pip.conf of the system, uv.toml of the system and the user (mirrors), and variables for proxies and certificates.
 HOSTILE = re.compile(r"(PYTHON|UV_|PIP_|VIRTUAL_ENV|CONDA_|__PYVENV_LAUNCHER__)")
-# What the machine's pip.conf says of where packages come from -> the variable of uv that says it too.
-PIP_CONF = {
-    "index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS",
-    "no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "proxy": "ALL_PROXY", "cert": "SSL_CERT_FILE",
-    "client-cert": "SSL_CLIENT_CERT",
-}  # fmt: skip
+# What a pip.conf says of where packages come from, which uv does not read.
+MIRROR = re.compile(
+    r"^\s*((extra-)?index-url|find-links|no-index|trusted-host|proxy|(client-)?cert)\s*[=:]", re.MULTILINE
+)
 # Packages that only a study loads, with what they alone need.
 OF_A_STUDY = frozenset({
     "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
@@ -168,17 +166,13 @@ def environment() -> Path:
 
 def _key() -> str:
     """Hash everything that the environment follows from."""
-    about = (sys.version, sys.abiflags, _base(), os.uname().machine, sys.platform, _studies())
+    about = (sys.version, sys.abiflags, _base(), os.uname().machine, sys.platform)
     found = hashlib.sha256(repr(about).encode())
     for name in (LOCK, "pyproject.toml", "scripts/environment.py", *PACKAGES):
         for file in _files(ACTION / name):
             found.update(f"\0{file.relative_to(ACTION)}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]
-
-
-def _studies() -> bool:
-    return os.environ.get("INPUT_COMMAND") == "study"
 
 
 def _files(path: Path) -> list[Path]:
@@ -287,13 +281,13 @@ def _bare(target: Path, *, uv: bool) -> None:
     _must("venv", _run([_base(), "-I", "-m", "venv", *without, target], target))
 
 
-def _with_uv(target: Path, uv: str | Path, **settings: str) -> str:
+def _with_uv(target: Path, uv: str | Path) -> str:
     python = target / "bin/python"
     install = [uv, "--quiet", "pip", "install", "--python", python, *_requirements(target)]
-    done = _run(install, target, **settings)
+    done = _run(install, target)
     if done.returncode and "certificate" in done.stderr:
         # uv trusts those that it brings, pip those of the machine: only that knows a company's proxy
-        done = _run(install, target, UV_SYSTEM_CERTS="1", UV_NATIVE_TLS="1", **settings)
+        done = _run(install, target, UV_SYSTEM_CERTS="1", UV_NATIVE_TLS="1")
     _must("uv", done)
     return "uv"
 
@@ -305,11 +299,11 @@ def _with_pip(target: Path) -> str:
     pip = [target / "bin/python", "-I", *([wheel / "pip"] if wheel else ["-m", "pip"]), "--isolated", "--quiet"]
     install = [*pip, "install", "--no-input", "--disable-pip-version-check", "--no-compile"]
     with tempfile.TemporaryDirectory(prefix=".uv.", dir=target) as folder:
-        uv = _bring_uv(install, Path(folder))
+        uv = None if _has_mirror() else _bring_uv(install, Path(folder))
         if uv is not None:
             # what uv cannot do, pip may, and says why not
             with contextlib.suppress(InstallError, OSError):
-                return f"{_with_uv(target, uv, **_pip_conf(_pip_confs()))} that pip brought"
+                return f"{_with_uv(target, uv)} that pip brought"
     _must("pip", _run([*install, *_requirements(target)], target))
     return "pip"
 
@@ -333,38 +327,21 @@ def _bring_uv(install: Sequence[str | Path], folder: Path) -> Path | None:
     return None
 
 
-def _pip_confs() -> list[Path]:
-    """Name the machine's files of pip; an isolated pip reads no others."""
+def _has_mirror() -> bool:
+    """Return whether the machine's files of pip say where packages come from; an isolated pip reads no others."""
     shared = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
     folders = [*shared.split(":"), "/Library/Application Support"]
-    return [*(Path(folder) / "pip/pip.conf" for folder in folders), Path("/etc/pip.conf")]
-
-
-def _pip_conf(files: Sequence[Path]) -> dict[str, str]:
-    """Return what files of pip say of where packages come from, as settings of uv.
-
-    Raises:
-        InstallError: one cannot be read.
-    """
-    found: dict[str, str] = {}
-    for file in files:
-        parser = configparser.RawConfigParser()
-        try:
-            parser.read(file, encoding="utf-8")
-        except (configparser.Error, UnicodeDecodeError) as error:
-            raise InstallError(f"{file}: {error}") from None
-        for section in ("global", "install"):
-            for key, value in parser.items(section) if parser.has_section(section) else ():
-                if key in PIP_CONF and value.strip():
-                    found[PIP_CONF[key]] = " ".join(value.split())
-    # all come by their hash, from wherever
-    return {**found, "UV_INDEX_STRATEGY": "unsafe-best-match"} if found else {}
+    for file in (*(Path(folder) / "pip/pip.conf" for folder in folders), Path("/etc/pip.conf")):
+        with contextlib.suppress(OSError):
+            if MIRROR.search(file.read_text(encoding="utf-8", errors="replace")):
+                return True
+    return False
 
 
 def _requirements(target: Path) -> list[str | Path]:
     text = (ACTION / LOCK).read_text(encoding="utf-8")
     musl = sys.platform == "linux" and platform.libc_ver()[0] != "glibc"
-    left_out = (OF_GLIBC if musl else frozenset()) | (frozenset() if _studies() else OF_A_STUDY)
+    left_out = OF_A_STUDY | (OF_GLIBC if musl else frozenset())
     wanted = [each[0] for each in LOCKED.finditer(text) if each["name"] not in left_out]
     return _locked_to(target / LOCK, wanted)
 

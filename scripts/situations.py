@@ -128,7 +128,7 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
                "log_ratio": 0.02 + k / 1000, "variance": 1e-5} for k in range(1, 16)]
     cases = [{"benchmark": each, "metric": "time", "statistic": "mean", "factors": {}, "nights": nights} for each in names]
     pin = {"against": "latest-tag", "tag": "v1.0", "sha": nights[0]["pin"], "commits": 42}
-    yield "creep", [runs.run_line(names, four, creep={"pin": pin, "cases": cases, "unused": None, "suspects": None}), *runs.measured(four, names)], []
+    yield "creep", [runs.run_line(names, four, creep={"pin": pin, "cases": cases, "unused": None}), *runs.measured(four, names)], []
     sessions = [{"session": f"s{k}", "created": f"2026-11-{k:02}T09:00:00Z", "rounds": 6, "executions": 2.0, "iterations": 4.0,
                  **{level: {"value": 1e-5 * k, "df": 20.0} for level in ("iteration", "execution", "build", "contrast")}} for k in (3, 5, 9)]
     found = [{"benchmark": each, "metric": "time", "factors": {}, "statistic": "mean", "sessions": sessions} for each in names]

@@ -15,7 +15,7 @@ from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict
 from gate.model.case import CaseId, case_id
 from gate.model.history import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
 from gate.model.report import View
-from gate.stats.creep import QUIET, Creeping, Spread, creeping, more_nights, spread_of
+from gate.stats.creep import Creeping, Spread, creeping, more_nights, spread_of
 from gate.stats.rounding import Array
 from gate.stats.special import stdtrit
 
@@ -45,7 +45,7 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
     cases = [case for _, case in judged]
     facts = CreepFacts(
         pin=run.creep.pin, nights=max((case.nights for case in cases), default=0), error=judge.alpha,
-        unused=run.creep.unused, history=run.creep.suspects is not None, cases=cases,
+        unused=run.creep.unused, cases=cases,
     )  # fmt: skip
     return Crept([finding for finding, _ in judged], facts)
 
@@ -90,7 +90,6 @@ class _Judge:
         self.cases = cases
         self.alpha = 1 - policy.config.gate.confidence
         self.known = {case_id(each, each.statistic): each.nights for each in creep.cases}
-        self.suspects = {case_id(each, each.statistic): each.suspects for each in creep.suspects or ()}
 
     def followed(self, finding: Finding) -> Finding:
         """Return the view of the benchmark that has the most nights against this pin; of equals the one that decides.
@@ -115,12 +114,12 @@ class _Judge:
         if tonight is None:
             # a count needs no nights: its own verdict stands
             verdict: CreepVerdict = "crept" if finding.verdict == "regression" else "none"
-            return finding, self._case(finding, key, verdict, None, None)
+            return finding, self._case(finding, verdict, None, None)
         series = self._series(finding, key, tonight)
         found = self._creeping(series, finding.threshold)
         if not found.alarm[-1]:
             if finding.verdict != "regression":
-                return finding, self._case(finding, key, "none", series, found)
+                return finding, self._case(finding, "none", series, found)
             edge = math.log1p(finding.threshold)
             more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
             why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
@@ -128,7 +127,7 @@ class _Judge:
             waiting = msgspec.structs.replace(
                 finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False
             )
-            return waiting, self._case(finding, key, "unconfirmed", series, found, more)
+            return waiting, self._case(finding, "unconfirmed", series, found, more)
         accept: Accepted | None = None
         exceeded: Accepted | None = None
         for entry in accepts_of(self.policy.config, finding.benchmark, finding.metric, finding.statistic):
@@ -136,7 +135,7 @@ class _Judge:
                 covers = not self._creeping(series, float(entry.up_to)).alarm[-1]
                 accept, exceeded = (accepted_by(entry), None) if covers else (None, accepted_by(entry))
         confirmed = self._confirmed(finding, series, found, accept, exceeded)
-        return confirmed, self._case(finding, key, "accepted" if accept else "crept", series, found)
+        return confirmed, self._case(finding, "accepted" if accept else "crept", series, found)
 
     def _series(self, finding: Finding, key: CaseId, tonight: Night) -> _Series:
         sign = 1.0 if finding.better == "lower" else -1.0
@@ -179,24 +178,17 @@ class _Judge:
         )  # fmt: skip
 
     def _case(
-        self, finding: Finding, key: CaseId, verdict: CreepVerdict, series: _Series | None, found: Creeping | None,
+        self, finding: Finding, verdict: CreepVerdict, series: _Series | None, found: Creeping | None,
         more: int | None = None,
     ) -> CreepCase:  # fmt: skip
         window = int(found.window[-1]) if found is not None else 0
         sign = 1.0 if finding.better == "lower" else -1.0
-        quiet = 0 if verdict == "crept" else QUIET
-        if found is not None:
-            # the latest nights without an alarm, at most those that end one
-            latest = found.alarm[-QUIET:][::-1]
-            quiet = next((at for at, alarm in enumerate(latest) if alarm), QUIET)
         return CreepCase(
             benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
             better=finding.better, verdict=verdict, threshold=finding.threshold,
             nights=len(series.days) if series is not None else 1, window=window,
             ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
             tonight=finding.ratio.estimate, p=float(found.p[-1]) if window and found is not None else None, more=more,
-            quiet=quiet,
-            suspects=self.suspects.get(key, []) if verdict == "crept" else [],
         )  # fmt: skip
 
 

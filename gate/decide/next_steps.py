@@ -74,9 +74,7 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "regression" and report.creep is not None and crept:
         worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
         head = (report.run.head.sha if report.run.head else None) or "HEAD"
-        return steps.find_creep(
-            pin=report.creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects)
-        )
+        return steps.find_creep(pin=report.creep.pin.name, head=head[:12], benchmark=worst.benchmark)
     if report.verdict == "regression":
         return None if any(isinstance(each, TwoPrograms) for each in report.warnings) else _fix_regression(report)
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []

@@ -7,9 +7,8 @@ import re
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
@@ -20,7 +19,6 @@ from gate.github.transport import Overdue, Transport
 if TYPE_CHECKING:
     from gate.github.event import Event
 
-T = TypeVar("T")
 LARGEST_FILE = 1_000_000
 """Bytes; GitHub leaves out the content of what is larger than 1 MB."""
 # to read takes `read` alone; the same job comments, and two lines for one permission would contradict each other
@@ -28,9 +26,7 @@ _PULLS = "pull-requests: write"
 _CONTENTS = "contents: read"
 _ACTIONS = "actions: read"
 _CHUNK = 1 << 16
-_REDIRECTIONS = 3
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_KINDS = {"dir": "a directory", "symlink": "a symbolic link", "submodule": "a submodule"}
 
 
 class _Repository(msgspec.Struct):
@@ -75,64 +71,18 @@ class PullFacts(msgspec.Struct, rename={"merge_sha": "merge_commit_sha"}):
         return (self.head.repo.pushed_at if self.head.repo else None) or ""
 
 
-class _Origin(msgspec.Struct):
-    head_sha: str | None = None
-
-
-class _Artifact(msgspec.Struct):
-    id: int
-    name: str
-    size_in_bytes: int
-    expired: bool
-    created_at: str | None = None
-    workflow_run: _Origin | None = None
-
-
-class _Artifacts(msgspec.Struct):
-    artifacts: list[_Artifact]
-
-
-class _Number(msgspec.Struct):
-    number: int
-
-
-class RunFacts(msgspec.Struct, rename={"attempt": "run_attempt", "began": "run_started_at", "pulls": "pull_requests"}):
-    """A run of a workflow, and what started it; None where GitHub does not say."""
-
-    id: int
-    head_sha: str
-    attempt: int | None = None
-    began: str | None = None
-    """When that attempt did."""
-    event: str = ""
-    path: str | None = None
-    """Of the workflow's file in the repository."""
-    head_branch: str | None = None
-    head_repository: _Repository | None = None
-    pulls: list[_Number] | None = None
-    """The open pull requests that have this head by now, none for a fork's."""
-
-
-class _Runs(msgspec.Struct):
-    workflow_runs: list[RunFacts]
-
-
-@dataclass(frozen=True, slots=True)
-class ArtifactFacts:
+class ArtifactFacts(msgspec.Struct, frozen=True):
     """An artifact, by what its maker called it."""
 
     id: int
     name: str
-    size: int
-    """Bytes of the zip file, as GitHub says."""
     expired: bool
-    run_id: int
-    run_attempt: int | None
-    """The newest of its run that may have made it, None where it was not asked for."""
-    head_sha: str
-    """Empty where GitHub does not say."""
-    created: str
-    """ISO 8601 in UTC, or ""."""
+    created_at: str | None = None
+    """ISO 8601 in UTC."""
+
+
+class _Artifacts(msgspec.Struct):
+    artifacts: list[ArtifactFacts]
 
 
 class _Content(msgspec.Struct):
@@ -150,55 +100,41 @@ class _Commit(msgspec.Struct):
     parents: list[_Parent]
 
 
-class _Comparison(msgspec.Struct):
-    merge_base_commit: _Parent
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A signed address, as good as a token: show only its host."""
-
-    address: str
-
-    @property
-    def host(self) -> str:
-        """The host."""
-        return urlsplit(self.address).hostname or "?"
-
-    def allowed(self, api_url: str) -> bool:
-        """Say whether it may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
-        place, api = urlsplit(self.address), urlsplit(api_url)
-        if place.scheme == "http":
-            return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
-        return place.scheme == "https" and bool(place.hostname)
+def may_read(address: str, api_url: str) -> bool:
+    """Say whether an address may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
+    place, api = urlsplit(address), urlsplit(api_url)
+    if place.scheme == "http":
+        return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
+    return place.scheme == "https" and bool(place.hostname)
 
 
 def _saved(
-    transport: Transport, task: Task, place: Place, file: Path, limit: int, stop: threading.Event
+    transport: Transport, task: Task, address: str, file: Path, limit: int, stop: threading.Event
 ) -> Trouble | None:
-    """Follow a place to a file and save it; what is not there is a trouble; stop: nobody waits any more."""
+    """Save what is at a signed address, which is as good as a token: only its host is shown; stop: nobody waits."""
     from requests import Session  # late: slow to import, and seldom needed
 
+    host = _host(address)
     with Session() as session:
         # not what ~/.netrc holds for the host
         session.auth = lambda request: request
         session.headers.update({"User-Agent": "perfgate", "Accept-Encoding": "identity"})
-        for _ in range(_REDIRECTIONS + 1):
-            if not place.allowed(transport.api_url):
-                return Trouble(task.failed(f"GitHub sends to {place.host} without encryption"))
-            timeout = transport.timeout
-            with session.get(place.address, stream=True, allow_redirects=False, timeout=timeout) as response:
-                status = response.status_code
-                if stop.is_set():
-                    # or the name of a file that has been removed, or that another attempt writes, would be taken
-                    return None
-                if status == 200:
-                    return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
-                if not response.is_redirect:
-                    problem = task.failed(f"the storage {place.host} answers with {status}", status=status)
-                    return Trouble(problem, again=status >= 500 or status == 429)
-                place = Place(urljoin(place.address, response.headers["Location"]))
-    return Trouble(task.failed(f"{place.host} redirects too often"))
+        if not may_read(address, transport.api_url):
+            return Trouble(task.failed(f"GitHub sends to {host} without encryption"))
+        timeout = transport.timeout
+        with session.get(address, stream=True, allow_redirects=False, timeout=timeout) as response:
+            status = response.status_code
+            if stop.is_set():
+                # or the name of a file that has been removed, or that another attempt writes, would be taken
+                return None
+            if status == 200:
+                return _copied(task, response.iter_content(_CHUNK), file, limit, stop)
+            problem = task.failed(f"the storage {host} answers with {status}", status=status)
+            return Trouble(problem, again=status >= 500 or status == 429)
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).hostname or "?"
 
 
 def _copied(task: Task, chunks: Iterable[bytes], file: Path, limit: int, stop: threading.Event) -> Trouble | None:
@@ -264,11 +200,11 @@ class Forge:
             if problem.status == 404 and "No commit found" not in problem.said:
                 return None
             raise
-        if answer.body.lstrip().startswith("["):
-            raise task.failed("it is a directory")
-        found = self.transport.decode(task, answer, _Content)
+        # a list is what is in a directory
+        listed = answer.body.lstrip().startswith("[")
+        found = _Content("dir", 0) if listed else self.transport.decode(task, answer, _Content)
         if found.type != "file":
-            raise task.failed(f"it is {_KINDS.get(found.type, 'no file')}")
+            raise task.failed("it is no file")
         if found.size > LARGEST_FILE or (found.size and found.encoding != "base64"):
             raise task.failed(f"it has {found.size:,} bytes, and perfgate reads {LARGEST_FILE:,}")
         try:
@@ -276,53 +212,25 @@ class Forge:
         except ValueError:
             raise task.failed("it is not UTF-8 text") from None
 
-    def _at(self, task: Task, path: str, shape: type[T], **parameters: str) -> T | None:
-        """Read something of commits; None where one of them is not there."""
+    def parents(self, commit: str) -> tuple[str, ...] | None:
+        """Read the parents of a commit; None when there is no such commit."""
+        task = Task(f"read commit {commit[:10]}", _CONTENTS)
         try:
-            return self.transport.get(task, f"{self._here}/{path}", shape, **parameters)
+            found = self.transport.get(task, f"{self._here}/git/commits/{commit}", _Commit)
         except Problem as problem:
             # no such commit, an empty repository, no commit at all
             if problem.status in (404, 409, 422):
                 return None
             raise
+        return tuple(parent.sha for parent in found.parents)
 
-    def parents(self, commit: str) -> tuple[str, ...] | None:
-        """Read the parents of a commit; None when there is no such commit."""
-        found = self._at(Task(f"read commit {commit[:10]}", _CONTENTS), f"git/commits/{commit}", _Commit)
-        return tuple(parent.sha for parent in found.parents) if found is not None else None
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        """Read the merge base of two commits or branches; None when they have none, or one is not there."""
-        task = Task(f"compare {one_line(one)[:40]} with {one_line(other)[:40]}", _CONTENTS)
-        where = f"compare/{quote(one, safe='')}...{quote(other, safe='')}"
-        found = self._at(task, where, _Comparison, per_page="1")
-        return found.merge_base_commit.sha if found is not None else None
-
-    def artifacts_of_run(
-        self, run_id: int, attempt: int | None = None, head_sha: str = "", began: str | None = None
-    ) -> list[ArtifactFacts]:
-        """List the artifacts of a run, the newest first, by what is known of its newest attempt and when that began."""
+    def artifacts_of_run(self, run_id: int) -> list[ArtifactFacts]:
+        """List the artifacts of a run, the newest first."""
         task = Task(f"list the artifacts of run {run_id}", _ACTIONS)
         where = f"{self._here}/actions/runs/{run_id}/artifacts"
         found = self.transport.listed(task, where, _Artifacts, lambda page: page.artifacts)
-        facts = [
-            ArtifactFacts(
-                one.id, one.name, one.size_in_bytes, one.expired, run_id,
-                # what is there longer than the newest attempt is of one before, at the latest the last
-                attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < (began or "") else attempt,
-                (one.workflow_run and one.workflow_run.head_sha) or head_sha, one.created_at or "",
-            )
-            for one in {one.id: one for one in found}.values()
-        ]  # fmt: skip
-        return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
-
-    def runs_of_head(self, head_sha: str) -> list[RunFacts]:
-        """List the runs of a head commit, the oldest first."""
-        task = Task(f"list the runs of {one_line(head_sha)[:12]}", _ACTIONS)
-        where = f"{self._here}/actions/runs"
-        runs = self.transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
-        found = {run.id: run for run in runs if run.head_sha == head_sha}
-        return [found[number] for number in sorted(found)]
+        each = {one.id: one for one in found}.values()
+        return sorted(each, key=lambda one: (one.created_at or "", one.id), reverse=True)
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as the zip file that its maker may have forged.
@@ -336,21 +244,19 @@ class Forge:
         task = Task(f"download artifact {artifact_id}", _ACTIONS)
         where = f"{self._here}/actions/artifacts/{artifact_id}/zip"
         transport, answer = self.transport, self.transport.call(task, "GET", where, redirect=True)
-        address = answer.headers.get("location")
-        if not address:
+        if not answer.headers.get("location"):
             raise task.failed(f"GitHub gives no address for it ({answer.status})", status=answer.status)
-        # save what is at a place
-        place = Place(urljoin(transport.api_url, address))
+        address = urljoin(transport.api_url, answer.headers["location"])
 
         def attempt() -> Trouble | None:
             stop = threading.Event()
             patience = transport.patience
             try:
-                return patience.within(patience.left, lambda: _saved(transport, task, place, file, limit, stop))
+                return patience.within(patience.left, lambda: _saved(transport, task, address, file, limit, stop))
             except Overdue:
-                return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {place.host}"))
+                return Trouble(task.failed(f"no end of it within {patience.seconds:g} s from {_host(address)}"))
             except Exception as error:  # noqa: BLE001  # whatever the libraries raise, in words without the address
-                return of_error(task, error, place.host)
+                return of_error(task, error, _host(address))
             finally:
                 stop.set()
 
@@ -371,8 +277,8 @@ def token_of(environment: Mapping[str, str]) -> str | None:
     return environment.get("GITHUB_TOKEN") or None
 
 
-def forge_of(event: Event, environment: Mapping[str, str], longest: float = PATIENCE) -> Forge:
-    """Return the event's forge, which is waited for so many seconds.
+def forge_of(event: Event, environment: Mapping[str, str]) -> Forge:
+    """Return the event's forge.
 
     Raises:
         Problem: this step has no token, or the forge has no address.
@@ -380,4 +286,4 @@ def forge_of(event: Event, environment: Mapping[str, str], longest: float = PATI
     token = token_of(environment)
     if token is None:
         raise Problem("this step has no token: GITHUB_TOKEN is not set (the action's input token)")
-    return Forge(api_url=event.api_url, token=token, repository=event.repository, patience=longest)
+    return Forge(api_url=event.api_url, token=token, repository=event.repository, patience=PATIENCE)

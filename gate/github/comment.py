@@ -120,59 +120,6 @@ def login(transport: Transport, task: Task) -> str:
         return _ACTIONS
 
 
-NO_RESULT = "<!-- perfgate:no-result -->"
-"""The first line below the marker of a comment that says why there is no result."""
-_KEPT = re.compile(r"^<!-- perfgate:earlier=([0-9a-f]{40,64}|unknown) -->\n", re.MULTILINE)
-_NAMED = "<!-- perfgate:of -->"
-_END = "\n\n</details>"
-_DIGITS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierResult:
-    """What a comment showed of a commit."""
-
-    head: str
-    text: str
-    """Markdown without a marker; "": it was too long to be kept."""
-
-
-def earlier_result(head: str, body: str) -> EarlierResult | None:
-    """Take the result out of a comment of ours, marker included: its own, or the one it keeps; None: it has neither."""
-    text = body.replace("\r\n", "\n").partition("\n")[2].strip("\n")
-    if not text.startswith(NO_RESULT):
-        return EarlierResult(head, text) if text else None
-    found = _KEPT.search(text)
-    if found is None:
-        return None
-    # below the line of the summary
-    kept = text[found.end() :].partition("\n\n")[2].removesuffix(_END)
-    return EarlierResult(found[1], kept)
-
-
-def keeping(text: str, head: str, earlier: EarlierResult | None) -> str:
-    """Fold the earlier result below a comment that has none: its marker, and NO_RESULT below that; head: its commit."""
-    if earlier is None:
-        return text
-    of = earlier.head[:_DIGITS]
-    what = (
-        f"Earlier result of this commit, {of}; the last run has none"
-        if earlier.head == head
-        else f"Result of an older commit, {of}; commit {head[:_DIGITS]} has none"
-    )
-    named = f"{text.rstrip()}\n\n<!-- perfgate:earlier={earlier.head} -->\n"
-    kept = earlier.text
-    first, newline, rest = kept.partition("\n")
-    # its commit in its first line, so that nobody takes it for another's, also out of its fold; in its second fold it
-    # has that already, and an older perfgate wrote a heading
-    if not first.endswith(_NAMED) and not first.startswith("#### "):
-        kept = f"Of commit {of}: {first.removeprefix('### ')} {_NAMED}{newline}{rest}"
-    whole = f"{named}<details><summary>{what}</summary>\n\n{kept}{_END}"
-    if earlier.text and len(whole) <= LONGEST_COMMENT:
-        return whole
-    return f"{named}{what}. It was too long to be kept here."
-
-
 Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
 
 _ROUNDS = 8
@@ -226,38 +173,26 @@ class Posted:
     """Whose it is, where it is taken."""
 
 
-def publish_comment(
-    forge: Forge, number: int, marker: Marker, body: str, *, create: bool = True, result: bool = True
-) -> Posted:
+def publish_comment(forge: Forge, number: int, marker: Marker, body: str, *, create: bool = True) -> Posted:
     """Have one comment of this gate on a pull request show a body, or a newer run's if there is one.
 
     Args:
         body: Markdown without a marker.
         create: False only updates one that is there.
-        result: whether it has one; without, the one that the comment shows is kept below, as its own commit's.
 
     Raises:
         Problem: it cannot be read or written.
     """
     talk = Conversation(forge.transport, forge.repository, number)
-    return settle(talk, marker, body, forge.transport.patience.settle, create=create, result=result)
+    return settle(talk, marker, body, forge.transport.patience.settle, create=create)
 
 
-def settle(
-    talk: Conversation,
-    marker: Marker,
-    body: str,
-    pause: Callable[[], None],
-    *,
-    create: bool = True,
-    result: bool = True,
-) -> Posted:
+def settle(talk: Conversation, marker: Marker, body: str, pause: Callable[[], None], *, create: bool = True) -> Posted:
     """Read, write what differs, and read again until nothing does: others may be doing the same.
 
     As `publish_comment`; pause: lets those write who have read.
     """
-    text = f"{marker.text}\n{body}" if result else f"{marker.text}\n{NO_RESULT}\n{body}"
-    settling = _Settling(talk, marker, text, pause, create, result)
+    settling = _Settling(talk, marker, f"{marker.text}\n{body}", pause, create)
     for _ in range(_ROUNDS):
         if settling.step():
             break
@@ -278,7 +213,6 @@ class _Settling:
     _text: str
     _pause: Callable[[], None]
     _create_one: bool
-    _result: bool
     did: Did = "unchanged"
     by: Stamp | None = None
     url: str | None = None
@@ -310,10 +244,6 @@ class _Settling:
         first, newest = own[0], max(own, key=lambda one: one.marker.stamp.order)
         ours = newest.marker.stamp.order <= self._marker.stamp.order
         wanted = self._text if ours else newest.comment.text
-        if ours and not self._result:
-            # it keeps the result of the newest comment, and finds it there again
-            shown = earlier_result(newest.marker.head, newest.comment.text)
-            wanted = keeping(self._text, self._marker.head, shown)
         if self.problem and _same(first.comment.text, self._text):
             self.did, self.problem = "created", None  # the answer was lost, the comment was not
         if not ours:

@@ -14,8 +14,6 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 
 from gate.model import UserError
 
-LABELS = ("labeled", "unlabeled")
-"""Actions of a pull request's event after which there is nothing new to measure."""
 # what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
 _PULL_KEY = re.compile(r"(?:pr|pull(?:[-_ ]?request)?)(?:[-_ ]?(?:number|num|no|id))?", re.IGNORECASE)
 _PULL_NUMBER = re.compile(r"#?([1-9][0-9]{0,17})")
@@ -105,9 +103,12 @@ class SourceRun(msgspec.Struct, frozen=True, rename={"attempt": "run_attempt"}):
     """Of the workflow's file, maybe with "@" and a ref."""
 
 
-class _Issue(msgspec.Struct):
+class IssuePayload(msgspec.Struct):
+    """The issue, or pull request, of a comment."""
+
     number: Number
-    pull_request: Any = None
+    state: str = "open"
+    pull_request: dict[str, Any] | None = None
 
 
 class _Payload(msgspec.Struct):
@@ -258,7 +259,7 @@ def _decode(content: bytes | Raw, kind: type[_T], key: str = "") -> _T:
 def _number(payload: _Payload, name: str) -> int | None:
     """Return the pull request of a comment, or the one that a dispatch names; None: there is none."""
     if name == "issue_comment" and payload.issue:
-        issue = _decode(payload.issue, _Issue, "issue")
+        issue = _decode(payload.issue, IssuePayload, "issue")
         return issue.number if issue.pull_request is not None else None
     given = msgspec.json.decode(payload.inputs) if name == "workflow_dispatch" and payload.inputs else None
     pairs = given.items() if isinstance(given, dict) else ()

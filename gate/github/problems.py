@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import socket
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
@@ -140,17 +139,12 @@ def _message(body: str) -> str:
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds are to pass: Retry-After (seconds or a date), or the time at which a used-up limit ends."""
-    now = datetime.now(UTC)
+    """Read how many seconds are to pass: Retry-After, or the time at which a used-up limit ends."""
     after = headers.get("retry-after", "").strip()
     if after.isdecimal():
         return float(after[:9])
-    try:
-        return max(0.0, (parsedate_to_datetime(after) - now).total_seconds())
-    except (ValueError, TypeError, OverflowError):
-        pass
     reset = headers.get("x-ratelimit-reset", "")
     if headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
         # the limit ends somewhere in that second
-        return max(0.0, float(reset[:12]) - now.timestamp() + 1)
+        return max(0.0, float(reset[:12]) - time.time() + 1)
     return None

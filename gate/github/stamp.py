@@ -1,4 +1,4 @@
-"""Whose a published state is and how late it is: the same words in a comment, a commit status and a check run."""
+"""Whose a published state is and how late it is: the same words in a comment and a commit status."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
     """run and attempt: what measured."""
     by_run: int
     by_attempt: int
-    """by_run and by_attempt: what decided, which may be a later run: after a label, or for a fork."""
+    """by_run and by_attempt: what decided, which may be a later run: for a fork."""
     job: str
     """From `job_of`."""
     use: str

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -35,9 +35,6 @@ _LEAST_LIMITED = 1.0
 _PAGE = 100
 # GitHub keeps 2500 comments of a conversation at most
 _MOST_PAGES = 30
-_REDIRECTIONS = 3
-# By these the same request is sent on: a repository was renamed. 302 and 303 lead to something else.
-_MOVED = (301, 307, 308)
 _HEADERS = {
     "Accept": "application/vnd.github+json, application/json;q=0.9",
     "User-Agent": "perfgate",
@@ -53,18 +50,6 @@ class Answer:
     headers: Mapping[str, str]
     """Names in small letters."""
     body: str
-
-
-class _Viewer(msgspec.Struct):
-    login: str
-
-
-class _Viewers(msgspec.Struct):
-    viewer: _Viewer
-
-
-class _Viewed(msgspec.Struct):
-    data: _Viewers
 
 
 class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong here
@@ -151,7 +136,7 @@ class Transport:
 
     timeout: seconds for one attempt. patience: seconds for everything that this object ever does.
 
-    It follows no redirection to another host, scheme or port, so that nobody else sees the token.
+    It follows no redirection, so that nobody else sees the token.
     """
 
     def __init__(self, api_url: str, token: str, timeout: float, patience: float) -> None:
@@ -265,7 +250,10 @@ class Transport:
         # of github.com /graphql; of an Enterprise Server /api/graphql beside /api/v3
         address = f"{self.api_url.removesuffix('/v3')}/graphql"
         answer = self.call(task, "POST", address, body={"query": "query { viewer { login } }"}, repeatable=True)
-        return self.decode(task, answer, _Viewed).data.viewer.login
+        found = self.decode(task, answer, dict[str, dict[str, dict[str, str]]])
+        if login := found.get("data", {}).get("viewer", {}).get("login"):
+            return login
+        raise task.failed(f"the answer of {self.host} is not GitHub's (no viewer)")
 
     def decode(self, task: Task, answer: Answer, shape: type[T], *, written: bool = False) -> T:
         """Read an answer as a shape; written: the request was carried out.
@@ -315,18 +303,10 @@ class Transport:
         self, session: Session, method: Method, path: str, parameters: Mapping[str, str] | None,
         body: Mapping[str, Any] | None,
     ) -> Answer:  # fmt: skip
-        """Send a request, and again with all its parameters to where the same API has it now."""
         address = f"{self.api_url}{path}" if path.startswith("/") else path
-        moves = 0
-        while True:
-            # `Patience` ends what takes too long; this ends what it leaves behind
-            response = session.request(
-                method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout + 1
-            )
-            onward, own = urlsplit(urljoin(address, response.headers.get("Location", ""))), urlsplit(address)
-            same = (onward.scheme, onward.hostname, onward.port) == (own.scheme, own.hostname, own.port)
-            if response.status_code not in _MOVED or not same or moves == _REDIRECTIONS:
-                headers = {name.lower(): value for name, value in response.headers.items()}
-                return Answer(response.status_code, headers, response.content.decode("utf-8", "replace"))
-            moves += 1
-            address = onward._replace(query="", fragment="").geturl()
+        # `Patience` ends what takes too long; this ends what it leaves behind
+        response = session.request(
+            method, address, params=parameters, json=body, allow_redirects=False, timeout=self.timeout + 1
+        )
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status_code, headers, response.content.decode("utf-8", "replace"))

@@ -128,28 +128,6 @@ class CaseNights(OfCase, frozen=True, kw_only=True):
     """One for each check."""
 
 
-class Suspect(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit between the pin and head of which the history says that it made a case worse."""
-
-    commit: str
-    """Its sha."""
-    subject: str
-    """First line of its message."""
-    log_ratio: float
-    """ln of the commit against its parent, as it was measured then."""
-    share: float
-    """Of what all measured commits are expected to add, after allowing for noise."""
-    accepted: bool
-    """Whether an [[accept]] entry let it pass."""
-
-
-class CaseSuspects(OfCase, frozen=True, kw_only=True):
-    """The suspects of one case and statistic, those that added most first."""
-
-    suspects: list[Suspect]
-    """Commits between the pin and head."""
-
-
 class Pin(msgspec.Struct, frozen=True, kw_only=True):
     """What head is compared with, and why."""
 
@@ -176,8 +154,6 @@ class CreepRun(msgspec.Struct, frozen=True, kw_only=True):
     """The nights of each, as remembered before this one."""
     unused: str | None
     """Why earlier nights could not be read, in a line; None: they were, or there are none."""
-    suspects: list[CaseSuspects] | None
-    """By the history of commits; None: there is no history."""
 
 
 CreepVerdict = Literal["crept", "accepted", "unconfirmed", "none"]
@@ -202,10 +178,6 @@ class CreepCase(OfCase, frozen=True, kw_only=True):
     """Of the threshold, corrected for the nights of a year, the averages and the cases."""
     more: int | None
     """About so many more nights would confirm it, if ratio and noise stay as they are; None: unknown, or none."""
-    quiet: int
-    """For how many nights, this one included, there has been no alarm: at most 3, which end an alarm."""
-    suspects: list[Suspect]
-    """Commits that the history says made it worse, those that added most first."""
 
 
 class CreepFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,8 +191,6 @@ class CreepFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The chance of any false alarm in a year of nights."""
     unused: str | None
     """Why earlier nights could not be read."""
-    history: bool
-    """Whether there is a history of commits to name suspects by."""
     cases: list[CreepCase]
     """What all nights say of each."""
 

@@ -499,13 +499,12 @@ def fix_regression(
 
 
 @_step
-def find_creep(*, pin: str, head: str, benchmark: str, history: bool) -> Step:
-    """Benchmarks crept; history: whether suspects are named beside it."""
+def find_creep(*, pin: str, head: str, benchmark: str) -> Step:
+    """Benchmarks crept."""
     ends = shlex.join(["--good", pin, "--bad", head])
     way = Command(f"perfgate bisect {ends} {benchmark_option(benchmark)}")
-    first = "Look at the suspects first; " if history else ""
     return _said(
-        f"{first}{way} searches the commits between, which costs about as much as three of these checks. Then fix it, "
+        f"{way} searches the commits between, which costs about as much as three of these checks. Then fix it, "
         "or accept it with an `[[accept]]` entry (size, expiry date, reason)",
         way,
     )

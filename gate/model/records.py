@@ -200,8 +200,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Base and head were measured at different times, so no round has both: of result files of other tools."""
     tools: list[str] = []
     """What wrote the result files, such as "pyperf 2.9.0"."""
-    job: str | None = None
-    """Which job of a workflow measured it, such as "perfgate.yml/bench"; None: none, or unknown."""
     creep: CreepRun | None = None
     """Of a creep check: its pin, and the nights before this one; None: this is none."""
     turns: bool = False

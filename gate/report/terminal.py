@@ -74,7 +74,7 @@ class _Text:
         failed = self.failures()
         first, later = (failed, []) if self.report.verdict == "error" else ([], failed)
         parts = (
-            first, self.findings(), self.step(), later, self.conclusions(), self.explanations(), self.suspects(),
+            first, self.findings(), self.step(), later, self.conclusions(), self.explanations(),
             self.identical(), self.machines(), self.other_views(), self.more(), self.warnings(), self.facts(),
         )  # fmt: skip
         for part in parts:
@@ -144,16 +144,6 @@ class _Text:
     def explanations(self) -> list[str]:
         most = None if self.every else _EXPLAINED
         return explanation_lines(self.report, most, self.width, self.bold)
-
-    def suspects(self) -> list[str]:
-        if self.report.creep is None:
-            return []
-        lines = [self.title("suspects")] if creep.suspects(self.report.creep) else []
-        for case, found in creep.suspects(self.report.creep):
-            lines += self.wrap(f"{visible(case.benchmark)}:", first="  ", rest="  ")
-            lines += [text for one in found for text in self.wrap(creep.suspect(one), first="    ", rest="      ")]
-        unnamed = creep.suspected(self.report.creep)
-        return lines + (self.wrap(f"{unnamed}.") if unnamed else [])
 
     def step(self) -> list[str]:
         said = reports.next_step(self.report)

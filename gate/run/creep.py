@@ -20,21 +20,15 @@ from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.records import Inputs, Located
 from gate.model import Record, Run, UserError
-from gate.model.case import case_id
-from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord
-from gate.model.names import HISTORY_REF
+from gate.model.history import CaseNights, CreepRun
 from gate.planning.deciding import decide_by
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
 from gate.run.project import Project, config_at, project_of, remember_outputs
-from gate.store.folder import FolderStore
 from gate.store.memory import HistoryError, Session, Sessions
-from gate.store.ref import RefStore
-from gate.store.series import suspects_between
 from harness.source.base_and_head import default_tip, pinned
 from harness.source.repository import find_repository
 
-_SUSPECTS = 5
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
 
 
@@ -110,21 +104,7 @@ def with_nights(job: Job, option: Path | None) -> Job:
         cases = history.nights(project_name(job.project.repository), str((job.run.host or {}).get("fingerprint", "")))
     except HistoryError as error:
         unused = str(error)
-    # the commits between the pin and head, ranked by the history of commits
-    records: list[HistoryRecord] = []
-    for store in (FolderStore(history_path(option, job.project)), RefStore(job.project.repository.git, HISTORY_REF)):
-        with contextlib.suppress(UserError):
-            records = records or store.read().records
-    head = job.project.sources.head.revision
-    suspects = [
-        CaseSuspects(
-            benchmark=change.benchmark, metric=change.metric, statistic=change.statistic, factors=change.factors,
-            suspects=ranked[:_SUSPECTS],
-        )
-        for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
-        if (ranked := suspects_between(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
-    ]  # fmt: skip
-    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=suspects or None)
+    creep = CreepRun(pin=pin, cases=cases, unused=unused)
     return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
 
 

@@ -7,9 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -29,19 +27,11 @@ from gate.store.memory import Costs
 from harness.loop.schedule import Round
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """How long rounds take, set-up included. source: what tells it."""
-
-    seconds: float
-    source: Literal["last-run", "memory"]
-
-
 def expected_time(
     rounds: Sequence[Round], past: Sequence[Sequence[Located]], config: Config, costs: Mapping[str, Costs],
     run: Run | None = None,
-) -> Expected | None:  # fmt: skip
-    """Return how long rounds take with their set-up, by the last run in a folder that tells it, or memory.
+) -> float | None:  # fmt: skip
+    """Return the seconds that rounds take with their set-up, by the last run in a folder that tells it, or memory.
 
     rounds: from the first one on. past: the runs of the folder, of past_of. config: the rules in force. costs: what is
     remembered, by benchmark. run: its run line, which names the commits: one that the folder has a run of need not be
@@ -63,16 +53,13 @@ def expected_time(
         rounds = [dataclasses.replace(each, executions=own) for each, own in zip(rounds, kinds, strict=True)]
     if runs and not any(each.executions for each in rounds):
         # proved again, it takes what the proof took
-        return Expected(max(0.0, (spent(cost_of(runs[0])) or 0.0) - _saved(past[0], kept)), "last-run")
+        return max(0.0, (spent(cost_of(runs[0])) or 0.0) - _saved(past[0], kept))
     builds = [record for records in runs for record in records if isinstance(record, Build)]
     if len(kept) < len(SIDES) and all(build.build or build.cached for build in builds):
         # nothing says what compiling takes
         measured = {}
     seconds = _seconds(rounds, config, measured, kept, _starts(runs[0], config) if runs else {})
-    if seconds is not None:
-        return Expected(seconds, "last-run")
-    seconds = _seconds(rounds, config, costs, kept, {})
-    return None if seconds is None else Expected(seconds, "memory")
+    return seconds if seconds is not None else _seconds(rounds, config, costs, kept, {})
 
 
 def _by_step(records: Sequence[Record]) -> list[Record]:
@@ -138,17 +125,17 @@ def budget_warnings(
         ended = unfinished(past[0], float(before.plan.budget)) if before else None
         kept = _kept(run, config, ([each.record for each in records] for records in past))
         if ended and ended.budget - _saved(past[0], kept) >= budget:
-            return [BudgetHoldsFew(0, needed, ended.budget, budget, ended.budget, "ended")]
-    found = expected_time(rounds[:needed], past, config, costs, run)
+            return [BudgetHoldsFew(0, needed, ended.budget, budget, None)]
+    seconds = expected_time(rounds[:needed], past, config, costs, run)
     # as `perfgate try` and the first line of a check count them
     room = ROOM * budget
-    if found is None or found.seconds <= room:
+    if seconds is None or seconds <= room:
         return []
     one, two = (expected_time(rounds[:count], past, config, costs, run) for count in (1, 2))
     fits = 0
-    if one is not None and two is not None and one.seconds <= room:
-        fits = 1 + math.floor((room - one.seconds) / (two.seconds - one.seconds)) if needed > 1 else 1
-    return [BudgetHoldsFew(fits, needed, found.seconds, budget, float(budget_of(found.seconds)), found.source)]
+    if one is not None and two is not None and one <= room:
+        fits = 1 + math.floor((room - one) / (two - one)) if needed > 1 else 1
+    return [BudgetHoldsFew(fits, needed, seconds, budget, float(budget_of(seconds)))]
 
 
 def needed_rounds(rounds: int, config: Config, run: Run | None) -> int:

@@ -33,8 +33,7 @@ from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, 
 from gate.config.study import Study
 from gate.config.treatments import Planned, baseline
 from gate.config.types import Builds, Config
-from gate.decide.estimates import BOOTSTRAP_BUILDS
-from gate.model import FEWEST_FOR_STEADY, SIDES, Memory, Record, Run, Side, Turn, UserError
+from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
 from gate.model.case import quantile_of
 from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
@@ -43,12 +42,11 @@ from gate.model.warnings import setup as warn
 from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
-from gate.run.memory import Recalled, control_warnings, recall_memory
+from gate.run.memory import control_warnings, recall_memory
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
 from gate.stats.centers import needed_values
-from gate.stats.fixed_sessions import FEWEST_ROUNDS
-from gate.store.memory import Costs
+from gate.store.memory import Costs, HistoryError
 from gate.units import plural
 from gate.words.effects import settings_text
 from harness.host.facts import facts
@@ -164,9 +162,15 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         project = as_begun(project, past)
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}
+    memory: Memory | None = None
+    costs, recalled = dict[str, Costs](), list[AnyWarning]()
     # what one machine remembers is of no use to the others
-    remembers = remembers and part is None
-    recalled = recall_memory(options.history, project, host) if remembers else Recalled(None)
+    if remembers and part is None:
+        try:
+            memory, costs = recall_memory(options.history, project, host)
+        except HistoryError as error:
+            recalled.append(warn.HistoryUnusable(str(error)))
+        recalled += control_warnings(options.history)
     rules = project.settings.rules
     run = run_line(project, part, seed_of(options.seed, part, past), host, early=early)
     run = msgspec.structs.replace(run, sandbox=_sandboxed(rules, instruments))
@@ -175,18 +179,17 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         warnings=[
             *run.warnings,
             *instruments.warnings,
-            *recalled.warnings,
-            *(control_warnings(options.history) if remembers else ()),
-            *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
+            *recalled,
+            *plan_warnings(rules, memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
         ],
-        memory=recalled.memory,
+        memory=memory,
     )
     if past is not None:
         refuse_other_part(past, run, out)
         run_folder.refuse_other(past, run, out)
         run = past
-    rounds, costs = _rounds(project, run), recalled.costs
+    rounds = _rounds(project, run)
     if past is None:
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs, run)])
     return Job(project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
@@ -313,28 +316,17 @@ def treatment_name(benchmark: str, factors: Mapping[str, Setting]) -> str:
 
 
 def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[AnyWarning]:
-    """Say what the rules and the plan ask for that cannot come out of it.
+    """Say that the plan has too few builds for a verdict.
 
     memory: what is remembered of the machine. sessions: how often all of the plan is measured.
     """
     stops = not rules.gate.interval.startswith("bootstrap") and sessions == 1
     builds, needed = most_builds(rules.plan, early=stops), rules.gate.min_builds
-    told: list[AnyWarning] = []
-    if builds * sessions < needed:
-        moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
-        exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
-        told.append(warn.FewBuilds(builds, needed, moderates, exact))
-    if rules.gate.sessions == "fixed" and sessions > 1 and builds < FEWEST_ROUNDS:
-        told.append(warn.FewBuildsPerMachine(builds, FEWEST_ROUNDS))
-    if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
-        told.append(warn.FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
-    if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
-        told.append(warn.NoLooksByBootstrap(builds))
-    # a program that writes its own values may write more of them
-    names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
-    if names and rules.plan.iterations < FEWEST_FOR_STEADY:
-        told.append(warn.FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY))
-    return told
+    if builds * sessions >= needed:
+        return []
+    moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
+    exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
+    return [warn.FewBuilds(builds, needed, moderates, exact)]
 
 
 def quantile_warnings(rules: Config) -> list[str]:

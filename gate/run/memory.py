@@ -8,10 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,13 +26,7 @@ from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.names import HISTORY_REF
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import (
-    ControlsAlarm,
-    Differing,
-    HistoryUnusable,
-    MemoryOfOtherMachine,
-    MemoryOfOtherSetup,
-)
+from gate.model.warnings.setup import ControlsAlarm, MemoryOfOther
 from gate.run.project import Project
 from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
@@ -44,7 +36,6 @@ from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore
 from harness.errors import SourceError
-from harness.host.facts import differences
 from harness.source.git import Access, Git, authorised, git_of
 from harness.source.repository import Repository
 
@@ -52,25 +43,11 @@ SESSIONS = 10
 """Sessions of a kind that a run takes along for each finding: with more a memory is worth next to nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """What a run knows from before."""
-
-    memory: Memory | None
-    """None where nothing is remembered about the project."""
-    warnings: tuple[AnyWarning, ...] = ()
-    """For the reader of the report."""
-    costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
-    """What steps cost on this host, by benchmark, from the newest session."""
-
-
 def control_warnings(history: Path | None) -> list[AnyWarning]:
     """Warn where more controls of the history alarm than chance explains; nothing where there is none.
 
     history: of the option.
     """
-    from gate.run.memory import opened
-
     with contextlib.suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
         return [ControlsAlarm(proof)] if proof is not None and proof.since is not None else []
@@ -112,25 +89,26 @@ def project_name(repository: Repository) -> str:
 # --- before measuring -------------------------------------------------------------------------------------------------
 
 
-def recall_memory(option: Path | None, project: Project, host: Mapping[str, object]) -> Recalled:
-    """Return what is remembered of a project's findings on a host.
+def recall_memory(
+    option: Path | None, project: Project, host: Mapping[str, object]
+) -> tuple[Memory | None, dict[str, Costs]]:
+    """Return what is remembered of a project's findings on a host, None for nothing; and what each benchmark costs.
 
-    Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up; what else
-    is remembered is named with what differs.
+    Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up.
 
     option: --history. host: the facts of the run line.
+
+    Raises:
+        HistoryError: the history cannot be read.
     """
-    try:
-        history = Sessions(history_path(option, project))
-        mine = history.of_host("*", project_name(project.repository))
-        here = history.of_host(str(host.get("fingerprint"))) if mine else []
-    except HistoryError as error:
-        return Recalled(None, (HistoryUnusable(str(error)),))
+    history = Sessions(history_path(option, project))
+    mine = history.of_host("*", project_name(project.repository))
     if not mine:
-        return Recalled(None)
+        return None, {}
+    here = history.of_host(str(host.get("fingerprint")))
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
-    unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
+    unused: list[str] = []
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
         own = [entry for entry in mine if entry.learned.benchmark == name]
         setups = [setup_of(known, config, name) for config, known in sides]
@@ -144,31 +122,18 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         ]
         usable += matching
         if not matching:
-            unused[_why_not(own[0], setups, host)].append(name)
+            unused.append(name)
     # how far variances move is a property of the machine, so that all its findings tell of it
     everything = findings_of(here, most=None)
     memory = Memory(
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
-        unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
+        unused=[MemoryOfOther(tuple(unused))] if unused else [],
     )
     # the newest session comes first
     costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
-    return Recalled(memory, costs={each.benchmark: each.costs for each in costs})
-
-
-def _why_not(
-    newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]
-) -> MemoryOfOtherMachine | MemoryOfOtherSetup:
-    """Say why an entry is not used, of benchmarks that are named later."""
-    if newest.session.fingerprint != host.get("fingerprint"):
-        return MemoryOfOtherMachine((), tuple(differences(newest.session.host, host)))
-    if any(setup != setups[0] for setup in setups):
-        return MemoryOfOtherSetup((), ())
-    was, now = newest.learned.setup, setups[0]
-    both = ((name, getattr(was, name), getattr(now, name)) for name in Setup.__struct_fields__)
-    return MemoryOfOtherSetup((), tuple(Differing(*each) for each in both if each[1] != each[2]))
+    return memory, {each.benchmark: each.costs for each in costs}
 
 
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:

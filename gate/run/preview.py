@@ -6,7 +6,6 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TextIO
 
@@ -16,7 +15,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.model.warnings.setup import SpawnInstead
-from gate.run.duration import Expected, expected_time, past_of
+from gate.run.duration import expected_time, past_of
 from gate.run.job import Job, by_starts, quantile_warnings
 from gate.units import format_duration, plural
 from gate.words.reports import sides
@@ -34,7 +33,7 @@ def announce(job: Job) -> str:
     planned = job.project.settings.rules.plan.builds
     top = _top(job)
     builds = plural(most, top) if least == most else f"{least} to {plural(most, top)}"
-    if least < most and isinstance(planned, Builds) and planned.max is None and _expected(job, 1) is None:
+    if least < most and isinstance(planned, Builds) and planned.max is None and expected_seconds(job, 1) is None:
         # as many as the budget holds, which nobody knows yet
         builds = f"{least} {top}s or more"
     return f"{compared}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} of each, {expected(job)}"
@@ -96,25 +95,17 @@ def expected(job: Job) -> str:
     limit = float(plan.budget)
     budget = format_duration(limit)
     fewest, most = _rounds(job)
-    found = _expected(job, most)
+    found = expected_seconds(job, most)
     if found is None:
         return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
-    if found.seconds > limit:
+    if found > limit:
         whole = "all of it" if most == len(job.rounds) else plural(most, _top(job))
-        return f"cut at the budget of {budget}; {whole} would take about {format_duration(found.seconds)}"
-    last = "by what was measured so far" if job.earlier else "as in the last run"
-    why = last if found.source == "last-run" else "as remembered of this host"
-    time = format_duration(found.seconds)
-    least = _expected(job, fewest) if fewest < most else None
+        return f"cut at the budget of {budget}; {whole} would take about {format_duration(found)}"
+    time = format_duration(found)
+    least = expected_seconds(job, fewest) if fewest < most else None
     if least is not None:
-        time = f"{format_duration(least.seconds)} for {fewest} {_top(job)}s to {time} for {most}"
-    return f"about {time} {why}, at most {budget} (the budget)"
-
-
-def expected_seconds(job: Job) -> float | None:
-    """Return how long the schedule takes in seconds; None: not known."""
-    found = _expected(job, len(job.rounds))
-    return found.seconds if found else None
+        time = f"{format_duration(least)} for {fewest} {_top(job)}s to {time} for {most}"
+    return f"about {time}, at most {budget} (the budget)"
 
 
 def _rounds(job: Job) -> tuple[int, int]:
@@ -124,15 +115,18 @@ def _rounds(job: Job) -> tuple[int, int]:
         return most, most
     least = min(plan.builds.min, most)
     if plan.builds.max is None:
-        one, two = (_expected(job, rounds) for rounds in (1, 2))
-        if one is not None and two is not None and two.seconds > one.seconds:
-            fitting = 1 + math.floor((ROOM * float(plan.budget) - one.seconds) / (two.seconds - one.seconds))
+        one, two = (expected_seconds(job, rounds) for rounds in (1, 2))
+        if one is not None and two is not None and two > one:
+            fitting = 1 + math.floor((ROOM * float(plan.budget) - one) / (two - one))
             most = max(least, min(most, fitting))
     return least, most
 
 
-def _expected(job: Job, rounds: int) -> Expected | None:
-    def of(count: int) -> Expected | None:
+def expected_seconds(job: Job, rounds: int | None = None) -> float | None:
+    """Return how long so many rounds take, or all of the schedule, in seconds; None: not known."""
+    rounds = len(job.rounds) if rounds is None else rounds
+
+    def of(count: int) -> float | None:
         return expected_time(job.rounds[:count], past_of(job.out), job.project.settings.rules, job.costs, job.run)
 
     found = of(rounds if job.treated.study is not None else min(rounds, 2))
@@ -140,7 +134,7 @@ def _expected(job: Job, rounds: int) -> Expected | None:
     if found is None or one is None:
         return found
     # later rounds are alike
-    return replace(found, seconds=found.seconds + (rounds - 2) * (found.seconds - one.seconds))
+    return found + (rounds - 2) * (found - one)
 
 
 def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import msgspec
 
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
-from gate.cli.option_values import Shard
+from gate.cli.option_values import MOST_JOBS, Shard
 from gate.config.config_text import (
     ConfigError,
     Source,
@@ -25,7 +26,7 @@ from gate.config.config_text import (
 )
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
-from gate.config.shards import names_in
+from gate.config.shards import names_in, too_many
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
@@ -34,6 +35,7 @@ from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.history import Pin
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from gate.run.refusal import refuse_default, with_target
+from gate.units import plural
 from gate.writing.phrases import none_of
 from harness.errors import SourceError
 from harness.source import base_and_head as source
@@ -354,3 +356,44 @@ def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
         inner += [glob[len(head) + 1 :] for head in heads if matches(head, benchmark.name)]
     # who names it on the command line wants it, whatever include says
     return msgspec.structs.replace(benchmark, include=inner) if inner else None
+
+
+# --- several runners --------------------------------------------------------------------------------------------------
+
+
+def matrix_jobs(
+    asked_shards: int | None, asked_sessions: int | None, base: str | None, head: str | None, rules: RulesOptions
+) -> str:
+    """Return one line of JSON: {"include": [{"shard", "session", "sessions", "name"}, ...]}, session by session.
+
+    Args:
+        asked_shards, asked_sessions: None as configured.
+        base, head: None for the usual ones.
+
+    Raises:
+        UserError: fewer benchmarks than shards, more jobs than a workflow may have, or a config that is wrong.
+    """
+    project = look_at_project(base, head, rules)
+    plan = project.settings.rules.plan
+    shards = plan.shards if asked_shards is None else asked_shards
+    sessions = plan.sessions if asked_sessions is None else asked_sessions
+    benchmarks = len(project.settings.rules.benchmark)
+    if not benchmarks:
+        raise UserError("neither side has a [[benchmark]]: there is nothing to measure")
+    if shards > benchmarks:
+        name = f"--shards {shards}" if asked_shards is not None else f"plan.shards = {shards}"
+        raise UserError(f"{name}: {too_many(shards, benchmarks)}")
+    if shards * sessions > MOST_JOBS:
+        many = f"{plural(shards, 'shard')} x {plural(sessions, 'session')} are {shards * sessions} jobs"
+        raise UserError(f"{many}, and a matrix has at most {MOST_JOBS}: ask for fewer with --shards or --sessions")
+    include = [
+        {
+            "shard": f"{shard}/{shards}",
+            "session": session,
+            "sessions": sessions,
+            "name": f"shard {shard} of {shards}, session {session}",
+        }
+        for session in range(sessions)
+        for shard in range(1, shards + 1)
+    ]
+    return json.dumps({"include": include}, separators=(",", ":"))

@@ -21,8 +21,6 @@ LAGS = (1, 2, 4, 7)
 """Distances of nights whose differences show the noise between nights, and next to nothing of a creep."""
 ALLOWANCE = 2.0
 """The variance that days add to the builds' counts this often: nights may be correlated (docs/creep.md)."""
-QUIET = 3
-"""Nights without an alarm that end one."""
 CAP = 10.0
 """Medians that a squared difference of nights counts at most: of normal noise 3 in 100 are larger."""
 _SHARE = 2 / 3

@@ -102,28 +102,6 @@ def summed(steps: Steps, first: int, last: int) -> Interval:
     return interval(estimate, total, total**2 / error if math.isfinite(total) and error > 0 else 1.0)
 
 
-def contributions(steps: Steps) -> Array:
-    """Return each ratio as far as it stands out of the noise, in log: what ranks the commits that made a change.
-
-    Ratios are shrunk towards 0 by what their spread beyond their own noise says (DerSimonian and Laird 1986). A noisy
-    ratio, which is large by chance more often, so ranks below a precise one of the same size. Where ratios vary no more
-    than their noise, their order is that of the ratios in standard errors.
-    """
-    weights = steps.precision
-    known = weights > 0
-    expected = np.zeros(steps.count)
-    if not known.any():
-        return expected
-    w, ratio = weights[known], steps.ratio[known]
-    noisy = w < _SURE
-    # about 0, which is where most commits are
-    excess = float((w * ratio**2)[noisy].sum()) - int(noisy.sum())
-    between = max(excess, 0.0) / float(w[noisy].sum()) if noisy.any() else 1.0
-    least = 1e-3 * float(np.median(1 / w))
-    expected[known] = ratio * max(between, least) / (max(between, least) + 1 / w)
-    return expected
-
-
 def moderated(variance: Array, df: Array, builds: Array) -> tuple[Array, Array]:
     """Move the variances of ratios towards what those of other runs of the case say (Smyth 2004).
 

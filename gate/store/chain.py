@@ -44,19 +44,6 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
         """The records of the steps."""
         return [record for link in self.links for record in link.records]
 
-    def between(self, good: str, bad: str) -> list[Link]:
-        """Return the steps after one commit up to another.
-
-        Raises:
-            KeyError: one of them is not in the chain, or they are the other way round.
-        """
-        starts = {link.parent: place for place, link in enumerate(self.links)}
-        ends = {link.commit: place for place, link in enumerate(self.links)}
-        first, last = starts[good], ends[bad]
-        if last < first:
-            raise KeyError(bad)
-        return self.links[first : last + 1]
-
 
 def chained(records: Iterable[HistoryRecord]) -> Chain:
     """Put records in the order of their commits.

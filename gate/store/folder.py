@@ -19,7 +19,6 @@ from gate.store.history_records import (
     Added,
     Name,
     Reading,
-    added_of,
     encode,
     name_at,
     name_of,
@@ -62,8 +61,8 @@ class FolderStore:
         found = reading(files)
         return msgspec.structs.replace(found, problems=[*problems, *found.problems])
 
-    def add(self, record: HistoryRecord, keep: int) -> Added:
-        """Add a record and drop the oldest beyond `keep`.
+    def add(self, record: HistoryRecord) -> Added:
+        """Add a record.
 
         Raises:
             UserError: it holds other measurements of the same run, or cannot be written.
@@ -75,14 +74,12 @@ class FolderStore:
             if same is not None or not write_new(self._folder / name.path, data):
                 known, place = True, self._folder / (same or name).path
                 refuse_other(str(place), place.read_bytes(), record, ": remove it, and add the run again")
-            names = self._names()
-            dropped = drop_oldest([self._folder / each.path for each in names], keep)
         except OSError as error:
             where, why = error.filename or self._folder, f"cannot be written: {error.strerror}"
             if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
                 why = "this file system has no hard links: name another folder, or use a ref"
             raise UserError(f"{where}: {why}") from None
-        return added_of(name, known=known, dropped=dropped, kept=names[dropped:], pushed=None)
+        return Added(known, len(self._names()), None)
 
     def _names(self) -> list[Name]:
         if not self._folder.is_dir():
@@ -125,11 +122,9 @@ def write_new(place: Path, data: bytes) -> bool:
     return True
 
 
-def drop_oldest(files: Sequence[Path], keep: int) -> int:
-    """Remove the first of some files, so that the last `keep` of them stay; return how many those were."""
-    dropped = files[: max(len(files) - keep, 0)]
-    for file in dropped:
+def drop_oldest(files: Sequence[Path], keep: int) -> None:
+    """Remove the first of some files, so that the last `keep` of them stay."""
+    for file in files[: max(len(files) - keep, 0)]:
         # of two writers that drop the same one is first
         with suppress(FileNotFoundError):
             file.unlink()
-    return len(dropped)

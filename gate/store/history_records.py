@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -209,21 +209,12 @@ def reading(files: Iterable[tuple[str, bytes]]) -> Reading:
 class Added(msgspec.Struct, frozen=True):
     """What became of a record that was to be added."""
 
-    outcome: Literal["added", "known", "too-old"]
-    """known: it was there, of the same measurements. too-old: it is beyond the bound itself."""
-    dropped: int
-    """The oldest of the records that were there, which are beyond the bound and gone."""
+    known: bool
+    """It was there, of the same measurements."""
     kept: int
     """Records that the store holds now."""
     pushed: str | None
     """The remote that has it now; None: none was asked for."""
-
-
-def added_of(name: Name, *, known: bool, dropped: int, kept: Collection[Name], pushed: str | None) -> Added:
-    """Say what became of a record by what the store holds now; dropped: with the record itself, where it is too old."""
-    if known or name in kept:
-        return Added("known" if known else "added", dropped, len(kept), pushed)
-    return Added("too-old", dropped - 1, len(kept), pushed)
 
 
 def refuse_other(place: str, data: bytes, record: HistoryRecord, cure: str = "") -> None:

@@ -1,8 +1,7 @@
 """The history in a git ref: a commit whose tree holds the records, replaced only if nobody else was faster.
 
 Records are blobs in a folder for each month, so a new one makes a blob, two trees and a commit. Each commit follows the
-one before, since git sends what a known commit's tree has only to who descends from it; after CHAIN commits one without
-a parent begins anew, so that trees of the past and records that were dropped do not stay for ever.
+one before, since git sends what a known commit's tree has only to who descends from it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from gate.store.history_records import (
     ConflictError,
     Name,
     Reading,
-    added_of,
     encode,
     name_at,
     name_of,
@@ -29,8 +27,6 @@ from gate.store.history_records import (
     refuse_other,
 )
 
-CHAIN = 256
-"""Commits until one begins anew; sending that one sends all records."""
 ATTEMPTS = 40
 """Tries to be the next writer, within about a minute."""
 REFUSED = 4
@@ -110,8 +106,8 @@ class RefStore:
             )
         return reading((f"{self._ref}:{name.path}", data) for name, data in self._blobs(held))
 
-    def add(self, record: HistoryRecord, keep: int) -> Added:
-        """Add a record here, and then on the remote; drop the oldest beyond `keep`.
+    def add(self, record: HistoryRecord) -> Added:
+        """Add a record here, and then on the remote.
 
         A remote gets all that is here, so what an earlier push left behind is not lost.
 
@@ -121,15 +117,13 @@ class RefStore:
         """
         name, blob = name_of(record), self._run("hash-object", "-w", "--stdin", stdin=encode(record)).decode().strip()
         known = self._known(self._local()[1], name, record)
-        kept, dropped = self._settle({} if known else {name: blob}, keep)
+        kept = self._settle({} if known else {name: blob})
         if self._remote is not None:
-            kept, there = self._push(self._remote, keep)
-            # what was dropped here may have been dropped there once more
-            dropped = max(dropped, there)
+            kept = self._push(self._remote)
         if not known and kept.get(name) != blob:
             # somebody else was first to add the same run
             known = self._known(kept, name, record)
-        return added_of(name, known=known, dropped=dropped, kept=kept, pushed=self._remote)
+        return Added(known, len(kept), self._remote)
 
     def _known(self, records: Records, name: Name, record: HistoryRecord) -> bool:
         """Return whether a record is among others already.
@@ -146,21 +140,21 @@ class RefStore:
 
     # --- here ---------------------------------------------------------------------------------------------------------
 
-    def _settle(self, added: Records, keep: int, commit: str | None = None) -> tuple[Records, int]:
-        """Make the ref hold these too, however many others write to it; return what it holds, and how many it dropped.
+    def _settle(self, added: Records, commit: str | None = None) -> Records:
+        """Make the ref hold these too, however many others write to it; return what it holds.
 
         commit: that holds them on a remote, where they were first; it is taken where nothing else is here.
         """
         for refused in self._tries():
             tip, held = self._local()
-            kept, dropped = _kept({**added, **held} if commit is None else {**held, **added}, keep)
+            kept = _once({**added, **held} if commit is None else {**held, **added})
             if kept == held and commit in (None, tip):
-                return kept, dropped
+                return kept
             taken = commit if commit is not None and kept == added else self._commit(tip, kept)
             # move the ref if it is still what it was: it is not, or is locked, where git refuses
             answer = self._git.attempt("update-ref", self._ref, taken, tip or "0" * len(taken))
             if not answer.status:
-                return kept, dropped
+                return kept
             if refused and self._tip() == tip:
                 raise UserError(f"{self._ref}: cannot be written: {answer.reason}")
         raise _conflict(self._ref)
@@ -175,9 +169,8 @@ class RefStore:
 
     # --- on the remote ------------------------------------------------------------------------------------------------
 
-    def _push(self, remote: str, keep: int) -> tuple[Records, int]:
+    def _push(self, remote: str) -> Records:
         """Make ref and remote hold what either holds."""
-        chained = False
         for refused in self._tries():
             (_, here), tip = self._local(), self._there(remote)
             if tip is None:
@@ -185,25 +178,22 @@ class RefStore:
                 continue
             old, there = tip
             # a record that both have under one name is the remote's: it was first
-            kept, dropped = _kept({**here, **there}, keep)
+            kept = _once({**here, **there})
             commit = old
             if commit is None or kept != there:
-                commit = self._commit(old, kept, chained=chained)
+                commit = self._commit(old, kept)
                 # a "+" before the commit would push whatever the lease says
                 lease = f"--force-with-lease={self._ref}:{old or ''}"
                 answer = self._git.attempt(*_PUSH, lease, "--", remote, f"{commit}:{self._ref}")
                 if answer.status:
-                    still = self._asked(remote) == old
-                    if refused and still:
+                    if refused and self._asked(remote) == old:
                         # "[remote rejected] (hook declined)", of what --porcelain writes
                         lines = answer.stdout.decode(errors="replace").splitlines()
                         why = next((line.rpartition("\t")[2] for line in lines if line.startswith("!\t")), "")
                         raise self._unsent(remote, f"does not take {self._ref}: {why or answer.reason}")
-                    # a server may refuse commits that do not follow its own
-                    chained = chained or still
                     continue
-            self._settle(kept, keep, commit)
-            return kept, dropped
+            self._settle(kept, commit)
+            return kept
         raise _conflict(f"{self._ref} of {remote}")
 
     def _unsent(self, remote: str, why: str) -> UserError:
@@ -255,8 +245,8 @@ class RefStore:
             found[name] = about.split()[2].decode()
         return found
 
-    def _commit(self, onto: str | None, records: Mapping[Name, str], *, chained: bool = False) -> str:
-        """Make a commit that holds records; chained: it follows the commit before in any case."""
+    def _commit(self, onto: str | None, records: Mapping[Name, str]) -> str:
+        """Make a commit that holds records, and follows another."""
         lines, months = [], []
         for month, names in groupby(sorted(records), key=lambda name: name.month):
             months.append(month)
@@ -264,9 +254,7 @@ class RefStore:
         trees = self._run("mktree", "--batch", stdin="\n".join(lines).encode()).decode().split()
         root = "".join(f"040000 tree {tree}\t{month}\n" for month, tree in zip(months, trees, strict=True))
         tree = self._run("mktree", stdin=root.encode()).decode().strip()
-        parent: list[str] = []
-        if onto and (chained or int(self._run("rev-list", "--count", f"--max-count={CHAIN}", onto)) < CHAIN):
-            parent = ["-p", onto]
+        parent = ["-p", onto] if onto else []
         made = self._git.seeing(**_AUTHOR).attempt("commit-tree", tree, *parent, stdin=b"perfgate history\n")
         if made.status:
             raise UserError(f"{self._ref}: cannot be written: {made.reason}")
@@ -308,13 +296,12 @@ _PUSH = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed"
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--refmap=")
 
 
-def _kept(records: Records, keep: int) -> tuple[Records, int]:
-    """Leave the newest, and one of each run, whose date may not have been known to all who added it; count the rest."""
+def _once(records: Records) -> Records:
+    """Leave one of each run, whose date may not have been known to all who added it."""
     once: dict[str, Name] = {}
     for name in sorted(records, reverse=True):
         once.setdefault(name.key, name)
-    newest = {name: records[name] for name in list(once.values())[:keep]}
-    return newest, len(once) - len(newest)
+    return {name: records[name] for name in once.values()}
 
 
 def _conflict(place: str) -> ConflictError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.case import CaseId, case_id
-from gate.model.history import Change, HistoryRecord, Suspect
+from gate.model.history import Change, HistoryRecord
 from gate.model.reasons import Accepted
 from gate.stats.series import (
     EXACT,
@@ -20,7 +20,6 @@ from gate.stats.series import (
     Levels,
     Path,
     Steps,
-    contributions,
     interval,
     level_variance,
     moderated,
@@ -28,7 +27,7 @@ from gate.stats.series import (
     path,
     summed,
 )
-from gate.store.chain import Chain, chained
+from gate.store.chain import Chain
 
 _NAMES = ("cpu", "processor", "model", "machine")
 """Facts that name a machine, the first that is there."""
@@ -292,36 +291,3 @@ def _steps(found: Sequence[_Found], count: int, machines: list[Levels]) -> Steps
 
 def _builds(change: Change) -> int:
     return min((side.builds for side in (change.base, change.head) if side is not None), default=0)
-
-
-def suspects_between(
-    records: Iterable[HistoryRecord], case: CaseId, good: str, bad: str, direction: int
-) -> list[Suspect] | None:
-    """Rank the commits after `good` up to `bad` that add to a change of a case, those that add most first.
-
-    records: of the history, in any order. case: with its statistic (`case_id(change, change.statistic)`). good: sha of
-    the commit before the range, as creep's pinned commit is; it must be one that a record names. bad: sha of the last
-    commit of the range. direction: 1: what rose, -1: what fell.
-
-    Returns:
-        None where the chain does not hold both commits in this order, or no record has the case.
-    """
-    try:
-        links = chained(records).between(good, bad)
-    except KeyError:
-        return None
-    part = Chain(links=list(links), controls=[], pinned=[], aside=[])
-    found = next((each for each in series(part) if each.id == case), None)
-    if found is None:
-        return None
-    expected = (direction * contributions(found.steps)).tolist()
-    along = sum(each for each in expected if each > 0)
-    accepted = {run.step for run in found.runs if run.change.accepted is not None}
-    return [
-        Suspect(
-            commit=links[step].commit, subject=links[step].subject, log_ratio=float(found.steps.ratio[step]),
-            share=expected[step] / along, accepted=step in accepted,
-        )
-        for step in sorted(range(len(links)), key=lambda step: -expected[step])
-        if expected[step] > 0
-    ]  # fmt: skip

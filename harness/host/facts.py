@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from gate.model.warnings.setup import Differing
 from gate.units import nominal_gib
 from harness.process.affinity import given_priority
 from harness.process.execute import find_program
@@ -63,31 +62,12 @@ def facts() -> Facts:
 
 def fingerprint(known: Facts) -> str:
     """Hash what makes two machines comparable: CPU model, cores, memory as it is sold, architecture, system."""
-    return hashlib.sha256(json.dumps(list(_comparable(known).values())).encode()).hexdigest()
-
-
-def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[Differing]:
-    """Name what makes two machines not comparable; empty where their fingerprints agree.
-
-    Args:
-        before, now: facts as `facts` gives them, or as an older or newer perfgate wrote them; what is not in them is
-            "unknown".
-    """
-    was, is_ = (
-        {
-            name: f"{value:g} GiB" if isinstance(value, float) else str(value)
-            for name, value in _comparable(each).items()
-        }
-        for each in (before, now)
-    )
-    return [Differing(name, was[name], is_[name]) for name in was if was[name] != is_[name]]
-
-
-def _comparable(known: Mapping[str, object]) -> dict[str, object]:
     memory = known.get("memory", UNKNOWN)
     gib = nominal_gib(memory) if isinstance(memory, int) and memory > 0 else UNKNOWN
-    named = {"cpu": "cpu", "cores": "cores", "memory": "", "architecture": "machine", "system": "os"}
-    return {name: known.get(key, UNKNOWN) if key else gib for name, key in named.items()}
+    own = [
+        gib if name == "memory" else known.get(name, UNKNOWN) for name in ("cpu", "cores", "memory", "machine", "os")
+    ]
+    return hashlib.sha256(json.dumps(own).encode()).hexdigest()
 
 
 def cpu_model(cpuinfo: str | None = None) -> str:

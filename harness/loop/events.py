@@ -11,18 +11,14 @@ from gate.model import Failure, Side, Turn, Unproved
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A round begins; number from 0. builds: how many it has.
+    """A round begins; number from 0.
 
-    executions: how many are still to be made in it. left: in it and all later rounds, by benchmark. counted: both are
-    to be counted after the first executions, which are those of `executions` until then.
+    executions: how many are still to be made in it; where the first ones tell how many there are, these first ones.
     """
 
     number: int
     rounds: int
     executions: int
-    builds: int = 2
-    left: Mapping[str, int] = field(default_factory=dict, compare=False)
-    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +32,12 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepFinished:
-    """The step that was started is over. failure: what was recorded of it, if it failed.
-
-    next: of the first build of a tree, the seconds that the next one is expected to take.
-    more: steps that were made together with this one follow.
-    """
+    """The step that was started is over. failure: what was recorded of it, if it failed."""
 
     side: Side
     benchmark: str | None
     failure: Failure | None
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
-    next: float | None = field(default=None, compare=False)
-    more: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +58,22 @@ class ProbeStarted:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinished:
-    """So many of the benchmarks are the same on both sides.
-
-    left: as in RoundStarted, what has failed left out. unproved: why others may differ, by benchmark.
-    """
+    """So many of the benchmarks are the same on both sides. unproved: why others may differ, by benchmark."""
 
     identical: int
     benchmarks: int
-    left: Mapping[str, int] = field(default_factory=dict, compare=False)
     unproved: Mapping[str, Unproved] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """How much rounds have was found out. turns: those that are shorter than planned. left: as in RoundStarted.
+    """How much rounds have was found out. turns: those that are shorter than planned.
 
     executions: of a round, judging by the first starts; 0: these are not made, or tell nothing.
     """
 
     turns: Sequence[Turn] = ()
     executions: int = 0
-    left: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

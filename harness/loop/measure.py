@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -163,7 +162,7 @@ class Loop:
                 if stop is not None:
                     return stop
                 if self._ledger.pending(part):
-                    if not built and not self._build_all(number, self._rounds[number]):
+                    if not built and not self._build_all(self._rounds[number]):
                         return "build-failure"
                     started = time.time_ns()
                     if number == 0 and not self._design:
@@ -201,7 +200,7 @@ class Loop:
             self._unproved[name] = why
         if broken:
             proved = len(self._probe.proved)
-            self._progress(events.ProbeFinished(proved, proved + len(broken), self._left(0), broken))
+            self._progress(events.ProbeFinished(proved, proved + len(broken), broken))
             yield from self._parts(number, each)
 
     def _settle_proofs(self) -> None:
@@ -225,8 +224,8 @@ class Loop:
         for part in range(len(each.first)):
             yield self._rounds[0].executions[: self._rounds[0].first[part]]
             self._rounds = self._lengths.counted(self._ledger.records)
-            if self._begun and (left := self._left(0)).total():
-                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=left))
+            if self._begun and self._ledger.pending(self._rounds[0].executions):
+                self._progress(events.LaidOut(executions=len(self._rounds[0].executions)))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
@@ -260,14 +259,12 @@ class Loop:
         first = not self._begun if self._design else number == 0 and execution == 0
         return None if first or begun or ledger.fits(self._budget.left, builds=execution == 0) else "budget"
 
-    def _build_all(self, number: int, each: Round) -> bool:
+    def _build_all(self, each: Round) -> bool:
         """Build what a round needs; tell whether measuring goes on."""
         ledger = self._ledger
         pending = ledger.pending(each.executions)
-        left = self._left(number)
         first = ledger.pending(each.executions[: each.first[0]]) if each.first else ()
-        known, builds = len(first or pending), len(each.builds)
-        self._progress(events.RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
+        self._progress(events.RoundStarted(each.build, len(self._rounds), len(first or pending)))
         needed = {(step.side, canonical(step.building)) for step in pending}
         # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
         wanted = [
@@ -278,15 +275,6 @@ class Loop:
         # what is made already is recorded whatever comes of the others
         wanted.sort(key=lambda step: not self._builder.is_ahead(step.side, step.build, step.seed, step.factors))
         return all(self._build(build) or self._design for build in wanted)
-
-    def _left(self, number: int) -> Counter[str]:
-        """Count the executions that are still to be made from a round on, by benchmark."""
-        found = Counter(step.benchmark for step in self._ledger.pending(self._rounds[number].executions))
-        later = self._rounds[number + 1 :]
-        for step in later[0].executions if later else ():
-            # later rounds are alike
-            found[step.benchmark] += 0 if self._ledger.is_out(step) else len(later)
-        return found
 
     def _examine(self, steps: Sequence[ExecutionStep]) -> None:
         """Compare the sides of what is to be measured, and take out what fails or is the same."""
@@ -313,7 +301,7 @@ class Loop:
         for step in (pair[side] for pair in pairs for side in SIDES):
             if (seen := self._probe.seen.get((step.benchmark, step.side))) is not None:
                 self._builder.read(step.side, step.building, (seen.read | seen.executed) - seen.written)
-        self._progress(events.ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
+        self._progress(events.ProbeFinished(identical, len(pairs), dict(self._unproved)))
 
     def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Pair]:
         """Return the first step on each side of what both have and nothing is measured of yet."""
@@ -341,7 +329,7 @@ class Loop:
                     self._add(turn)
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
-        self._progress(events.LaidOut(found, left=self._left(0)))
+        self._progress(events.LaidOut(found))
         return self._rounds[0].executions[: next(iter(self._rounds[0].first), None)]
 
     def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
@@ -431,14 +419,13 @@ class Loop:
             records += [*failures, *executions]
             told.append(failures)
         self._add(*records)
-        for number, (step, found, failures) in enumerate(zip(steps, made, told, strict=False), 1):
+        for step, found, failures in zip(steps, made, told, strict=False):
             if not found.executions and not found.failures:
                 self._empty.add((step.side, step.benchmark, canonical(step.factors)))
             # a suite that only the other side has did not fail
             failed = failures and not found.executions and self._ledger.has_failed(failures[0])
             whole = failures[0] if failed else None
-            more = number < len(made)
-            self._progress(events.StepFinished(step.side, step.benchmark, whole, step.factors, more=more))
+            self._progress(events.StepFinished(step.side, step.benchmark, whole, step.factors))
 
     def _build(self, step: BuildStep) -> bool:
         self._step = step
@@ -458,7 +445,7 @@ class Loop:
             self._late = step
         if not self._ledger.built(step):
             self._add(record)
-        self._progress(events.StepFinished(step.side, None, None, step.factors, record.following))
+        self._progress(events.StepFinished(step.side, None, None, step.factors))
         return self._is_sound(step.build)
 
     def _look(self, number: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -42,9 +41,10 @@ class Action:
         self.bin.joinpath("python3").symlink_to(base_python())
         self.top = top
         wheel = self.wheel("tiny")
-        (self.path / "scripts").mkdir(parents=True)
         for script in ("install", "environment.py"):
-            shutil.copy(ROOT / "scripts" / script, self.path / "scripts" / script)
+            text = (ROOT / "scripts" / script).read_text(encoding="utf-8")
+            # what this machine's says is no test's business
+            self.write(f"scripts/{script}", text.replace('"/etc/pip.conf"', repr(str(top / "pip.conf"))))
         self.write("gate/__init__.py", f'__version__ = "{VERSION}"\n')
         self.write("gate/__main__.py", MAIN)
         self.write("harness/__init__.py", "")
@@ -80,6 +80,10 @@ class Action:
             "    # via x",
         )
         self.write("requirements-dev.lock", "\n".join(lines) + "\n")
+
+    def pip_conf(self, text: str) -> None:
+        """Write the machine's pip.conf."""
+        (self.top / "pip.conf").write_text(text, encoding="utf-8")
 
     def with_uv(self) -> None:
         """Put uv on PATH."""

@@ -272,7 +272,7 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
     )
     assert not (project.top / ".perfgate").exists()
     project.perfgate("check", "--quiet", "--set", "plan.builds=1")
-    assert "as in the last run" in project.perfgate("check", "--dry-run").stdout
+    assert ", about " in project.perfgate("check", "--dry-run").stdout
 
 
 def test_dry_run_ends_as_the_run_would_without_a_shared_path(project: Project) -> None:

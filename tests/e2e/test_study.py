@@ -117,7 +117,7 @@ def test_every_setting_reaches_its_executions_and_builds(tmp_path: Path) -> None
     # what perfgate wrote is no part of the project, and the next run knows how long it takes
     assert project.git("status", "--porcelain") == ""
     plan = project.perfgate("study", "plan").stdout
-    assert re.search(r"expected time: about \d.* as in the last run", plan)
+    assert re.search(r"expected time: about \d.*, at most ", plan)
 
 
 def test_a_treatment_that_fails_is_4_and_the_others_are_measured(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def sha(number: int) -> str:
 def kept(folder: Path, records: Sequence[HistoryRecord]) -> Path:
     """Keep records in a folder, as `perfgate history add --history DIR` does, which looks at all of them for each."""
     first, *others = records
-    FolderStore(folder).add(first, 1)
+    FolderStore(folder).add(first)
     for each in others:
         place = folder / name_of(each).path
         place.parent.mkdir(exist_ok=True)

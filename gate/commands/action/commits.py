@@ -75,9 +75,7 @@ class Sides:
     warnings: tuple[AnyWarning, ...] = ()
 
 
-def fetch_missing(
-    event: Event, token: str | None, directory: Path, base: str | None, head: str | None, *, judged: bool = True
-) -> Sides:
+def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
     """Decide what is compared, and fetch what the clone lacks of it: commits, history between them.
 
     Args:
@@ -85,7 +83,6 @@ def fetch_missing(
             their own environment first, since find_repository starts git too.
         directory: in the checkout.
         base, head: the inputs; they win over what the event says.
-        judged: whether base decides a verdict; a study may do without.
 
     Raises:
         SourceError: there is no repository, base is needed, or an input names no one commit; FetchError where something
@@ -100,7 +97,7 @@ def fetch_missing(
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if tip is not None and (head is None or base is None):
-        _refuse_other_tip(clone, event, tip, chosen=head is None and base is None and judged)
+        _refuse_other_tip(clone, event, tip, chosen=head is None and base is None)
     if base is not None:
         _given(clone, base, "base")
         choice = Sides(base)
@@ -117,23 +114,11 @@ def checkout_warnings(event: Event, repository: Repository) -> list[AnyWarning]:
     return [TokenLeft(place)] if place else []
 
 
-def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
-    """Note which branch is the default, and fetch the history of commits if origin has one.
-
-    Args:
-        token: as of fetch_missing.
-
-    Raises:
-        SourceError: there is no repository.
-    """
-    from gate.model.names import HISTORY_REF
-
-    clone = fetching.open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
+def name_default_branch(event: Event, directory: Path) -> None:
+    """Note which branch is the default of a checkout. Raises SourceError: there is no repository."""
     branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
     if branch:
-        _name_default(clone, branch)
-    # without one, the report says so
-    clone.fetch(f"+{HISTORY_REF}:{HISTORY_REF}")
+        _name_default(fetching.open_clone(find_repository(directory), None), branch)
 
 
 def _name_default(clone: fetching.Clone, branch: str) -> None:

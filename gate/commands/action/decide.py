@@ -10,18 +10,17 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.commands.action.study import ANALYSIS, conclude_study, page_of
 from gate.evidence.inputs import MEASUREMENTS, REPORT, read_inputs
 from gate.evidence.records import Inputs, Located
 from gate.github.event import is_sha
 from gate.github.notice import Notice
 from gate.github.publishing import outcome as outcomes
 from gate.github.publishing.conclusion import (
+    LARGEST,
     Concluded,
     NothingError,
     conclude_foreign,
     conclude_on,
-    copy_lines,
     require_readable,
     target_of,
 )
@@ -95,7 +94,7 @@ def _keep_only(folder: Path, files: Sequence[str], inner: str | None = None) -> 
 
 def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
-    target = target_of(request.event, request.again)
+    target = target_of(request.event)
     if request.notices:
         return Concluded(outcomes.could_not_run(request.notices, target))
     if request.idle or request.command in ("plan", "ask"):
@@ -107,7 +106,7 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         text = Path(request.folder, TEXT)
         if request.command == "publish" and request.asked is not None and is_regular(text):
             return Concluded(outcomes.nothing(target, text=str(text), of=request.asked.words.verb))
-        if request.again is not None:
+        if request.measured:
             return _decided(request, environment, [request.run_folder / MEASUREMENTS])
         return _own(request, environment, outcomes.read_status(Path(request.folder)))
     except NothingError as error:
@@ -118,23 +117,17 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
 
 def _own(request: Request, environment: Mapping[str, str], status: outcomes.Status) -> Concluded:
     """Conclude on what the measuring step of this job left."""
-    target = target_of(request.event, request.again)
+    target = target_of(request.event)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
-    if request.command == "study":
-        return conclude_study(request, status, target, files)
-    if status.code and request.command != "calibrate":
+    if status.code:
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(outcomes.could_not_run([Notice(status.code, line) for line in lines], target), files=files)
     if request.command in ("check", "creep"):
         return _decided(request, environment, files)
-    code, notices, text = 0, list[Notice](), Path(request.folder, TEXT)
+    code, notices = 0, list[Notice]()
     outcome = outcomes.nothing(target)
-    if request.command == "calibrate":
-        outcome, code, files = outcomes.nothing(target, text=str(text), of="calibrate"), status.code, ()
-        lines = status.lines if not is_regular(text) else ["the calibration failed, as the job summary shows"]
-        notices = [Notice(code, line) for line in lines] if code else []
-    elif request.asked is not None and request.asked.words.verb != "check":
+    if request.asked is not None and request.asked.words.verb != "check":
         files = ()
     else:
         # one part of many: the gate's own job decides, but what failed fails here as well
@@ -152,7 +145,7 @@ def _own(request: Request, environment: Mapping[str, str], status: outcomes.Stat
 
 
 def _decided(request: Request, environment: Mapping[str, str], files: Sequence[Path]) -> Concluded:
-    target = target_of(request.event, request.again)
+    target = target_of(request.event)
     if not files:
         raise NothingError("nothing was measured: the measuring step left no measurements")
     require_readable(files)
@@ -179,7 +172,7 @@ def _explained(located: Located, request: Request) -> Located:
     made = msgspec.structs.replace(run, base=base, head=head)
     if choice is not None:
         # the run line knows only that commits were given
-        how = request.how or (AsMeasured() if request.again is not None else None)
+        how = request.how or (AsMeasured() if request.measured else None)
         if pull is not None and ancestor is not None:
             choice = Choice(WorkingAncestor(pull.base_ref, ancestor.steps), choice.head)
         choice = Choice(_told(choice.base, how), _told(choice.head, CheckedOut()))
@@ -201,11 +194,11 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     data = folder / DATA
     data.mkdir()
     outputs = {"report": "", "data": "", "artifact": ""}
-    # what an earlier run measured is there already, and stays the newest of that run
-    earlier = request.again is not None and request.again.run != request.event.run_id
-    if concluded.files and request.command != "calibrate" and not earlier:
+    if concluded.files:
         # of the run's own folder, or what was fetched into it: one file
-        copy_lines(concluded.files[0], data / MEASUREMENTS)
+        require_readable(concluded.files[:1])
+        # whole lines: a torn one is of a program that was killed
+        put(data / MEASUREMENTS, b"".join((read_regular(concluded.files[0], LARGEST) or b"").rpartition(b"\n")[:2]))
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.command == "measure" and not request.idle:
         # also where nothing was measured: the job that decides says why
@@ -221,19 +214,13 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     text = Path(request.folder, TEXT)
     if request.command == "measure" and is_regular(text):
         _copy(text, data / TEXT)
-    page = page_of(request)
-    if page is not None:
-        _copy(run / ANALYSIS, data / ANALYSIS)
     if concluded.decided is not None:
         fill(run, concluded.decided)
         for name in (REPORT, "comment.md"):
             _copy(run / name, data / name)
-        page = run / "report.html"
-    if page is not None:
         # under the name that its artifact gets
-        kind = "-study" if request.command == "study" else ""
-        named = Path(request.folder, f"perfgate-{request.id}{kind}-{request.event.run_attempt}.html")
-        _copy(page, named)
+        named = Path(request.folder, f"perfgate-{request.id}-{request.event.run_attempt}.html")
+        _copy(run / "report.html", named)
         outputs["report"] = str(named)
     return outputs
 

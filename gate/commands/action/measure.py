@@ -12,13 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-import msgspec
-
 from gate.cli.command import Command, command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.option_values import Shard
 from gate.codes import Exit, is_of_signal
-from gate.commands.action.study import measure_study
 from gate.github.publishing.outcome import Status, keep
 from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import NAMES, FileGuard, error_line, fenced, put, warning_line
@@ -136,10 +133,6 @@ def _measured(request: Request, out: TextIO) -> int:
 
     require_measuring()
     os.chdir(request.directory)
-    if request.command == "calibrate":
-        return _calibrated(request, out)
-    if request.command == "study":
-        return measure_study(request, out)
     verb = request.asked.words.verb if request.asked is not None else "check"
     if verb == "bisect":
         return _bisected(request, out)
@@ -153,8 +146,6 @@ def _measured(request: Request, out: TextIO) -> int:
     options = measuring_options(request)
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
-        # whoever decides again after a label takes its own job's measurements only
-        job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
         job = run.measure(job, looking if job.part is None else None, explains=True).job
@@ -194,16 +185,6 @@ def _bisected(request: Request, out: TextIO) -> int:
     code = _kept(command, replace(options, measuring=measuring), request, out)
     # several commits remain, which is an answer
     return 0 if code == Exit.INCONCLUSIVE else code
-
-
-def _calibrated(request: Request, out: TextIO) -> int:
-    from gate.units import Duration
-
-    command = command_of("calibrate")
-    options = command.options(rules=rules_of(request))
-    budget = Duration.parse(request.budget) if request.budget else None
-    measuring = replace(options.measuring, head=request.head, budget=budget, out=request.run_folder)
-    return _kept(command, replace(options, measuring=measuring), request, out)
 
 
 def _kept(command: Command, options: Any, request: Request, out: TextIO) -> int:

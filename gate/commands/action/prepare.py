@@ -13,11 +13,10 @@ from typing import Any, TextIO
 import msgspec
 
 from gate.codes import Exit
-from gate.commands.action.study import study_refusal
 from gate.document.markdown import brief, link
 from gate.github.client import forge_of, token_of
 from gate.github.comment import Conversation, Marker, publish_comment
-from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
+from gate.github.event import Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.action_inputs import read_inputs
@@ -25,7 +24,6 @@ from gate.github.publishing.asked import NothingAskedError, RefusedError, read_r
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.publish import answer_marker, answering, asked_line, run_address
 from gate.github.publishing.request import (
-    Command,
     Inputs,
     Request,
     as_inputs,
@@ -36,26 +34,14 @@ from gate.github.publishing.request import (
 from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.base import Said
 from gate.writing.plain import visible
 
-_USUAL: dict[str, Command] = {"schedule": "calibrate", "workflow_run": "publish"}
-"""The command of an event where the input names none; of all others check."""
-# seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
-_PATIENCE = 120.0
 # GitHub refuses a matrix without a job: this one finds nothing to do
 _IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
-_BARRED = {
-    "creep": (
-        "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
-        "or a dispatch there"
-    ),
-    "calibrate": (
-        "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the memory of "
-        "this host"
-    ),
-}
-"""Why a command is for events that may write the history."""
+_ELSEWHERE = (
+    "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch or a "
+    "dispatch there"
+)
 _SAME = (
     "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
     "without `ref:`), and leave the inputs base and head empty"
@@ -95,12 +81,12 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
-        from gate.run.matrix import jobs
+        from gate.run.project import matrix_jobs
 
         shards = int(request.shard.partition("/")[2]) if request.shard else None
         try:
             with contextlib.chdir(request.directory):
-                matrix = jobs(shards, request.sessions, request.base, request.head, rules_of(request))
+                matrix = matrix_jobs(shards, request.sessions, request.base, request.head, rules_of(request))
         except UserError as error:
             request = request.refused(Exit.USAGE, as_inputs(error))
     # annotated by the steps that report; here for whoever looks into the step that refused
@@ -121,7 +107,7 @@ def _first(
         gate = id_of(inputs.id, directory, workspace, inputs.config, inputs.leg)
     except UserError as error:
         problems.append(Notice(Exit.USAGE, str(error)))
-    command, idle = inputs.command or _USUAL.get(event.name, "check"), nothing_to_do(event)
+    command, idle = inputs.command or ("publish" if event.name == "workflow_run" else "check"), nothing_to_do(event)
     if not idle and command not in ("publish", "ask"):
         if not directory.is_dir():
             what = f"{inputs.directory!r:.200} is no folder here: check out the repository first"
@@ -135,8 +121,8 @@ def _first(
         settled |= {"sets": (*inputs.sets, *words.sets), "benchmarks": words.benchmarks or inputs.benchmarks}
         settled |= {"head": asked.pull.head_sha, "comment": "always", "status": False}
     if command not in ("check", "publish"):
-        # comment and status are of the job that decides; of a creep check the comment is an issue
-        settled |= {"comment": inputs.comment if command == "creep" else "never", "status": False}
+        # comment and status are of the job that decides over a change
+        settled |= {"comment": "never", "status": False}
     return Request(
         **(msgspec.structs.asdict(inputs) | settled),
         job=job_name(event, environment, inputs.leg),
@@ -145,7 +131,7 @@ def _first(
         place=Path(os.path.relpath(directory, workspace)).as_posix(),
         how=None,
         remember=may_write_history(event),
-        again=None,
+        measured=False,
         # what a fork's run measured is published without a checkout
         foreign=command == "publish" and event.source is not None,
         idle=idle,
@@ -159,62 +145,33 @@ _Prepared = tuple[Request, list[AnyWarning]]
 
 
 def _prepared(request: Request, workspace: Path, given: Path, environment: Mapping[str, str]) -> _Prepared:
-    """Look for what was measured already; else refuse, or fetch what is missing; given: the folder, with its links."""
+    """Take what another job measured; else refuse, or fetch what is missing; given: the folder, with its links."""
     from gate.commands.action.commits import refuse_another_checkout
 
-    warnings: list[AnyWarning] = []
-    event = request.event
     try:
         refuse_another_checkout(given, workspace, request.base, request.head)
     except UserError as error:
-        return request.refused(error.exit_code, as_inputs(error)), warnings
-    if request.command == "check" and event.name == "pull_request" and event.action in LABELS:
-        request, warnings = _measured_before(request, environment)
-        if request.again is not None:
-            return request, warnings
+        return request.refused(error.exit_code, as_inputs(error)), []
     if request.command == "publish":
         if request.measuring is None:
-            return request, warnings
+            return request, []
         from gate.commands.action.measuring_job import collected
 
-        return collected(request, request.measuring, environment), warnings
-    why = _refusal(request)
-    if why is not None:
-        return request.refused(Exit.ERROR, why), warnings
+        return collected(request, request.measuring, environment), []
+    if request.command != "plan":
+        why = refusal(request.event, forks=request.forks, asked=request.asked is not None)
+        if why is not None:
+            return request.refused(Exit.ERROR, why), []
     if request.command == "creep":
-        return _pinned(request, environment)
-    request, more = _fetched(request, environment)
-    return request, warnings + more
+        if not request.remember:
+            return request.refused(Exit.ERROR, _ELSEWHERE), []
+        return _pinned(request)
+    return _fetched(request, environment)
 
 
-def _refusal(request: Request) -> str | None:
-    asked = request.asked is not None
-    why = refusal(request.event, forks=request.forks, asked=asked) if request.command != "plan" else None
-    if why is None and request.command == "study":
-        return study_refusal(request.event)
-    return why or (None if request.remember else _BARRED.get(request.command))
-
-
-def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    """Fetch what an earlier run measured of this head, so that a label decides without measuring again."""
-    from gate.commands.action.measuring_job import WantedRun, fetch_measured, workflow_path
-
-    event = request.event
-    workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
-    asked = WantedRun(workflow, request.base, request.head, request.job, rules_of(request).sets, request.config)
-    try:
-        forge = forge_of(event, environment, _PATIENCE)
-        found = fetch_measured(forge, event, request.run_folder, request.id, asked)
-    except UserError as error:
-        return request, [Said(f"measured again: {error}")]
-    except Problem as problem:
-        return request, [Said(problem.after("measured again"))]
-    return msgspec.structs.replace(request, again=found), []
-
-
-def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
+def _pinned(request: Request) -> _Prepared:
     """Look for the pin of a creep check; right after a release there is nothing to do."""
-    from gate.commands.action.commits import checkout_warnings, fetch_for_creep
+    from gate.commands.action.commits import checkout_warnings, name_default_branch
     from gate.commands.action.measure import measuring_options
     from gate.run.creep import open_creep
     from harness.source.base_and_head import SamePinError
@@ -222,7 +179,7 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
     directory = Path(request.directory)
     try:
-        fetch_for_creep(request.event, token_of(environment), directory)
+        name_default_branch(request.event, directory)
         warnings = checkout_warnings(request.event, find_repository(directory))
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass
@@ -234,16 +191,11 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    from gate.commands.action.commits import checked_out, checkout_warnings, fetch_missing
-    from harness.source.repository import find_repository
+    from gate.commands.action.commits import checked_out, fetch_missing
 
     token, directory = token_of(environment), Path(request.directory)
     try:
-        if request.command == "calibrate":
-            # it compares a commit with itself, and needs no other
-            return request, checkout_warnings(request.event, find_repository(directory))
-        judged = request.command != "study"
-        sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
+        sides = fetch_missing(request.event, token, directory, request.base, request.head)
         head, changed = checked_out(directory) if request.head is None else (request.head, ())
     except UserError as error:
         return request.refused(error.exit_code, as_inputs(error)), []
@@ -251,7 +203,7 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     how = sides.how if request.base is None else None
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
     is_change = request.event.pull is not None or request.event.merge_base is not None
-    if is_change and head == sides.base and request.command != "study":
+    if is_change and head == sides.base:
         return settled.refused(Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings
     return settled, warnings
 
@@ -278,7 +230,7 @@ def _asking(request: Request, environment: Mapping[str, str]) -> tuple[Request, 
                     why = f"the same was asked before, and {comment.url} is its answer"
                     raise RefusedError(why, answered=False)
             text = f"### perfgate: queued\n\n{asked_line(asked)}\n\n{link('workflow run', run_address(event))}\n"
-            publish_comment(forge, asked.pull.number, marker, text, result=False)
+            publish_comment(forge, asked.pull.number, marker, text)
         except NothingAskedError as error:
             return msgspec.structs.replace(request, idle=str(error)), ""
         except RefusedError as error:

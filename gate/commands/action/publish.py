@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.codes import Exit
-from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
-from gate.github.client import forge_of
 from gate.github.notice import Notice
-from gate.github.problems import Problem
 from gate.github.publishing.conclusion import stamp_of, target_of
 from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
@@ -24,11 +21,6 @@ from gate.report.links import Links
 from gate.report.outputs import links_of
 from gate.writing.plain import visible
 
-_OF_A_FORK = (
-    "No comment was made: the token of a fork's pull request is read-only. A workflow that starts on "
-    "workflow_run publishes it (docs/github.md)."
-)
-
 _ITS_OWN = "if two jobs have the same `id`, set it to give each job, and each leg of a matrix, a name of its own"
 
 
@@ -39,7 +31,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         UserError: there is no request, or the outputs cannot be written.
     """
     request = request_of(environment)
-    outcome = read_outcome(Path(request.folder), target_of(request.event, request.again))
+    outcome = read_outcome(Path(request.folder), target_of(request.event))
     report: Report | None = None
     if outcome.report:
         try:
@@ -49,7 +41,6 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
             why = f"the report cannot be read again: {getattr(error, 'strerror', None) or error}"
             outcome = could_not_run([Notice(Exit.ERROR, why)], outcome.target)
     code = _write_outcome(request, outcome, report, environment)
-    is_told = request.comment != "never" and outcome.target.fork
     page, uploads = environment.get("INPUT_REPORT_URL") or None, environment.get("INPUT_UPLOADS", "").split()
     # with a run and no report the comment would name report.html among the run's artifacts
     named = page or uploads[:1] == ["success"] or not outcome.report
@@ -60,10 +51,8 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     publication = Publication(
         id=request.id, event=request.event, outcome=outcome, report=report,
         links=links, status=request.status, asked=request.asked,
-        comment="never" if request.command == "creep" else request.comment,
-        issue=request.command == "creep" and request.comment != "never",
+        comment=request.comment,
         stamp=stamp_of(request.event, outcome.target, request.job, request.use),
-        notes=(_OF_A_FORK,) if is_told else (),
     )  # fmt: skip
     if "failure" in uploads:
         why = (
@@ -78,8 +67,10 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
             raise
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return code
-    later = {"comment-url": published.url or "", "issue-url": published.issue or ""}
-    lost = published.refused or _lost(request, environment)
+    later = {"comment-url": published.url or ""}
+    lost = published.refused
+    if request.command == "measure" and uploads[1:] == ["failure"]:
+        lost = f"the artifact {request.artifact} was not uploaded, and the job that decides needs it; {_ITS_OWN}"
     if lost:
         # another job's result stands where this one's belongs: nobody would see it
         out.write(error_line(lost, "perfgate"))
@@ -93,7 +84,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
 def _write_outcome(request: Request, outcome: Outcome, report: Report | None, environment: Mapping[str, str]) -> int:
     """Write what later steps go by, and return the exit code, which is not 0 where the report's is not."""
     code = outcome.code or (report.exit_code if report is not None else 0)
-    page = page_of(request) if report is None else request.run_folder / "report.html"
+    page = request.run_folder / "report.html" if report is not None else None
     write_outputs(
         Path(environment["GITHUB_OUTPUT"]),
         {
@@ -105,20 +96,3 @@ def _write_outcome(request: Request, outcome: Outcome, report: Report | None, en
         },
     )
     return code
-
-
-def _lost(request: Request, environment: Mapping[str, str]) -> str | None:
-    """Say that this job's measurements were not kept, as another job's have the name; None: no matter, or unknown."""
-    if environment.get("INPUT_UPLOADS", "").split()[1:] != ["failure"]:
-        return None
-    if request.command == "measure":
-        return f"the artifact {request.artifact} was not uploaded, and the job that decides needs it; {_ITS_OWN}"
-    if request.event.run_attempt > 1:
-        return None  # an earlier attempt's have the name, and are to be replaced
-    try:
-        left = forge_of(request.event, environment).artifacts_of_run(request.event.run_id)
-    except Problem:
-        return None
-    if all(each.name != request.artifact for each in left):
-        return None
-    return f"the artifact {request.artifact} of another job was left as it is; {_ITS_OWN}"

@@ -25,18 +25,12 @@ _LISTED = 3
 def added(done: Added, record: HistoryRecord, store: str) -> str:
     """Say what became of a record."""
     commit, kept = record.commit[:_SHORT], plural(done.kept, "record")
-    if done.outcome == "known":
+    if done.known:
         first = f"{commit} is recorded already, of the same measurements: {store} holds {kept}"
-    elif done.outcome == "too-old":
-        first = f"{commit} is older than all of the {kept} that {store} keeps: not recorded; raise --keep"
     else:
         against = "against itself, as a control" if record.control else f"against {record.parent[:_SHORT]}"
         first = f"Recorded {commit} {against}: {plural(len(record.decided), 'case')}; {store} holds {kept}"
-    pushed = f"Pushed to {done.pushed}\n" if done.pushed else ""
-    dropped = (
-        f"Dropped the oldest {plural(done.dropped, 'record')}, beyond --keep {done.kept}\n" if done.dropped else ""
-    )
-    return f"{first}\n{dropped}{pushed}"
+    return f"{first}\n" + (f"Pushed to {done.pushed}\n" if done.pushed else "")
 
 
 def listed(reading: Reading, store: str, limit: int) -> str:
@@ -95,7 +89,7 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
     if options.dry_run:
         out.write(encode(record).decode())
         return 0
-    out.write(added(store.add(record, options.keep), record, str(store)))
+    out.write(added(store.add(record), record, str(store)))
     if record.controls is not None and record.controls.alarmed:
         # without an alarm evidence only falls: then the whole store need not be read
         proof = proof_of(store.read().records)

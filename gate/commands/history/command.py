@@ -11,9 +11,6 @@ from gate.cli.options import argument, group, named, option, repeated, switch
 from gate.codes import Exit
 from gate.model.names import HISTORY_REF
 
-KEEP = 5000
-"""Records that stay: years of merges, and a few megabytes."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoreOptions:
@@ -46,12 +43,6 @@ class AddOptions:
         "also push the ref to a remote (default: origin), with what others have added there",
         metavar="REMOTE",
         alone="origin",
-    )
-    keep: int = option(
-        f"records that stay; the oldest beyond them are dropped (default: {KEEP})",
-        metavar="N",
-        parse=option_values.whole(1, 1_000_000),
-        default=KEEP,
     )
     dry_run: bool = switch("print the record, and write nothing")
     store: StoreOptions = group(StoreOptions, "store")

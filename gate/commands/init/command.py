@@ -15,7 +15,7 @@ KINDS = (
     *("c", "python", "generic"),
 )
 """Of projects; gate/commands/init/init.py looks for them."""
-WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "calibrate", "history", "creep", "study")
+WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "history", "creep")
 """Written by gate/commands/init/workflow.py."""
 
 

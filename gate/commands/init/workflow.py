@@ -52,7 +52,7 @@ _PUBLIC = (
 _PUSH = "commit and push"
 _MERGE = "commit, push and merge: it runs once it is on the default branch"
 _REQUIRE = "Settings, Rules: make the check {check!r} required, which can be chosen after its first run"
-_LABEL = "a label perf-accepted (gate.accept_label), for maintainers to accept a known regression"
+_LABEL = "a label perf-accepted (gate.accept_label): it accepts a known regression when the failed job is run again"
 
 KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(
@@ -91,12 +91,8 @@ KINDS: Mapping[str, Kind] = {
             "perfgate.toml: set shards and sessions of [plan]; without them there is one job",
             _PUSH,
             _REQUIRE,
-            _LABEL + "; then re-run the failed job",
+            _LABEL,
         ),
-    ),
-    "calibrate": Kind(
-        {"calibrate.yml": "perfgate-calibrate.yml"},
-        (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
     ),
     "history": Kind(
         {"history.yml": "perfgate-history.yml"},
@@ -114,15 +110,6 @@ KINDS: Mapping[str, Kind] = {
             'perfgate.toml: a [creep], which names the pin: `against = "latest-tag"` or a commit (docs/creep.md)',
             _MERGE,
             "run it once by hand: Actions, {check} creep, Run workflow; an alarm takes four nights at least",
-        ),
-    ),
-    "study": Kind(
-        {"study.yml": "perfgate-study.yml"},
-        (
-            _RUNNER,
-            "perfgate.toml: a [study] with factors (docs/study.md)",
-            _MERGE,
-            "a label perf-study, for maintainers to study a pull request; never require the check {check} study",
         ),
     ),
 }

@@ -83,9 +83,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         others = [flag for name, flag in of_plan if name != "history"]
         if others:
             raise MisuseError(f"--matrix: cannot be used with {others[0]}")
-        from gate.run import matrix
+        from gate.run.project import matrix_jobs
 
-        out.write(matrix.jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
+        out.write(matrix_jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head, options.rules) + "\n")
         return 0
     if of_matrix:
         raise MisuseError(f"{of_matrix[0][1]}: needs --matrix")
@@ -123,16 +123,13 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     settings = project.settings
     instruments = choose({b.instrument for side in SIDES for b in settings.sides[side].benchmark}, os.environ)
     host = {**facts(), **instruments.versions}
-    recalled = recall_memory(history, project, host)
-    memory = recalled.memory
-    if memory is None and recalled.warnings:
-        raise UserError("; ".join(each.sentence() for each in recalled.warnings))
+    memory, costs = recall_memory(history, project, host)
     if memory is None:
         path = history_path(history, project)
         advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"
         raise UserError(f"nothing is remembered about this project in {path}: {advice}")
     both = [name for name in settings.benchmarks["head"] if name in settings.benchmarks["base"]]
-    return from_memory(memory, recalled.costs, settings.rules, both, "the memory of this host")
+    return from_memory(memory, costs, settings.rules, both, "the memory of this host")
 
 
 COMMAND = Command(

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gate.cli import option_values
 from gate.cli.command import DECIDED, Command, late
 from gate.cli.options import argument, option, switch
 
@@ -45,9 +44,6 @@ class Options:
         "workflow the artifact of the run that triggered it, treated as untrusted)",
         metavar="RUN",
         nargs="*",
-    )
-    pull: int | None = option(
-        "number of the pull request (default: that of the event)", metavar="N", parse=option_values.whole(1, 10**10 - 1)
     )
     id: str = option(
         "name of this gate; each has one comment (default: perfgate)", metavar="ID", parse=_id, default="perfgate"

@@ -12,10 +12,8 @@ from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.publish.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
-from gate.github.client import forge_of
 from gate.github.event import Event, nothing_to_do, read_event
 from gate.github.notice import Notice, headline
-from gate.github.problems import Problem
 from gate.github.publishing.conclusion import (
     Concluded,
     broken_off,
@@ -43,8 +41,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     out takes everything, since the runner reads its commands there in order.
 
     Raises:
-        UserError: this is no workflow, runs are named where they may be anybody's, or the pull request cannot be
-            asked for.
+        UserError: this is no workflow, or runs are named where they may be anybody's.
     """
     runs = options.runs
     event = read_event(os.environ)
@@ -57,8 +54,8 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
         concluded = conclude_foreign(event, os.environ, folder, options.id, directory=options.directory, sets=())
     else:
-        target = _target(options.pull, event, os.environ)
-        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=options.comment != "never")
+        comments = options.comment != "never"
+        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target_of(event), comments=comments)
     outcome = concluded.outcome
     with fenced(out) as log:
         if concluded.decided is not None:
@@ -105,19 +102,3 @@ def _concluded(runs: Sequence[str], event: Event, target: Target, *, comments: b
         return conclude_on(read_inputs(runs), event, target, os.environ, comment=comments)
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
-
-
-def _target(pull: int | None, event: Event, environment: Mapping[str, str]) -> Target:
-    """Say which pull request and commit it is about; one that is named is looked up.
-
-    Raises:
-        UserError: it cannot be looked up.
-    """
-    target = target_of(event)
-    if pull is None or pull == target.pull:
-        return target
-    try:
-        facts = forge_of(event, environment).pull(pull)
-    except Problem as problem:
-        raise UserError(f"--pull {pull}: {problem.what}") from None
-    return Target(pull, facts.head.sha, event.run_id, event.run_attempt)

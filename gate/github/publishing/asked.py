@@ -13,7 +13,7 @@ import msgspec
 
 from gate.github.client import Forge, Label, PullFacts
 from gate.github.comment import User
-from gate.github.event import Event, Pull, PullPayload, RepositoryPayload, decode_event
+from gate.github.event import Event, IssuePayload, Pull, PullPayload, RepositoryPayload, decode_event
 from gate.model import UserError
 
 LABEL = "perfgate"
@@ -89,17 +89,11 @@ class _Comment(msgspec.Struct):
     user: User | None = None
 
 
-class _Issue(msgspec.Struct):
-    number: int
-    state: str = "open"
-    pull_request: dict[str, object] | None = None
-
-
 class _Payload(msgspec.Struct):
     action: str = ""
     repository: RepositoryPayload | None = None
     comment: _Comment | None = None
-    issue: _Issue | None = None
+    issue: IssuePayload | None = None
     pull_request: PullPayload | None = None
     label: Label | None = None
     sender: User | None = None
@@ -187,7 +181,7 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
     return Asked(words, found, sha256(f"{number} {facts.head.sha} {words.said}".encode()).hexdigest()[:12])
 
 
-def _commented(payload: _Payload, comment: _Comment, issue: _Issue) -> Words:
+def _commented(payload: _Payload, comment: _Comment, issue: IssuePayload) -> Words:
     body = (comment.body or "").strip()
     if not re.match(rf"{WORD}(\s|\Z)", body):
         raise NothingAskedError(f"the comment does not begin with {WORD}")

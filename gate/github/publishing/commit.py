@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from gate.github.client import Forge
+from gate.github.comment import Posted
 from gate.github.problems import Problem, Task, one_line
 from gate.github.stamp import Stamp, stamp_on
 
@@ -17,13 +18,6 @@ LONGEST_DESCRIPTION = 140
 _LONGEST_CONTEXT = 255
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _ROUNDS = 6
-
-
-class Placed(msgspec.Struct, frozen=True):
-    """What came of it: "older": a newer state stands there; "taken": another job's, and by which."""
-
-    did: Literal["set", "older", "taken"]
-    by: Stamp | None = None
 
 
 class _Status(msgspec.Struct):
@@ -41,7 +35,7 @@ class _Status(msgspec.Struct):
 
 def set_status(
     forge: Forge, sha: str, context: str, stamp: Stamp, state: State, description: str, address: str
-) -> Placed:
+) -> Posted:
     """Set the status of a commit in a context, unless a newer one or another job's is there; what is too long is cut.
 
     Reads, writes what differs, and reads again until nothing does: others may be doing the same.
@@ -63,7 +57,7 @@ def set_status(
         wanted, placed = _wanted(found, stamp, ours)
         if found and (found[0].stamp, found[0].state) == (wanted.stamp, wanted.state):
             return placed
-        if placed.did != "set" and not (found and found[0].stamp == stamp):
+        if placed.did != "updated" and not (found and found[0].stamp == stamp):
             # what hides the right state is not ours: whoever wrote that puts it back
             return placed
         body = {
@@ -80,7 +74,7 @@ def set_status(
     raise problem or Problem("cannot set the state: others keep replacing it")
 
 
-def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status, Placed]:
+def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status, Posted]:
     """Choose what is to be seen: the newest state of the job that was first."""
     own = [each.id for each in found if each.stamp == stamp]
     states: dict[str, list[tuple[Stamp, _Status]]] = {"taken": [], "newer": [], "ours": []}
@@ -91,9 +85,9 @@ def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status,
     if own and taken and min(own) < min(each.id for _, each in taken):
         taken = []
     if not taken and not newer:
-        return ours, Placed("set")
+        return ours, Posted(None, "updated")
     by, entry = max(taken or newer, key=lambda one: (one[0].order, one[1].id))
-    return entry, Placed("taken" if taken else "older", by)
+    return entry, Posted(None, "taken" if taken else "older", by)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -19,13 +19,14 @@ from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing, read_status
-from gate.github.publishing.request import STATUS, Before
-from gate.github.runner import open_regular, read_regular
+from gate.github.publishing.request import STATUS
+from gate.github.runner import open_regular
 from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
 from gate.planning.deciding import decide_inputs
 
-_LARGEST = 1_000_000_000
+LARGEST = 1_000_000_000
+"""Bytes of measurements that are read."""
 
 
 class NothingError(UserError):
@@ -60,21 +61,8 @@ def require_readable(files: Iterable[Path]) -> None:
                 size = os.fstat(stream.fileno()).st_size
         except OSError as error:
             raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-        if size > _LARGEST:
-            raise UserError(f"{file}: is larger than {_LARGEST // 1_000_000_000} GB")
-
-
-def copy_lines(file: Path, target: Path) -> None:
-    """Copy the whole lines of a measurement file to a new one; links are not followed.
-
-    Raises:
-        UserError: it cannot be read, or is larger than 1 GB.
-        OSError: the target is there already, or cannot be written.
-    """
-    require_readable([file])
-    whole, newline, _ = (read_regular(file, _LARGEST) or b"").rpartition(b"\n")
-    with target.open("xb") as out:
-        out.writelines((whole, newline))
+        if size > LARGEST:
+            raise UserError(f"{file}: is larger than {LARGEST // 1_000_000_000} GB")
 
 
 AS_MEASURED = RulesOptions()
@@ -92,12 +80,9 @@ class Concluded:
     warnings: tuple[str, ...] = ()
 
 
-def target_of(event: Event, again: Before | None = None) -> Target:
-    """Say what the results of a run of this event are of; those of an earlier run's measurements (`again`) are of that.
-
-    Else a label would outrank its next attempt.
-    """
-    run, attempt = (again.run, again.attempt) if again is not None else (event.run_id, event.run_attempt)
+def target_of(event: Event) -> Target:
+    """Say what the results of a run of this event are of."""
+    run, attempt = event.run_id, event.run_attempt
     if event.pull is not None:
         return Target(event.pull.number, event.pull.head_sha, run, attempt, event.pull.fork)
     return Target(None, event.merge_head or event.sha, run, attempt)

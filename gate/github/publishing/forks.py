@@ -6,7 +6,6 @@ import datetime
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -152,17 +151,6 @@ def part_of(artifact: ArtifactFacts, gate: str) -> str | None:
     return (match["part"] or "") if match and match["gate"] == gate else None
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """The measurements of a gate, and what each job that made them said of itself."""
-
-    records: list[Located]
-    """Empty where a job did not measure to its end."""
-    jobs: list[Left]
-    text: bytes | None = None
-    """What a job answers in place of measurements."""
-
-
 def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> list[Located]:
     """Read the measurements of a gate, see fetch.
 
@@ -170,17 +158,20 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
         UserError: there are none, they are not taken, or a job did not measure to its end.
         Problem: they cannot be downloaded.
     """
-    found = fetch(forge, artifacts, folder, gate)
-    if any(job.code for job in found.jobs):
+    records, jobs, _ = fetch(forge, artifacts, folder, gate)
+    if any(job.code for job in jobs):
         # why is said in words of the job, which may be a fork's
         raise NothingLeftError("it did not measure to its end, as its own log and summary say")
-    return found.records
+    return records
 
 
 def fetch(
     forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str, *, measures: bool = True
-) -> Fetched:
+) -> tuple[list[Located], list[Left], bytes | None]:
     """Read the measurements of a gate, whole where they are merged already and no part is newer, else of all parts.
+
+    Returns them, none where a job did not measure to its end; what each job said of itself; and a job's answer in
+    their place.
 
     Args:
         artifacts: of one run, the newest first.
@@ -197,11 +188,7 @@ def fetch(
             # the newest comes first
             parts.setdefault(part, artifact)
     if not parts:
-        missing = f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again"
-        # the gates that artifacts are of, for whom the input `id` is wrong
-        others = sorted({match["gate"] for each in artifacts if (match := _ARTIFACT.fullmatch(each.name))} - {gate})[:5]
-        hint = f"; it left those of {', '.join(others)}: set the input `id` to one of them" if others else ""
-        raise NothingLeftError(f"{missing}{hint}")
+        raise NothingLeftError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
     # what was merged before the newest part was made is of an earlier attempt
     merged = next(iter(parts)) == ""
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
@@ -223,10 +210,10 @@ def fetch(
             name = f"{ARTIFACT} {part}" if part else ARTIFACT
             records.extend(read_untrusted(unpack(packed), LIMITS, seen, name))
     if any(job.code for job in jobs):
-        return Fetched([], jobs)
+        return [], jobs, None
     if measures:
         refuse_unfinished(records)
-    return Fetched(records, jobs, text)
+    return records, jobs, text
 
 
 def write_records(records: Sequence[Located], folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Publishing a report: summary, annotations, comment, commit status, check run.
+"""Publishing a report: summary, annotations, comment, commit status.
 
 What a forge refuses becomes one warning, and changes no verdict. Only what another job has taken ends a job.
 """
@@ -14,11 +14,11 @@ from typing import TextIO
 from urllib.parse import unquote
 
 from gate.decide.importance import ordered
-from gate.document.markdown import block, code, escape, link
+from gate.document.markdown import block, code, escape
 from gate.github import notice
 from gate.github.client import Forge, forge_of
 from gate.github.comment import Marker, publish_comment
-from gate.github.event import Event, may_write_history
+from gate.github.event import Event
 from gate.github.problems import Problem
 from gate.github.publishing import commit
 from gate.github.publishing.asked import Asked
@@ -37,6 +37,10 @@ from gate.words.failures import grouped
 from gate.words.short_names import Names
 from gate.writing.plain import clip, visible
 
+_OF_A_FORK = (
+    "No comment was made: the token of a fork's pull request is read-only. A workflow that starts on "
+    "workflow_run publishes it (docs/github.md)."
+)
 _PLAIN = ("unchanged", "identical", "no-sign")
 _LONGEST_TEXT = 500_000
 LONGEST_ANSWER = 30_000
@@ -59,12 +63,8 @@ class Publication:
     status: bool
     stamp: Stamp
     """Of this state of the gate."""
-    notes: tuple[str, ...] = ()
-    """For the summary alone, in Markdown that is safe already."""
     asked: Asked | None = None
     """The request that this answers."""
-    issue: bool = False
-    """Whether a creep check has its issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,6 @@ class Delivery:
     url: str | None = None
     warnings: tuple[str, ...] = ()
     refused: str | None = None
-    issue: str | None = None
-    """Beside the address of the comment that of the issue of a creep check."""
 
 
 def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> Delivery:
@@ -92,12 +90,11 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
         # first what a rule of the branch may wait for
         _status(publication, forge),
         commented := _comment(publication, forge),
-        issue := _issue(publication, forge),
     ]
     refused = next((each.refused for each in deliveries if each.refused), None)
     out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
-    return Delivery(commented.url, refused=refused, issue=issue.url)
+    return Delivery(commented.url, refused=refused)
 
 
 def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:
@@ -124,14 +121,14 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
         shown = comment.summary(publication.report, links)
     else:
         shown = notice.render(outcome.notices, links) if outcome.notices else ""
-        shown += _text(outcome, links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
-    text = "\n".join([shown, *(f"{note}\n" for note in publication.notes)])
+        shown += _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
+    text = f"{shown}\n{_OF_A_FORK}\n" if publication.comment != "never" and outcome.target.fork else shown
     if not file or not text or append_summary(Path(file), text):
         return Delivery()
     return Delivery(warnings=("the job summary is full: the report has everything",))
 
 
-def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
+def _text(outcome: Outcome, most: int = _LONGEST_TEXT) -> str:
     """Return the text of a command other than check as a block of code; nothing where there is none."""
     # measured code may have written it
     data = (read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None) or b""
@@ -139,9 +136,7 @@ def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
     lines = [visible(line) for line in shown.splitlines()]
     if not lines:
         return ""
-    page = link("tables and pictures", links.report) if outcome.of == "study" else None
-    below = f"\n{page}\n" if page else ""
-    return f"### perfgate {outcome.of}\n\n{block(chr(10).join(lines))}\n{below}"
+    return f"### perfgate {outcome.of}\n\n{block(chr(10).join(lines))}\n"
 
 
 # --- the comment ------------------------------------------------------------------------------------------------------
@@ -154,7 +149,7 @@ def body(publication: Publication) -> str:
         return asked + comment.render(publication.report, publication.links)
     if publication.outcome.notices:
         return asked + notice.render(publication.outcome.notices, publication.links)
-    return asked + _text(publication.outcome, publication.links, LONGEST_ANSWER)
+    return asked + _text(publication.outcome, LONGEST_ANSWER)
 
 
 def asked_line(asked: Asked) -> str:
@@ -201,39 +196,12 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         marker = own if asked is None else answer_marker(asked, publication.event)
         create = calls_for_comment(occasion, outcome, publication.report)
         shown = body(publication)
-        result = publication.report is not None or outcome.text is not None
-        posted = publish_comment(forge(), number, marker, shown, create=create, result=result)
+        posted = publish_comment(forge(), number, marker, shown, create=create)
         if posted.did == "taken":
             return Delivery(refused=_refused(publication, f"the comment on #{number}", posted.by))
         return Delivery(posted.url)
 
     return _attempted(f"no comment was made on #{number}", post)
-
-
-# --- the issue of a creep check ---------------------------------------------------------------------------------------
-
-
-def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
-    """Open, update or close the issue; only from the default branch, and only where all nights were judged."""
-    report, event = publication.report, publication.event
-    creep = report.creep if report is not None else None
-    if not publication.issue or report is None or creep is None or not may_write_history(event):
-        return Delivery()
-    if report.verdict == "error":
-        return Delivery(warnings=("the issue of the creep check stays as it is: this night failed",))
-
-    def post() -> Delivery:
-        from gate.github.issue import Wanted as WantedIssue
-        from gate.github.issue import publish_issue
-        from gate.report.markdown import issue
-
-        wanted = WantedIssue(
-            publication.id, creep, event.run_id, event.run_attempt, issue.title(report),
-            issue.body(report, publication.links), lambda change: issue.said(change, creep),
-        )  # fmt: skip
-        return Delivery(publish_issue(forge(), wanted).url)
-
-    return _attempted("the issue of the creep check was not written", post)
 
 
 # --- what the commit shows --------------------------------------------------------------------------------------------

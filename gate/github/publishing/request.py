@@ -50,7 +50,7 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "measure", "publish", "plan", "ask", "calibrate", "creep", "study"]
+Command = Literal["check", "measure", "publish", "plan", "ask", "creep"]
 Result = Literal["success", "failure", "cancelled", "skipped"]
 """How a job ended, as `needs` has it."""
 _USUAL = ("perfgate.toml", "pyproject.toml")
@@ -72,13 +72,6 @@ OCCASIONS: dict[str, Occasion] = {
     "changed": "changed", "regression": "regression", "always": "always", "true": "always", "false": "never",
 }  # fmt: skip
 """By what the input `comment` says."""
-
-
-class Before(msgspec.Struct, frozen=True, kw_only=True):
-    """The run that measured, where this job does not: an earlier one, or its own."""
-
-    run: int
-    attempt: int
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +100,6 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     measuring: Result | None
     """Of the job that measured, where this one decides over its measurements."""
     comment: Occasion
-    """When a comment is written; of a creep check its issue, unless never."""
     status: bool
 
 
@@ -126,8 +118,8 @@ class Request(Inputs, frozen=True, kw_only=True):
     """Why this base; None where it was asked for."""
     remember: bool
     """Whether the history may be written."""
-    again: Before | None
-    """The run whose measurements lie in the folder already, or, with a notice, would have."""
+    measured: bool
+    """Another job's measurements lie in the folder already."""
     foreign: bool
     """Publishes what a fork's run measured."""
     idle: str | None
@@ -145,14 +137,14 @@ class Request(Inputs, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
-        measuring = self.command in ("check", "measure", "calibrate", "study", "creep")
-        return measuring and not (self.notices or self.idle or self.again is not None)
+        measuring = self.command in ("check", "measure", "creep")
+        return measuring and not (self.notices or self.idle or self.measured)
 
     @property
     def artifact(self) -> str:
         """The name of the artifact of the data: each part of a matrix has its own."""
         if self.command != "measure":
-            return f"perfgate-{self.id}-{'study' if self.command == 'study' else 'data'}"
+            return f"perfgate-{self.id}-data"
         part, _, parts = (self.shard or "1/1").partition("/")
         return f"perfgate-{self.id}-data-shard{part}of{parts}-session{self.session or 0}"
 
@@ -226,8 +218,7 @@ def request_of(environment: Mapping[str, str] | None = None) -> Request:
 
 
 def rules_of(request: Request) -> RulesOptions:
-    """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
-    key = "study.budget" if request.command == "study" else "plan.budget"
-    budget = [f"{key}={request.budget}"] if request.budget and request.command != "calibrate" else []
+    """Give whose rules a request names, and over which benchmarks."""
+    budget = [f"plan.budget={request.budget}"] if request.budget else []
     config = Path(request.config) if request.config else None
     return RulesOptions(config, None, (*request.sets, *budget), request.benchmarks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import msgspec
 
@@ -11,7 +11,7 @@ from gate.model.history import Proof
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, First, Later
 from gate.units import Duration, agree, format_duration, plural
-from gate.writing.phrases import joined, listed, none_of, toml_text
+from gate.writing.phrases import joined, none_of, toml_text
 from gate.writing.plain import clip, visible
 
 _LONGEST = 60
@@ -235,35 +235,6 @@ class FewBuilds(Base, frozen=True):
     """Whether something is counted exactly, which needs no builds."""
 
 
-class FewBuildsPerMachine(Base, frozen=True):
-    says = (
-        "plan.builds = {builds} is below the {needed} that each machine needs with gate.sessions = "
-        '"fixed": nothing can show a change'
-    )
-    builds: int
-    needed: int
-
-
-class FewBuildsForBootstrap(Base, frozen=True):
-    says = "a bootstrap interval needs {needed:build} for a verdict, the plan has {builds}"
-    builds: int
-    needed: int
-
-
-class NoLooksByBootstrap(Base, frozen=True):
-    says = "bootstrap intervals do not stop early: the whole plan is measured, {builds:round}"
-    builds: int
-
-
-class FewIterationsForSteady(Base, frozen=True):
-    says = (
-        '{benchmarks}: warmup = "auto": plan.iterations = {iterations} cannot show a steady state, which needs {needed}'
-    )
-    benchmarks: tuple[str, ...]
-    iterations: int
-    needed: int
-
-
 class NoEarlyStop(Base, frozen=True):
     says = "several jobs do not stop early: each measures up to {builds:round}, as its budget allows"
     builds: int
@@ -324,27 +295,18 @@ class BudgetHoldsFew(Later, frozen=True):
     """That fit, about."""
     needed: int
     seconds: float
-    """What those take, with the set-up before the first; of "ended" the budget that was not enough for one."""
+    """What those take, with the set-up before the first."""
     budget: float
-    enough: float
-    """A budget that would probably hold them."""
-    basis: Literal["last-run", "ended", "memory", "first", "trial"]
-    """The last run, the budget that ended it before one round, what is remembered, or round 1; of an older perfgate
-    `perfgate try`."""
+    enough: float | None
+    """A budget that would probably hold them; None: `seconds` ended the last run before one round."""
 
     def _said(self) -> str:
         seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
         needed = f"{self.needed} {agree(self.needed, 'is', 'are')} needed"
         said = f"the budget of {format_duration(self.budget)} holds {rounds}, and {needed}"
-        if self.basis == "ended":
+        if self.enough is None:
             return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
-        why = {
-            "last-run": "by the last run",
-            "memory": "as remembered of this host",
-            "trial": "by `perfgate try`",
-            "first": "judging by the first one",
-        }[self.basis]
-        return f"{said}, {why} ({seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
+        return f"{said} (about {seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
 
 
 # --- what is remembered -----------------------------------------------------------------------------------------------
@@ -380,40 +342,9 @@ class MemoryOfOneSession(Later, frozen=True):
     says = "the memory of this host is not used: it is of one session, and these are several runs or sessions"
 
 
-class MemoryOfOtherMachine(Later, frozen=True):
-    """What is remembered of benchmarks was measured on another machine."""
-
+class MemoryOfOther(Later, frozen=True):
+    says = "the memory of {benchmarks} is not used: it is of another machine, or measured in another way"
     benchmarks: tuple[str, ...]
-    differing: tuple[Differing, ...]
-
-    def _said(self) -> str:
-        differing = "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in self.differing)
-        why = f"measured on another machine ({differing or 'a different model'})"
-        return f"the memory of {listed(self.benchmarks)} is not used: {why}"
-
-
-_SETUP = {
-    "command": "its command",
-    "instrument": "its instrument",
-    "warmup": "its warm-up",
-    "build": "[build] command",
-    "conditions": "its conditions",
-}
-
-
-class MemoryOfOtherSetup(Later, frozen=True):
-    """What is remembered of benchmarks was measured in another way."""
-
-    benchmarks: tuple[str, ...]
-    differing: tuple[Differing, ...]
-    """By the names of gate.store.memory.Setup; empty: base and head are measured in different ways."""
-
-    def _said(self) -> str:
-        why = "; ".join(
-            f"{_SETUP.get(each.name, each.name)} was {_side(each.was)}, is {_side(each.now)}" for each in self.differing
-        )
-        differing = why or "base and head are measured in different ways"
-        return f"the memory of {listed(self.benchmarks)} is not used: {differing}"
 
 
 # --- the design of a study: what it leaves out, or cannot tell --------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -150,8 +149,6 @@ def _folded(
 
 # --- what a comment and a job summary show at first sight ------------------------------------------------------------
 
-_SUSPECTS = 15
-
 
 def opening(
     report: Report,
@@ -173,14 +170,7 @@ def opening(
     changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
     changes = [*map(numbers.word, changed)]
     folded = numbers.counted(changes, more=changes) + numbers.counted(map(numbers.word, noisy))
-    suspects: list[str] = []
-    for case, own in creep.suspects(report.creep) if report.creep is not None else ():
-        for one in own:
-            # the forge links a commit that is no code
-            sha = one.commit[:12] if re.fullmatch(r"[0-9a-f]{40,64}", one.commit) else code(one.commit, 20)
-            name = code(common.names.benchmark(case.benchmark, NAME))
-            suspects.append(f"- {name}: {sha} {brief(creep.deed(one), 200)}")
-    crept, unnamed = prose(creep.line(report)), prose(creep.suspected(report.creep)) if report.creep is not None else ""
+    crept = prose(creep.line(report))
     return [
         _line(report, links, room.text),
         "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
@@ -188,8 +178,6 @@ def opening(
         f"Folded below: {', '.join(folded)}." if folded else "",
         f"<sub>{_caption(report, links, common)}</sub>",
         f"Creep check {crept}." if crept else "",
-        "\n\n".join(["**Suspects**", "\n".join(suspects[:_SUSPECTS])]) if suspects else "",
-        f"{unnamed}." if unnamed else "",
     ]
 
 

@@ -149,11 +149,6 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
     caution = reports.caution(report)
     if report.creep is not None:
         facts.append(Fact("creep check", creep.line(report)))
-        facts += [
-            Fact(f"suspect of {names.benchmark(case.benchmark, NAME)}", creep.suspect(one))
-            for case, found in creep.suspects(report.creep)
-            for one in found
-        ]
     facts.append(Fact("measured", "; ".join(filter(None, (reports.measured(report), caution)))))
     if found:
         facts.append(Fact("threshold", reports.uniform(map(numbers.threshold, found)) or "by result"))

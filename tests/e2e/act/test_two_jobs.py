@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from tests.e2e.act import events
-from tests.e2e.act.consumer import CONFIG, Consumer, template
+from tests.e2e.act.consumer import Consumer, template
 from tests.e2e.act.runner import ROOT, Act, Ran
 from tests.support.forge import FakeGitHub
 
@@ -31,7 +30,9 @@ def headline(body: str) -> str:
     return next(line for line in body.splitlines() if not line.startswith("<!--"))
 
 
-def test_it_fails_and_decides_again_after_a_label(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+def test_it_fails_and_passes_when_it_is_repeated_after_a_label(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
     text = template("pull-request", status=True)
     change = consumer.change(1.3)
     first = act.run(consumer.top, change.event("opened"), text)
@@ -48,11 +49,9 @@ def test_it_fails_and_decides_again_after_a_label(act: Act, consumer: Consumer, 
     ]
 
     github.pulls[12].labels = ["perf-accepted"]
-    github.state.parents[change.merge] = (change.base, change.head)
-    github.state.merge_bases[change.base, change.head] = github.state.merge_bases["main", change.head] = change.base
-    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), text)
+    labelled = act.run(consumer.top, change.event("opened"), text, run_id=first.id, attempt=2)
     assert outcome(labelled) == (0, "pass", "0"), labelled.log
-    assert f"run={first.id} attempt=1 " in github.comments[0]["body"].splitlines()[0]
+    assert f"run={first.id} attempt=2 " in github.comments[0]["body"].splitlines()[0]
     assert github.statuses[-1]["state"] == "success"
     assert len(github.comments) == 1 and github.violations == []
     assert github.token not in first.log + labelled.log
@@ -95,32 +94,3 @@ def test_several_measuring_jobs_that_end_early_are_said_too(act: Act, consumer: 
     ran = act.run(consumer.top, change.event("opened"), text)
     assert outcome(ran) == (1, "error", "4"), ran.log
     assert headline(github.comments[0]["body"]) == "### perfgate: measuring was cancelled"
-
-
-STUDY = """
-[study]
-replicates = 3
-[study.factor]
-load = { idle = {}, busy = {} }
-"""
-
-
-# by day tests/gate/commands/action/test_study.py runs its steps
-@pytest.mark.nightly
-@pytest.mark.parametrize("event", ["labeled", "workflow_dispatch", "another label"])
-def test_a_study_is_shown_and_decides_nothing(act: Act, consumer: Consumer, github: FakeGitHub, event: str) -> None:
-    change = consumer.change(1.3, files={"perfgate.toml": CONFIG + STUDY})
-    started = (
-        events.workflow_dispatch(change.head, "topic")
-        if event == "workflow_dispatch"
-        else change.event("labeled", ("perf-study" if event == "labeled" else "other",))
-    )
-    ran = act.run(consumer.top, started, template("study"))
-    assert ran.exit == 0, ran.log
-    if event == "another label":
-        assert ran.outputs == {} and github.artifacts == []
-        return
-    assert (ran.outputs["gate"]["verdict"], ran.outputs["gate"]["exit-code"]) == ("", "0")
-    assert [text.splitlines()[0] for text in ran.summaries] == ["### perfgate study"]
-    assert sorted(one.name for one in github.artifacts) == ["perfgate-perfgate-study", "perfgate-perfgate-study-1.html"]
-    assert github.comments == github.statuses == [] and github.violations == []

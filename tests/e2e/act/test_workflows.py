@@ -11,7 +11,6 @@ from tests.e2e.act import events
 from tests.e2e.act.consumer import CONFIG, Consumer, template
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
-from tests.support.forge.state import ISSUES
 from tests.support.nights import pretend
 
 pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
@@ -48,32 +47,6 @@ def test_a_fork_is_measured_without_rights_and_published_by_another_workflow(
     assert github.violations == []
 
 
-@pytest.mark.nightly
-def test_a_label_measures_a_fork_again_and_decides_again_for_a_branch(
-    act: Act, consumer: Consumer, github: FakeGitHub
-) -> None:
-    text = template("forks")
-    foreign = consumer.change(1.3, owner="mallory/widget")
-    github.permissions.update(READ_ONLY)
-    measured = act.run(consumer.top, foreign.event("labeled", ("perf-accepted",)), text, hosted=True)
-    assert (measured.exit, measured.outputs["gate"]["verdict"]) == (1, "regression"), measured.log
-    assert github.comments == github.statuses == []
-
-    github.permissions.update(dict.fromkeys(("pull-requests", "statuses"), "write"))
-    change = consumer.change(1.3, ref="mine", number=13)
-    github.state.parents[change.merge] = (change.base, change.head)
-    github.state.merge_bases[change.base, change.head] = github.state.merge_bases["main", change.head] = change.base
-    first = act.run(consumer.top, change.event("opened"), text)
-    github.pulls[13].labels = ["perf-accepted"]
-    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), text)
-    assert (first.exit, labelled.exit, labelled.outputs["gate"]["verdict"]) == (1, 0, "pass"), labelled.log
-    assert [(one["sha"], one["state"]) for one in github.statuses] == [
-        (change.head, "failure"),
-        (change.head, "success"),
-    ]
-    assert [one["issue"] for one in github.comments] == [13]
-
-
 def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     more = CONFIG.replace("iterations = 4", "iterations = 4\nshards = 2")
     consumer.write("perfgate.toml", more + more[more.index("[[benchmark]]") :].replace('"bench"', '"other"'))
@@ -97,9 +70,8 @@ def test_only_the_default_branch_s_own_runs_write_what_is_remembered(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
     history = act.folder / "history"
-    calibrated = act.run(consumer.top, events.schedule(consumer.base), template("calibrate"))
-    assert calibrated.exit == 0, calibrated.log
-    assert calibrated.outputs["gate"]["exit-code"] == "0" and history.exists()
+    calibrated = consumer.project.perfgate("calibrate", PERFGATE_HISTORY=str(history))
+    assert calibrated.returncode == 0 and history.exists(), calibrated.stderr
 
     known, change = sorted(history.rglob("*")), consumer.change(1.3)
     queued = act.run(consumer.top, events.merge_group(change.merge, consumer.base), template("pull-request"))
@@ -118,7 +90,6 @@ def test_only_the_default_branch_s_own_runs_write_what_is_remembered(
 def test_every_night_the_default_branch_is_compared_with_the_latest_release(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
-    github.permissions.update(ISSUES)
     consumer.write("perfgate.toml", f"{CONFIG}[creep]\n")
     consumer.on_main("release")
     consumer.project.git("tag", "v1.0")
@@ -132,7 +103,5 @@ def test_every_night_the_default_branch_is_compared_with_the_latest_release(
     pretend(act.folder / "history", 20, change=math.log(1.3))
     again = act.run(consumer.top, events.schedule(consumer.base), template("creep"))
     assert (again.exit, again.outputs["gate"]["verdict"]) == (1, "regression"), again.log
-    [issue] = github.issues.values()
-    assert again.outputs["gate"]["issue-url"].endswith(f"/issues/{issue['number']}")
     assert "against v1.0" in again.summaries[0]
     assert github.comments == [] and github.violations == []

@@ -167,7 +167,7 @@ def test_a_check_warns_of_them_where_there_is_such_a_history(tmp_path: Path, mon
     monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "history"))
     assert control_warnings(None) == []
     for each in with_controls([0, 0, 3, 3, 3, 3, 3]):
-        FolderStore(tmp_path / "history").add(each, 100)
+        FolderStore(tmp_path / "history").add(each)
     (warning,) = control_warnings(None)
     assert warning.sentence().startswith(
         "15 of 56 controls of the last 7 runs showed a regression, 1.4 would by chance, more than chance "

@@ -13,7 +13,7 @@ import pytest
 from gate.decide.creep import Crept, crept_of, night_of
 from gate.decide.next_steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons
-from gate.model.history import CaseNights, CaseSuspects, CreepRun, Night, Pin, Suspect
+from gate.model.history import CaseNights, CreepRun, Night, Pin
 from gate.model.report import View
 from tests.gate.decide.decided import TODAY, policy_by
 from tests.gate.report import examples
@@ -43,15 +43,12 @@ def nights(count: int, change: float, *, pin: str = PIN.sha, first: int = 1, see
     ]  # fmt: skip
 
 
-def crept(
-    tonight: Finding, *cases: tuple[str, str, list[Night]], suspects: list[Suspect] | None = None, **tables: Any
-) -> Crept:
+def crept(tonight: Finding, *cases: tuple[str, str, list[Night]], **tables: Any) -> Crept:
     """Decide a night; cases: metric and statistic, and the nights that are known of each."""
     own: dict[str, Any] = {"benchmark": "parse", "factors": {}}
     creep = CreepRun(
         pin=PIN, unused=None,
         cases=[CaseNights(**own, metric=metric, statistic=name, nights=known) for metric, name, known in cases],
-        suspects=[CaseSuspects(**own, metric="time", statistic="mean", suspects=suspects)] if suspects else None,
     )  # fmt: skip
     base, head = Commit(sha=PIN.sha), Commit(sha="b" * 40)
     run = Run(id="tonight", created=f"{TODAY}T03:00:00Z", creep=creep, base=base, head=head)
@@ -85,11 +82,10 @@ def test_the_night_of_a_finding_is_its_log_ratio_and_the_variance_of_its_interva
 
 
 def test_many_nights_confirm_what_one_shows() -> None:
-    suspect = Suspect(commit="c" * 40, subject="slow", log_ratio=0.02, share=0.4, accepted=False)
-    crept = decided(slower(), CREPT, suspects=[suspect])
+    crept = decided(slower(), CREPT)
     [found], [case] = crept.findings, crept.facts.cases
     assert isinstance(found.reason, reasons.Crept) and found.verdict == "regression"
-    assert (case.verdict, case.nights, case.suspects, case.quiet) == ("crept", 21, [suspect], 0)
+    assert (case.verdict, case.nights) == ("crept", 21)
     assert found.decided_at.low is not None and 1.03 < found.decided_at.low < 1.06
     assert found.reason.since == str(TODAY - datetime.timedelta(days=found.reason.nights - 1))
     report = msgspec.structs.replace(
@@ -97,7 +93,7 @@ def test_many_nights_confirm_what_one_shows() -> None:
     )
     step = next_step(report)
     assert step is not None and step.kind == "find-creep"
-    assert [step.details[key] for key in ("pin", "benchmark", "history")] == ["v1.0", "parse", True]
+    assert [step.details[key] for key in ("pin", "benchmark")] == ["v1.0", "parse"]
 
 
 def test_one_night_waits_for_others() -> None:
@@ -121,15 +117,9 @@ def test_a_rate_that_falls_creeps_and_one_that_rises_does_not() -> None:
     assert (rising.facts.cases[0].verdict, rising.findings[0].verdict) == ("none", "unchanged")
 
 
-def test_a_repair_ends_the_alarm_and_three_nights_make_it_quiet() -> None:
-    crept = nights(20, math.log(1.06), first=3)
-    first = decided(finding(0.0), crept)
-    assert (first.findings[0].verdict, first.facts.cases[0].verdict, first.facts.cases[0].quiet) == (
-        "unchanged",
-        "none",
-        1,
-    )
-    assert decided(finding(0.0), [*nights(20, math.log(1.06), first=5), *nights(4, 0.0)]).facts.cases[0].quiet == 3
+def test_a_repair_ends_the_alarm() -> None:
+    first = decided(finding(0.0), nights(20, math.log(1.06), first=3))
+    assert (first.findings[0].verdict, first.facts.cases[0].verdict) == ("unchanged", "none")
 
 
 def test_nights_against_another_pin_are_noise_alone() -> None:

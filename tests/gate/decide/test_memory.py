@@ -13,7 +13,7 @@ from gate.decide.decided import looking
 from gate.model import Finding, FindingMemory, Look, MeanSquare, Memory, MemoryUse, Remembered, Report, Run, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost
-from gate.model.warnings.setup import Differing, MemoryOfOtherSetup, NothingRemembered
+from gate.model.warnings.setup import MemoryOfOther, NothingRemembered
 from gate.stats.levels import Tops
 from gate.stats.prior import contrast_variance, moderated_pair
 from tests.gate.decide.decided import decided, ones
@@ -139,7 +139,7 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
 
 
 def test_what_is_not_used_is_said() -> None:
-    why = MemoryOfOtherSetup(("b",), (Differing("command", "x", "y"),))
+    why = MemoryOfOther(("b",))
     assert why in report({"a": THREE}, memory_of(remembered("a", 0.01), unused=[why])).warnings
     nothing = report({"a": THREE}, None, interval="fieller-moderated")
     assert NothingRemembered("fieller") in nothing.warnings

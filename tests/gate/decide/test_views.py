@@ -300,7 +300,7 @@ def test_the_overall_change_is_that_of_one_view_of_all() -> None:
 
 def test_nights_are_judged_by_one_view_whatever_each_shows() -> None:
     commit = Commit(ref="main", sha="a" * 40)
-    creep = CreepRun(pin=Pin(against="v1", tag="v1", sha="a" * 40, commits=3), cases=[], unused=None, suspects=None)
+    creep = CreepRun(pin=Pin(against="v1", tag="v1", sha="a" * 40, commits=3), cases=[], unused=None)
     cases = drawn(np.random.default_rng(1), Turns(tail=0.1, wall=0.02, starts=50))
     run = Run(created="2026-11-20T09:00:00Z", seed=1, turns=True, creep=creep, base=commit, head=commit)
     found = decide(msgspec.structs.replace(evidence(cases), run=run), policy())

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from gate.github.comment import Posted
 from gate.github.problems import Problem, Task
-from gate.github.publishing.commit import Placed, _Status, set_status
+from gate.github.publishing.commit import _Status, set_status
 from gate.github.stamp import Stamp, stamp_on
 from tests.gate.github.test_comment_races import Order
 from tests.gate.github.test_stamp import stamp
@@ -39,8 +40,8 @@ class Actor:
         self.wall.append(_Status(1 + len(self.wall), **body))
 
 
-def race(stamps: dict[int, Stamp], choose: Callable[[list[int]], int]) -> tuple[list[_Status], dict[int, Placed]]:
-    wall, placed = list[_Status](), dict[int, Placed]()
+def race(stamps: dict[int, Stamp], choose: Callable[[list[int]], int]) -> tuple[list[_Status], dict[int, Posted]]:
+    wall, placed = list[_Status](), dict[int, Posted]()
     if len({each.job for each in stamps.values()}) == 1:
         wall.append(_Status(1, "pending", "perfgate", "of before", stamp(1).on(URL)))
     order = Order(list(stamps), choose)
@@ -62,7 +63,7 @@ def test_of_several_runs_the_newest_is_seen() -> None:
         wall, placed = race(stamps, random.Random(seed).choice)
         newest = max(stamps)
         assert wall[-1].description == f"of {newest}", seed
-        assert placed[newest].did == "set"
+        assert placed[newest].did == "updated"
 
 
 def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
@@ -95,7 +96,7 @@ def test_a_status_says_what_it_is_told(github: FakeGitHub) -> None:
     assert (made["sha"], made["state"], made["context"]) == (HEAD, "pending", "y" * 254 + "…")
     assert made["description"] == f"a b {'x' * 135}…" and len(made["description"]) == 140
     assert (made["target_url"].partition("#")[0], stamp_on(made["target_url"])) == (URL, stamp(1))
-    assert put(github, "pending", stamp(1), context="Y" * 300, said="x") == "set"
+    assert put(github, "pending", stamp(1), context="Y" * 300, said="x") == "updated"
     assert len(github.statuses) == 1, "what is there is not set again"
 
 
@@ -126,7 +127,7 @@ def test_what_somebody_else_set_is_replaced_and_other_names_do_not_matter(github
     for context in ("perfgate", "perfgate/x"):
         body = {"state": "success", "context": context, "target_url": stamp(9).on(URL) if "x" in context else URL}
         post(Task("set", ""), "POST", f"/repos/acme/widget/statuses/{HEAD}", body, dict[str, Any])
-    assert put(github, "failure", stamp(5)) == "set"
+    assert put(github, "failure", stamp(5)) == "updated"
     assert (github.statuses[-1]["context"], states(github)[-1]) == ("perfgate", "failure")
 
 
@@ -134,7 +135,7 @@ def test_what_somebody_else_set_is_replaced_and_other_names_do_not_matter(github
 def test_a_status_is_set_once_in_trouble_too(github: FakeGitHub, what: int | str) -> None:
     put(github, "pending", stamp(4))
     github.fail("POST", "/statuses/", what)
-    assert put(github, "success", stamp(5)) == "set"
+    assert put(github, "success", stamp(5)) == "updated"
     assert states(github) == ["pending", "success"]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+import time
 from typing import Any
 
 import pytest
@@ -62,16 +61,12 @@ def test_a_rate_limit_is_known_by_its_headers_too(headers: dict[str, str], again
 
 
 def test_how_long_to_wait() -> None:
-    now = datetime.now(UTC)
-    in_a_minute = now + timedelta(seconds=60)
-    reset = {"x-ratelimit-reset": str(int(in_a_minute.timestamp()))}
+    reset = {"x-ratelimit-reset": str(int(time.time() + 60))}
 
     def wait(headers: dict[str, str]) -> float | None:
         return of_status(TASK, 429, headers, "").wait
 
     assert wait({"retry-after": "7"}) == 7
-    assert wait({"retry-after": format_datetime(in_a_minute, usegmt=True)}) == pytest.approx(60, abs=3)
-    assert wait({"retry-after": format_datetime(now - timedelta(days=1), usegmt=True)}) == 0
     assert wait({**reset, "x-ratelimit-remaining": "0"}) == pytest.approx(60, abs=3)
     # the time of a limit that is not used up means nothing
     assert wait({**reset, "x-ratelimit-remaining": "12"}) is None

@@ -49,7 +49,7 @@ from gate.model import (
     outcomes,
     reasons,
 )  # fmt: skip
-from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
+from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from gate.model.report import Pairing, SessionRatio, View
 from gate.model.warnings.base import Said
@@ -759,7 +759,6 @@ def creep_case(benchmark: str, verdict: CreepVerdict, **changes: Any) -> CreepCa
     made = CreepCase(
         benchmark=benchmark, metric="time", statistic="mean", factors={}, better="lower", verdict=verdict,
         threshold=0.03, nights=21, window=16, ratio=1.052, tonight=1.061, p=0.002, more=None,
-        quiet=0 if verdict == "crept" else 3, suspects=[],
     )  # fmt: skip
     return replace(made, **changes)
 
@@ -775,19 +774,13 @@ def creep() -> Report:
         "encode", "inconclusive", estimate=1.043, half=0.01,
         reason=reasons.Unconfirmed(threshold=0.03, nights=21, more=6),
     )  # fmt: skip
-    suspects = [
-        Suspect(commit=f"{number:02d}" + "c0ffee" * 6 + "00", subject=subject, log_ratio=size, share=share, accepted=number == 2)
-        for number, subject, size, share in (
-            (1, "Keep comments in the tree", 0.019, 0.41), (2, "Check <names> twice, see @team #12", 0.012, 0.23),
-        )
-    ]  # fmt: skip
     pin = Pin(against="latest-tag", tag="v1.2", sha="a1" * 20, commits=14)
     cases = [
-        creep_case("parse-large", "crept", suspects=suspects),
+        creep_case("parse-large", "crept"),
         creep_case("encode", "unconfirmed", ratio=1.02, more=6),
         creep_case("lex", "none", ratio=1.001),
     ]
-    facts = CreepFacts(pin=pin, nights=21, error=0.05, unused=None, history=True, cases=cases)
+    facts = CreepFacts(pin=pin, nights=21, error=0.05, unused=None, cases=cases)
     return report("regression", [crept, alone, finding("lex")], creep=facts)
 
 

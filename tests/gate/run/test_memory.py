@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gate.cli.groups import RulesOptions
+from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
-from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
+from gate.model.warnings.setup import HistoryUnusable, MemoryOfOther
 from gate.run import memory
+from gate.run.job import prepare
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
 from gate.store.memory import Entry, HistoryError, Sessions, Setup
@@ -72,17 +73,16 @@ def put(
 
 def recalled(path: Path, project: Project | None = None) -> Memory:
     """What a check of a project recalls of a history that tells something of it."""
-    found = recall_memory(path, project or opened(), HOST)
-    assert found.warnings == () and found.memory is not None
-    return found.memory
+    found, _ = recall_memory(path, project or opened(), HOST)
+    assert found is not None
+    return found
 
 
 # --- recall -----------------------------------------------------------------------------------------------------------
 
 
 def test_without_a_history_nothing_is_remembered_and_none_is_made(checkout: Checkout, tmp_path: Path) -> None:
-    found = recall_memory(None, opened(), HOST)
-    assert (found.memory, found.warnings) == (None, ())
+    assert recall_memory(None, opened(), HOST) == (None, {})
     assert not (tmp_path / "home").exists()
 
 
@@ -106,7 +106,7 @@ def test_another_project_is_not_this_one(checkout: Checkout, tmp_path: Path) -> 
     path = tmp_path / "history"
     put(path, opened())
     checkout.git("remote", "add", "origin", "https://github.com/acme/gadget.git")
-    assert recall_memory(path, opened(base="HEAD~1"), HOST).memory is None
+    assert recall_memory(path, opened(base="HEAD~1"), HOST) == (None, {})
 
 
 def test_how_far_variances_move_is_learned_from_all_projects_of_the_host(checkout: Checkout, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
     put(path, project, host=ELSEWHERE)
     found = recalled(path, project)
     assert found.findings == []
-    assert found.unused == [MemoryOfOtherMachine(("bench",), (Differing("cpu", "Z80", str(HOST["cpu"])),))]
+    assert found.unused == [MemoryOfOther(("bench",))]
     # calibrated here too: what the other machine says is of no interest
     put(path, project, name="two", day=1)
     found = recalled(path, project)
@@ -137,25 +137,25 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "differing"),
+    "changes",
     [
-        ({"command": "./old"}, [Differing("command", "./old", "sh bench.sh {output}")]),
-        ({"instrument": "spawn"}, [Differing("instrument", "spawn", "values")]),
-        ({"conditions": "load ./busy on any"}, [Differing("conditions", "load ./busy on any", None)]),
-        ({"warmup": 3, "build": "make"}, [Differing("warmup", 3, 0), Differing("build", "make", None)]),
+        {"command": "./old"},
+        {"instrument": "spawn"},
+        {"conditions": "load ./busy on any"},
+        {"warmup": 3},
+        {"build": "make"},
     ],
 )
-def test_another_way_of_measuring_is_named(
-    checkout: Checkout, tmp_path: Path, changes: dict[str, Any], differing: list[Differing]
+def test_what_was_measured_in_another_way_is_not_used(
+    checkout: Checkout, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     path, project = tmp_path / "history", opened()
     put(path, project, setup=structs.replace(SETUP, **changes))
     found = recalled(path, project)
-    assert found.findings == []
-    assert found.unused == [MemoryOfOtherSetup(("bench",), tuple(differing))]
+    assert (found.findings, found.unused) == ([], [MemoryOfOther(("bench",))])
 
 
-def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
+def test_several_benchmarks_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
     names = tuple(f"b{n}" for n in range(5))
     tables = "".join(f'[[benchmark]]\nname = "{name}"\ncommand = "x"\ninstrument = "values"\n' for name in names)
     checkout.write("perfgate.toml", tables)
@@ -166,8 +166,7 @@ def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp
     assert found.unused == []
     checkout.commit()
     found = recalled(path, opened(base="HEAD"))
-    (warning,) = found.unused
-    assert isinstance(warning, MemoryOfOtherMachine) and warning.benchmarks == names
+    assert found.unused == [MemoryOfOther(names)]
 
 
 def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
@@ -176,17 +175,15 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
     project = opened(base="HEAD")
     put(path, project)
     found = recalled(path, project)
-    assert found.findings == []
-    assert found.unused == [MemoryOfOtherSetup(("bench",), ())]
+    assert (found.findings, found.unused) == ([], [MemoryOfOther(("bench",))])
 
 
 def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_text("no folder at all")
-    found = recall_memory(path, opened(), HOST)
-    assert found.memory is None
-    (warning,) = found.warnings
-    assert isinstance(warning, HistoryUnusable)
+    job = prepare(opened(), MeasureOptions(history=path), tmp_path / "run")
+    assert job.run.memory is None
+    (warning,) = [each for each in job.run.warnings if isinstance(each, HistoryUnusable)]
     assert warning.error.startswith(f"{path}: ")
     assert "\n" not in warning.error
 

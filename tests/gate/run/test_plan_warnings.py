@@ -1,10 +1,8 @@
 from typing import Any
 
 import msgspec
-import pytest
 
 from gate.config.types import Config
-from gate.model.warnings.setup import FewBuildsPerMachine, FewIterationsForSteady
 from gate.run.job import plan_warnings, quantile_warnings
 
 
@@ -21,22 +19,3 @@ def test_a_quantile_that_the_plan_is_too_small_for_is_named_before_measuring() -
     assert quantile_warnings(rules(500, metric={"latency": {"statistics": ["p99"]}})) == []
     # the program may write more: the report must not say so
     assert plan_warnings(config, None) == []
-
-
-@pytest.mark.parametrize(
-    ("instrument", "iterations", "said"), [("spawn", 9, True), ("spawn", 10, False), ("values", 9, False)]
-)
-def test_a_plan_in_which_no_steady_state_can_be_found_is_said(instrument: str, iterations: int, said: bool) -> None:
-    found = plan_warnings(rules(iterations, instrument=instrument, warmup="auto"), None)
-    assert found == [FewIterationsForSteady(("b",), iterations, 10)] * said
-
-
-@pytest.mark.parametrize(
-    ("mode", "builds", "sessions", "said"),
-    [("fixed", 2, 5, True), ("fixed", 3, 5, False), ("random", 2, 5, False), ("fixed", 6, 1, False)],
-)
-def test_too_few_builds_on_each_machine_are_said_before_measuring(
-    mode: str, builds: int, sessions: int, said: bool
-) -> None:
-    config = msgspec.convert({"gate": {"sessions": mode}, "plan": {"builds": builds}}, Config)
-    assert plan_warnings(config, None, sessions) == [FewBuildsPerMachine(builds, 3)] * said

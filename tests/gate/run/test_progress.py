@@ -13,7 +13,7 @@ import pytest
 from gate.model import SIDES, Turn, Unproved
 from gate.run import live_lines
 from gate.run.live_lines import Live, Steps, bar_line
-from gate.run.progress import Pace, Progress
+from gate.run.progress import Progress
 from gate.writing.plain import columns
 from harness.loop.events import (
     Event,
@@ -42,8 +42,8 @@ def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
 
 def two_rounds() -> list[Event]:
     found: list[Event] = []
-    for build, left in ((0, 6), (1, 4)):
-        found.append(RoundStarted(build, 3, 2, 2, {"parse": left}))
+    for build in range(2):
+        found.append(RoundStarted(build, 3, 2))
         for side in SIDES:
             for what in (None, "parse"):
                 found += [StepStarted(side, what), StepFinished(side, what, None)]
@@ -71,7 +71,7 @@ def logged(*events: Event, **options: Any) -> list[str]:
 
 def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
     why = {name: Unproved(kind="changed", path="README.md") for name in "abcde"}
-    assert logged(ProbeFinished(1, 6, {}, why)) == [
+    assert logged(ProbeFinished(1, 6, why)) == [
         "1 of 6 run the same program on the same data: not measured",
         *(f"{name} is measured: README.md, which it opens or looks at, differs" for name in "abc"),
         "2 more benchmarks are measured: the report says why",
@@ -92,7 +92,7 @@ def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
     ],
 )
 def test_a_terminal_shows_the_round_and_the_step(event: Event, running: str) -> None:
-    terminal = shown(Terminal(), [RoundStarted(0, 3, 4, 2, {"parse": 6}), event], close=False)
+    terminal = shown(Terminal(), [RoundStarted(0, 3, 4), event], close=False)
     bar, below = terminal.screen.lines
     assert bar.startswith("round 1 of 3  ───") and bar.endswith("  0%")
     assert below == f"  running  {running}"
@@ -192,92 +192,42 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("left", "said"),
     [
-        # a minute of builds, ten seconds of one execution: a later round takes 20 s of two, and 10 s of two links
-        (200.0, "3 min 10 s left at most, 4 min 20 s for 7 rounds in all"),
-        (80.0, ("warning: the budget of 2 min 30 s holds 3 rounds, and 5 are needed, judging by the first one "
-         "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
-        (5.0, ("warning: the budget of 1 min 15 s holds no round, and 5 are needed, judging by the first one "
-         "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
+        # rounds of 20 s, after a first one that compiled for a minute
+        (200.0, "round 3: 2 starts, about 1 min 40 s left"),
+        (30.0, ("warning: the budget of 2 min 10 s holds 3 rounds, and 5 are needed (about 2 min 40 s): "
+         "set `--set plan.budget=3m`, or measure less")),
     ],
 )  # fmt: skip
-def test_a_budget_of_too_few_rounds_is_told_in_the_first(
+def test_a_budget_of_too_few_rounds_is_told_by_the_first_that_compiles_nothing(
     left: float, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
     log = io.StringIO()
-    progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 70.0)
-    build = StepFinished("base", None, None, {}, 5.0)
-    for at, event in (
-        (0.0, RoundStarted(0, 7, 2, 2, {"parse": 14})),
-        (30.0, build),
-        (60.0, build),
-        (70.0, StepFinished("base", "parse", None, {})),
-    ):
+    progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 100.0)
+    for at, number in ((0.0, 0), (80.0, 1), (100.0, 2)):
         now[0] = at
-        progress(event)
+        progress(RoundStarted(number, 7, 2))
     assert log.getvalue().splitlines()[-1] == f"perfgate: {said}"
 
 
-# --- how long the rest takes ------------------------------------------------------------------------------------------
-
-
-def ran(benchmark: str | None, following: float | None = None, *, more: bool = False) -> StepFinished:
-    return StepFinished("base", benchmark, None, {}, following, more=more)
-
-
-def paced(*told: tuple[float, Event], round_: RoundStarted | None = None) -> Pace:
-    """The pace after the two first builds, 20 s each, and what was told since."""
-    begun = round_ or RoundStarted(0, 3, 4, 2, {"a": 6, "b": 6})
-    pace = Pace(0.0)
-    first: list[tuple[float, Event]] = [(0.0, begun), (0.0, StepStarted("base", None)), (20.0, ran(None, 1.0))]
-    for now, event in (*first, (40.0, ran(None, 1.0)), *told):
-        pace.take(event, now)
-    return pace
-
-
-BOTH: list[tuple[float, Event]] = [(41.0, ran("a")), (43.0, ran("b"))]
-
-
-def test_nothing_is_foretold_before_each_benchmark_ran_and_its_starts_are_counted() -> None:
-    assert paced().remaining() is None
-    assert paced(BOTH[0]).remaining() is None
-    # 5 of a, 5 of b, and two later rounds of two builds that link as long as the check said
-    assert paced(*BOTH).remaining() == pytest.approx(5 + 5 * 2 + 4 * 1.0)
-    # 2 of a, 2 of b and two links
-    assert paced(*BOTH).later_round() == pytest.approx(2 + 2 * 2 + 2 * 1.0)
-    counted = RoundStarted(0, 3, 4, 2, {"a": 600}, counted=True)
-    told: list[tuple[float, Event]] = [BOTH[0], (42.0, ProbeFinished(0, 1, {"a": 599}))]
-    assert paced(BOTH[0], round_=counted).remaining() is None
-    assert paced(*told, round_=counted).remaining() is None
-    laid = (42.0, LaidOut(executions=20, left={"a": 59}))
-    assert paced(*told, laid, round_=counted).remaining() == pytest.approx(59 + 4 * 1.0)
-
-
-def test_first_builds_do_not_count_for_later_ones() -> None:
-    second: list[tuple[float, Event]] = [
-        (50.0, LookTaken(0, 2)),
-        (50.0, RoundStarted(1, 3, 4, 2, {"a": 4, "b": 4})),
-        (53.0, ran(None)),
-    ]
-    # 4 of a, 4 of b; a build of this round, two of the next, 3 s each; a look after it
-    assert paced(*BOTH, *second).remaining() == pytest.approx(4 + 8 + 3 * 3 + 7)
-
-
-def test_what_the_probe_took_out_takes_no_time() -> None:
-    # perfgate's own work before the step belongs to it, the probe does not
-    proved = (46.0, ProbeFinished(1, 2, {"a": 6}))
-    begun = (46.5, StepStarted("base", "a"))
-    assert paced(proved, begun, (47.0, ran("a"))).remaining() == pytest.approx(5 * 1.0 + 4 * 1.0)
-    assert paced((46.0, ProbeFinished(2, 2, {}))).remaining() == 0
-    # short turns are more executions, of another length
-    short = (46.0, LaidOut(left={"a": 60}))
-    begun = (46.0, StepStarted("base", "a"))
-    assert paced(short, begun, (46.1, ran("a"))).remaining() == pytest.approx(59 * 0.1 + 4 * 1.0)
-
-
-def test_starts_that_are_told_of_together_share_what_they_took() -> None:
-    first = (44.0, ran("b", more=True))
-    assert paced(BOTH[0], first).remaining() is None
-    # 4 s for two of b: 4 are left
-    assert paced(BOTH[0], first, (45.0, ran("b"))).remaining() == pytest.approx(5 + 4 * 2 + 4 * 1.0)
+def test_the_time_that_is_left_is_that_of_rounds_like_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
+    terminal = Terminal()
+    progress = Progress(terminal, budget=lambda: 900.0 - now[0])
+    seen = []
+    for at, event in (
+        (0.0, RoundStarted(0, 3, 2)),
+        (1.0, StepStarted("base", "parse")),
+        (60.0, RoundStarted(1, 3, 2)),
+        (90.0, StepStarted("base", "parse")),
+        # of a run that goes on nothing is known of the round before
+        (90.0, RoundStarted(5, 7, 2)),
+        (95.0, StepStarted("base", "parse")),
+    ):
+        now[0] = at
+        progress(event)
+        if isinstance(event, StepStarted):
+            seen.append(terminal.screen.lines[0].rpartition("%  ")[2])
+    assert seen == ["at most 14 min 59 s left", "about 1 min 30 s left", "at most 13 min 25 s left"]

@@ -26,42 +26,32 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> FolderStore | RefSt
 
 def test_keeps_records_in_the_order_of_their_commits(store: FolderStore | RefStore) -> None:
     for number in (40_000, 1, 2):
-        assert store.add(record(number), 10).outcome == "added"
+        assert not store.add(record(number)).known
     reading = store.read()
     assert reading.records == [record(1), record(2), record(40_000)]
     assert not reading.problems
 
 
 def test_adds_a_run_once_and_never_changes_it(store: FolderStore | RefStore) -> None:
-    store.add(record(1), 10)
+    store.add(record(1))
     # another perfgate may estimate otherwise from the same measurements
     again = msgspec.structs.replace(record(1), changes=[change(0, 0.5)], committed=None)
-    assert store.add(again, 10).outcome == "known"
+    assert store.add(again).known
     with pytest.raises(UserError, match="other measurements of run run-1"):
-        store.add(record(1, raw="other"), 10)
+        store.add(record(1, raw="other"))
     assert store.read().records == [record(1)]
-
-
-def test_drops_the_oldest_and_says_how_many(store: FolderStore | RefStore) -> None:
-    for number in range(5):
-        store.add(record(number), 10)
-    done = store.add(record(5), 3)
-    assert (done.dropped, done.kept) == (3, 3)
-    done = store.add(record(1), 3)
-    assert (done.outcome, done.dropped, done.kept) == ("too-old", 0, 3)
-    assert store.read().records == [record(3), record(4), record(5)]
 
 
 def test_writers_at_one_time_lose_nothing(store: FolderStore | RefStore) -> None:
     # each pair of neighbours also adds one and the same record
-    race([lambda each: store.add(each, 1000)] * 4, [range(own, own + 4) for own in (0, 3, 6, 9)])
+    race([lambda each: store.add(each)] * 4, [range(own, own + 4) for own in (0, 3, 6, 9)])
     assert store.read().records == [record(number) for number in range(13)]
 
 
 def test_names_what_cannot_be_read_and_reads_the_rest(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     for number in range(3):
-        store.add(record(number), 10)
+        store.add(record(number))
     place = tmp_path / name_of(record(1)).path
     place.write_bytes(place.read_bytes()[:100])
     # what a killed writer left, and a pipe, are no records
@@ -78,4 +68,4 @@ def test_refuses_a_folder_that_is_none(tmp_path: Path) -> None:
         FolderStore(tmp_path / "none").read()
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be written"):
-        FolderStore(tmp_path / "file").add(record(1), 10)
+        FolderStore(tmp_path / "file").add(record(1))

@@ -60,47 +60,33 @@ def test_reads_more_than_it_takes_at_once(tmp_path: Path, monkeypatch: pytest.Mo
     top = bare(tmp_path / "r")
     monkeypatch.setattr(module, "_AT_ONCE", 2)
     for number in range(5):
-        store(top).add(record(number, cases=3), 10)
+        store(top).add(record(number, cases=3))
     assert len(store(top).read().records) == 5
-
-
-def test_begins_anew_so_that_the_past_can_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHAIN", 4)
-    top = bare(tmp_path / "r")
-    lengths = []
-    for number in range(9):
-        store(top).add(record(number), 3)
-        lengths.append(int(git(top, "rev-list", "--count", REF)))
-    assert lengths == [1, 2, 3, 4, 1, 2, 3, 4, 1]
-    assert store(top).read().records == [record(6), record(7), record(8)]
-    git(top, "prune", "--expire=now")
-    # one commit, its tree and its month, three records
-    assert git(top, "count-objects").startswith("6 objects")
 
 
 def test_joins_what_others_pushed(tmp_path: Path) -> None:
     remote = bare(tmp_path / "r")
     one, other = clone(tmp_path / "a", remote), clone(tmp_path / "b", remote)
-    store(one, "origin").add(record(1), 10)
+    store(one, "origin").add(record(1))
     # not pushed at first, and not lost
-    store(other).add(record(2), 10)
-    assert store(other, "origin").add(record(3), 10).pushed == "origin"
+    store(other).add(record(2))
+    assert store(other, "origin").add(record(3)).pushed == "origin"
     expected = [record(1), record(2), record(3)]
     assert store(remote).read().records == expected
     assert store(other).read().records == expected
-    assert store(one, "origin").add(record(3), 10).outcome == "added"
+    assert not store(one, "origin").add(record(3)).known
     assert git(one, "rev-parse", REF) == git(remote, "rev-parse", REF)
 
 
 def test_a_record_that_two_clones_add_is_the_first_ones(tmp_path: Path) -> None:
     remote = bare(tmp_path / "r")
     one, other = clone(tmp_path / "a", remote), clone(tmp_path / "b", remote)
-    store(one, "origin").add(record(1, raw="first"), 10)
+    store(one, "origin").add(record(1, raw="first"))
     with pytest.raises(UserError, match="other measurements of run run-1"):
-        store(other, "origin").add(record(1, raw="second"), 10)
+        store(other, "origin").add(record(1, raw="second"))
     # one clone may not know its date
     undated = msgspec.structs.replace(record(1, raw="first"), committed=None, measured=None)
-    assert store(clone(tmp_path / "c", remote), "origin").add(undated, 10).outcome == "known"
+    assert store(clone(tmp_path / "c", remote), "origin").add(undated).known
     assert store(remote).read().records == store(other).read().records == [record(1, raw="first")]
 
 
@@ -115,9 +101,9 @@ def test_touches_nothing_else_of_the_repository(tmp_path: Path) -> None:
     before = {file.name for file in (top / ".git").iterdir()}
     config, head = (top / ".git/config").read_bytes(), git(top, "rev-parse", "HEAD")
     for number in range(3):
-        store(clone(tmp_path / f"b{number}", remote), "origin").add(record(number), 10)
-        store(top).add(record(number + 10), 10)
-        store(top, "origin").add(record(number + 20), 10)
+        store(clone(tmp_path / f"b{number}", remote), "origin").add(record(number))
+        store(top).add(record(number + 10))
+        store(top, "origin").add(record(number + 20))
     assert len(store(remote).read().records) == 9
     assert {file.name for file in (top / ".git").iterdir()} == before
     assert (top / ".git/config").read_bytes() == config
@@ -135,14 +121,14 @@ def test_refuses_a_ref_that_holds_something_else(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"README\.md.*no history of perfgate"):
         taken.read()
     with pytest.raises(UserError, match=r"README\.md.*no history of perfgate"):
-        taken.add(record(1), 10)
+        taken.add(record(1))
     assert git(top, "rev-parse", "HEAD") == before
 
 
 def test_names_what_cannot_be_read_and_reads_the_rest(tmp_path: Path) -> None:
     top = bare(tmp_path / "r")
     for number in range(3):
-        store(top).add(record(number), 10)
+        store(top).add(record(number))
     name = name_of(record(1))
     blob = git(top, "hash-object", "-w", "--stdin", stdin='{"schema":7}')
     month = git(top, "ls-tree", f"{REF}:{name.month}").splitlines()
@@ -157,17 +143,16 @@ def test_names_what_cannot_be_read_and_reads_the_rest(tmp_path: Path) -> None:
     assert name.path in problem
     assert "schema 7 is newer" in problem
     # and what cannot be read stays
-    store(top).add(record(4), 10)
+    store(top).add(record(4))
     assert len(store(top).read().problems) == 1
 
 
-def test_a_server_that_wants_descendants_gets_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHAIN", 2)
+def test_a_server_that_wants_descendants_gets_them(tmp_path: Path) -> None:
     remote = bare(tmp_path / "r")
     git(remote, "config", "receive.denyNonFastForwards", "true")
     top = clone(tmp_path / "a", remote)
     for number in range(5):
-        store(top, "origin").add(record(number), 10)
+        store(top, "origin").add(record(number))
     assert len(store(remote).read().records) == 5
 
 
@@ -178,11 +163,11 @@ def test_a_server_that_refuses_is_named_and_the_record_stays_here(tmp_path: Path
     (remote / "hooks/pre-receive").chmod(0o755)
     top = clone(tmp_path / "a", remote)
     with pytest.raises(UserError, match=r"does not take .*: .remote rejected. .pre-receive hook declined") as told:
-        store(top, "origin").add(record(1), 10)
+        store(top, "origin").add(record(1))
     assert told.value.exit_code == Exit.USAGE
     assert store(top).read().records == [record(1)]
     (remote / "hooks/pre-receive").unlink()
-    store(top, "origin").add(record(2), 10)
+    store(top, "origin").add(record(2))
     assert store(remote).read().records == [record(1), record(2)]
 
 
@@ -191,7 +176,7 @@ def test_no_remote_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"origin: cannot be read: .*; the record is in refs/perfgate/history here"
     ) as told:
-        store(top, "origin").add(record(1), 10)
+        store(top, "origin").add(record(1))
     assert store(top).read().records == [record(1)]
     assert "\n" not in str(told.value)
 
@@ -199,12 +184,12 @@ def test_no_remote_is_one_line(tmp_path: Path) -> None:
 def test_who_is_always_slower_ends_with_a_conflict_and_loses_nothing(tmp_path: Path) -> None:
     top = bare(tmp_path / "r")
     others = iter(range(100, 200))
-    slow = Slow(opened(top), lambda: store(top).add(record(next(others)), 1000))
+    slow = Slow(opened(top), lambda: store(top).add(record(next(others))))
     with pytest.raises(ConflictError, match="other writers were faster each time: nothing is lost") as told:
-        RefStore(slow, REF, attempts=5, pause=lambda _: None).add(record(1), 1000)
+        RefStore(slow, REF, attempts=5, pause=lambda _: None).add(record(1))
     assert told.value.exit_code == Exit.ERROR
     assert len(store(top).read().records) == 5
-    store(top).add(record(1), 1000)
+    store(top).add(record(1))
     assert record(1) in store(top).read().records
 
 
@@ -228,5 +213,5 @@ def test_clones_that_push_at_one_time_lose_nothing(tmp_path: Path) -> None:
     # two of them share a clone
     clones = [clone(tmp_path / f"c{each}", remote) for each in range(2)]
     stores = [RefStore(opened(top), REF, "origin") for top in (*clones, clones[0])]
-    race([lambda each, own=own: own.add(each, 1000) for own in stores], [(0, 1), (2, 3), (4, 5)])  # type: ignore[misc]  # bound at once
+    race([lambda each, own=own: own.add(each) for own in stores], [(0, 1), (2, 3), (4, 5)])  # type: ignore[misc]  # bound at once
     assert store(remote).read().records == [record(number) for number in range(6)]

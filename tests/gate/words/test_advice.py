@@ -123,7 +123,7 @@ NOT_FOLLOWED: dict[type, str] = {
 }
 """Warnings with advice that no test here follows, and why."""
 ADVICE = re.compile(r"`|\b(set|add|write|raise|remove|name|declare|make|measure|choose|run `)\b(?! by)", re.IGNORECASE)
-NO_ADVICE = {"of-run", "set-up-differently", "measuring-changed", "build-changed", "memory-of-other-setup", "one-tree"}
+NO_ADVICE = {"of-run", "set-up-differently", "measuring-changed", "build-changed", "memory-of-other", "one-tree"}
 """Kinds whose sentences quote commands of the project or another warning, or name a set-up."""
 
 

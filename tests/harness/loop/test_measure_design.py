@@ -325,8 +325,8 @@ def test_progress_names_the_settings(bench: Bench) -> None:
     bench.instrument.fails = fails_at(8, "O2", "base")
     bench.run()
     assert [event for event in bench.events if isinstance(event, RoundStarted)] == [
-        RoundStarted(0, 2, 48, 4),
-        RoundStarted(1, 2, 30, 4),
+        RoundStarted(0, 2, 48),
+        RoundStarted(1, 2, 30),
     ]
     started = [event for event in bench.events if isinstance(event, StepStarted)]
     finished = [event for event in bench.events if isinstance(event, StepFinished)]

@@ -1,12 +1,10 @@
 """A stateful fake of GitHub's REST API on loopback; each request must fit GitHub's own OpenAPI description.
 
-    with FakeGitHub("acme/widget") as github:
-        github.add_pull(12, head_sha="a" * 40, base_sha="b" * 40)
-        ... a client with github.url and github.token ...
-        assert github.comments[0]["body"] == "..."
-        assert github.violations == []
-
-`python -m tests.support.forge --port N --state FILE` runs it as a process.
+with FakeGitHub("acme/widget") as github:
+    github.add_pull(12, head_sha="a" * 40, base_sha="b" * 40)
+    ... a client with github.url and github.token ...
+    assert github.comments[0]["body"] == "..."
+    assert github.violations == []
 """
 
 from __future__ import annotations

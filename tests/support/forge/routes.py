@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 from tests.support.forge import shapes
 from tests.support.forge.answers import Answer, Refused, invalid
-from tests.support.forge.contract import complete
 from tests.support.forge.state import Artifact, Identity, Pull, State
 
 LONGEST_COMMENT = 65_536
-LONGEST_TITLE = 256
 LONGEST_DESCRIPTION = 140
 LEVELS = {"read": 1, "write": 2}
 REPO = "/repos/{owner}/{repo}"
@@ -31,7 +29,6 @@ class Call:
     who: Identity
     state: State
     api: str
-    accept: str = ""
     storage: str = ""
     tickets: dict[str, Artifact] = field(default_factory=dict)
 
@@ -89,10 +86,7 @@ def pulls(call: Call) -> Answer:
     chosen = [one for one in call.state.pulls.values() if query.get("state", "open") in (one.state, "all")]
     if "head" in query:
         chosen = [one for one in chosen if f"{shapes.owner_of(one.head_repository)}:{one.head_ref}" == query["head"]]
-    if "base" in query:
-        chosen = [one for one in chosen if one.base_ref == query["base"]]
-    newest_first = query.get("direction", "desc") == "desc"
-    chosen.sort(key=lambda one: one.number, reverse=newest_first)
+    chosen.sort(key=lambda one: -one.number)
     return Answer(200, [shapes.pull(one, call.state) for one in chosen], pages="")
 
 
@@ -101,51 +95,10 @@ def pull(call: Call) -> Answer:
     return Answer(200, shapes.pull(pull_of(call, "pull_number"), call.state, "pull-request"))
 
 
-@route("GET", f"{REPO}/issues", "issues", "pull-requests")
-def issues(call: Call) -> Answer:
-    """List issues and pull requests, the newest first; by default the open ones."""
-    wanted, creator = call.query.get("state", "open"), call.query.get("creator")
-    own = [one for one in call.state.issues.values() if creator in (None, one["user"])]
-    shown = [shapes.opened_issue(one, call.state, call.api) for one in own if wanted in (one["state"], "all")]
-    pulled = [one for one in call.state.pulls.values() if wanted in (one.state, "all")]
-    for one in pulled:
-        made = shapes.issue(one)
-        if creator in (None, made["user"]["login"]):
-            shown.append({**made, "pull_request": dict.fromkeys(("diff_url", "html_url", "patch_url", "url"))})
-    return Answer(200, sorted(shown, key=lambda each: -each["number"]), pages="")
-
-
-@route("POST", f"{REPO}/issues", "issues", level="write")
-def add_issue(call: Call) -> Answer:
-    if len(call.body["title"]) > LONGEST_TITLE:
-        raise invalid("Issue", "title", f"title is too long (maximum is {LONGEST_TITLE} characters)")
-    made = call.state.issue(call.body["title"], body_of(call), call.who.login)
-    return Answer(201, shapes.opened_issue(made, call.state, call.api))
-
-
-def issue_of(call: Call) -> dict[str, Any] | None:
-    """Find the issue that a path names, if it is no pull request."""
-    return call.state.issues.get(int(call.parameters["issue_number"]))
-
-
-@route("PATCH", f"{REPO}/issues/{{issue_number}}", "issues", "pull-requests", level="write")
-def edit_issue(call: Call) -> Answer:
-    found = issue_of(call)
-    if found is None:
-        # every pull request is an issue too, and nothing here edits one
-        return Answer(200, shapes.issue(pull_of(call, "issue_number")))
-    if "body" in call.body:
-        found["body"] = body_of(call)
-    found.update({name: call.body[name] for name in ("title", "state", "state_reason") if name in call.body})
-    found["updated_at"] = call.state.moment()
-    return Answer(200, shapes.opened_issue(found, call.state, call.api))
-
-
 @route("GET", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests")
 def comments(call: Call) -> Answer:
     number = int(call.parameters["issue_number"])
-    if issue_of(call) is None:
-        pull_of(call, "issue_number")
+    pull_of(call, "issue_number")
     chosen = [one for one in call.state.comments if one["issue"] == number]
     return Answer(200, [shapes.comment(one, call.state, call.api) for one in chosen], pages="")
 
@@ -163,7 +116,7 @@ def body_of(call: Call) -> str:
 
 @route("POST", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests", level="write")
 def add_comment(call: Call) -> Answer:
-    if issue_of(call) is None and pull_of(call, "issue_number").locked:
+    if pull_of(call, "issue_number").locked:
         raise Refused(403, "Unable to create comment because issue is locked.")
     made = call.state.comment(int(call.parameters["issue_number"]), body_of(call), call.who.login)
     return Answer(201, shapes.comment(made, call.state, call.api))
@@ -220,26 +173,6 @@ def statuses(call: Call) -> Answer:
     return Answer(200, [shapes.status(one) for one in statuses_of(call)], pages="")
 
 
-@route("GET", f"{REPO}/compare/{{basehead}}", "contents")
-def compare(call: Call) -> Answer:
-    base, dots, head = call.parameters["basehead"].partition("...")
-    if not dots or not call.state.known(base):
-        raise Refused(404)
-    between = call.state.merge_bases.get((base, head), call.state.refs.get(base, base))
-    if between is None:
-        raise Refused(404, f"No common ancestor between {base} and {head}.")
-    made = {
-        "base_commit": shapes.commit(base),
-        "merge_base_commit": shapes.commit(between),
-        "status": "ahead" if between == base else "diverged",
-        "ahead_by": 1,
-        "behind_by": 0 if between == base else 1,
-        "total_commits": 1,
-        "commits": [shapes.commit(head)],
-    }
-    return Answer(200, complete("commit-comparison", made))
-
-
 @route("GET", f"{REPO}/git/commits/{{commit_sha}}", "contents")
 def git_commit(call: Call) -> Answer:
     sha = call.parameters["commit_sha"]
@@ -254,20 +187,7 @@ def contents(call: Call) -> Answer:
     data = call.state.file(ref, path)
     if data is None:
         raise Refused(404, None if call.state.known(ref) else f"No commit found for the ref {ref}")
-    if "raw" in call.accept:
-        return Answer(200, data, {"Content-Type": "application/vnd.github.raw+json; charset=utf-8"})
     return Answer(200, shapes.content(path, data))
-
-
-@route("GET", f"{REPO}/actions/runs", "actions")
-def runs(call: Call) -> Answer:
-    query, chosen = call.query, list(call.state.runs.values())
-    wanted = {"head_sha": "head_sha", "branch": "head_branch", "event": "event"}
-    for name, attribute in wanted.items():
-        chosen = [one for one in chosen if query.get(name, getattr(one, attribute)) == getattr(one, attribute)]
-    chosen.sort(key=lambda one: one.id, reverse=True)
-    found = [shapes.run(one, call.state, call.api) for one in chosen]
-    return Answer(200, {"total_count": len(found), "workflow_runs": found}, pages="workflow_runs")
 
 
 def run_of(call: Call) -> int:
@@ -278,17 +198,14 @@ def run_of(call: Call) -> int:
     return number
 
 
-def listed(call: Call, chosen: list[Artifact]) -> Answer:
-    """List artifacts, newest first."""
-    named = [one for one in chosen if call.query.get("name", one.name) == one.name]
-    found = [shapes.artifact(one, call.state, call.api) for one in reversed(named)]
-    return Answer(200, {"total_count": len(found), "artifacts": found}, pages="artifacts")
-
-
 @route("GET", f"{REPO}/actions/runs/{{run_id}}/artifacts", "actions")
 def artifacts_of_run(call: Call) -> Answer:
+    """List artifacts, newest first."""
     number = run_of(call)
-    return listed(call, [one for one in call.state.artifacts if one.run_id == number])
+    found = [
+        shapes.artifact(one, call.state, call.api) for one in reversed(call.state.artifacts) if one.run_id == number
+    ]
+    return Answer(200, {"total_count": len(found), "artifacts": found}, pages="artifacts")
 
 
 def artifact_of(call: Call) -> Artifact:

@@ -50,15 +50,13 @@ class FakeGitHub:
     Every request must fit GitHub's description: what does not is in violations and answered 422.
     """
 
-    def __init__(self, repository: str = "acme/widget", *, token: str = TOKEN, port: int = 0) -> None:
+    def __init__(self, repository: str = "acme/widget", *, token: str = TOKEN) -> None:
         self.token = token
         self.permissions = dict(GRANTED)
         self.state = State(repository, tokens={token: Identity(ACTIONS_BOT, self.permissions)})
         self.repository = repository
         # id, issue, body, user (a login), created_at, updated_at
         self.comments = self.state.comments
-        # by number: title, body, user (a login), state, state_reason, created_at, updated_at
-        self.issues = self.state.issues
         # in order: sha, state, description, target_url, context, creator
         self.statuses = self.state.statuses
         # by (ref, path)
@@ -77,8 +75,7 @@ class FakeGitHub:
         """Released by each answer that is "slow", when it begins to wait."""
         self.tickets: dict[str, Artifact] = {}
         self.results = Results(self.state)
-        self._port = port
-        self._servers = IDLE.pop() if IDLE and not port else [listener(Api, port), listener(Storage, 0)]
+        self._servers = IDLE.pop() if IDLE else [listener(Api), listener(Storage)]
         for one in self._servers:
             one.fake = self
         self.url, self.storage = (f"http://127.0.0.1:{one.server_address[1]}" for one in self._servers)
@@ -92,12 +89,7 @@ class FakeGitHub:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stopping.set()
-        if self._port:
-            for one in self._servers:
-                one.shutdown()
-                one.server_close()
-        else:
-            IDLE.append(self._servers)
+        IDLE.append(self._servers)
 
     def client(self, **more: Any) -> Forge:
         """Make the client of the one who has the token."""
@@ -130,22 +122,9 @@ class FakeGitHub:
         with self.lock:
             return self.state.comment(issue, body, login)
 
-    def add_run(
-        self,
-        run_id: int,
-        head_sha: str = "a" * 40,
-        head_branch: str = "topic",
-        head_repository: str | None = None,
-        event: str = "pull_request",
-        conclusion: str | None = "success",
-        attempt: int = 1,
-        name: str = "perfgate",
-        path: str = ".github/workflows/perfgate.yml",
-        pulls: tuple[int, ...] | None = None,
-    ) -> Run:
-        """Let a workflow have run; pulls None: those that have its head."""
-        owner = head_repository or self.repository
-        self.runs[run_id] = Run(run_id, head_sha, head_branch, owner, event, conclusion, attempt, name, path, pulls)
+    def add_run(self, run_id: int, head_sha: str = "a" * 40, head_branch: str = "topic") -> Run:
+        """Let a workflow have run."""
+        self.runs[run_id] = Run(run_id, head_sha, head_branch)
         return self.runs[run_id]
 
     def add_artifact(self, run_id: int, name: str, data: bytes, head_sha: str = "a" * 40) -> Artifact:
@@ -159,7 +138,7 @@ class FakeGitHub:
 
     def job_token(self, run_id: int, head_sha: str = "a" * 40) -> str:
         """Make the token that a job of a run hands its artifacts in with (ACTIONS_RUNTIME_TOKEN)."""
-        self.runs.get(run_id) or self.add_run(run_id, head_sha, conclusion=None)
+        self.runs.get(run_id) or self.add_run(run_id, head_sha)
         return self.results.token(run_id)
 
     def fail(
@@ -230,8 +209,7 @@ class FakeGitHub:
             accepted = "; ".join(f"{name.replace('-', '_')}={chosen.level}" for name in chosen.permissions)
             body = Refused(403).answer.body
             return Answer(403, body, {"X-Accepted-GitHub-Permissions": accepted})
-        accept = seen.headers.get("accept", "")
-        call = Call(parameters, seen.query, seen.body, who, self.state, self.url, accept, self.storage, self.tickets)
+        call = Call(parameters, seen.query, seen.body, who, self.state, self.url, self.storage, self.tickets)
         return paged(chosen.handler(call), seen.query, f"{self.url}{path}")
 
 
@@ -407,8 +385,8 @@ def close() -> None:
         one.server_close()
 
 
-def listener(handler: type[Handler], port: int) -> Listener:
-    """Serve on loopback; port 0: any."""
-    made = Listener(("127.0.0.1", port), handler)
-    threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02 if port else 3600}, daemon=True).start()
+def listener(handler: type[Handler]) -> Listener:
+    """Serve on a port of loopback."""
+    made = Listener(("127.0.0.1", 0), handler)
+    threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 3600}, daemon=True).start()
     return made

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 from tests.support.forge.contract import complete
-from tests.support.forge.state import Artifact, Identity, Pull, Run, State
+from tests.support.forge.state import Artifact, Identity, Pull, State
 
 
 def number_of(text: str) -> int:
@@ -62,19 +62,6 @@ def pull(one: Pull, state: State, schema: str = "pull-request-simple") -> dict[s
     return complete(schema, given)
 
 
-def issue(one: Pull) -> dict[str, Any]:
-    """Give the issue that every pull request also is."""
-    given = {"number": one.number, "state": one.state, "locked": one.locked, "title": one.title}
-    labels = [label(name) for name in one.labels]
-    return complete("issue", {**given, "labels": labels, "user": user(owner_of(one.head_repository))})
-
-
-def opened_issue(one: dict[str, Any], state: State, api: str) -> dict[str, Any]:
-    """Give an issue that is no pull request."""
-    address = f"{api}/web/{state.repository}/issues/{one['number']}"
-    return complete("issue", {**one, "html_url": address, "labels": [], "user": user(one["user"])})
-
-
 def comment(one: dict[str, Any], state: State, api: str) -> dict[str, Any]:
     """Give a comment on an issue or pull request."""
     address = f"{api}/web/{state.repository}/pull/{one['issue']}#issuecomment-{one['id']}"
@@ -86,35 +73,6 @@ def status(one: dict[str, Any]) -> dict[str, Any]:
     """Give a status of a commit."""
     given = {name: value for name, value in one.items() if name != "sha"}
     return complete("status", {**given, "creator": user(one["creator"])})
-
-
-def run(one: Run, state: State, api: str) -> dict[str, Any]:
-    """Give a run of a workflow."""
-    pulls = pulls_of(one, state) if one.pulls is None else one.pulls
-    given = {
-        "id": one.id,
-        "name": one.name,
-        "path": one.path,
-        "run_attempt": one.attempt,
-        "run_started_at": one.started,
-        "event": one.event,
-        "status": "completed" if one.conclusion else "in_progress",
-        "conclusion": one.conclusion,
-        "head_sha": one.head_sha,
-        "head_branch": one.head_branch,
-        "html_url": f"{api}/web/{state.repository}/actions/runs/{one.id}",
-        "repository": repository(state.repository, state),
-        "head_repository": repository(one.head_repository, state),
-        "pull_requests": [complete("pull-request-minimal", {"number": number}) for number in pulls],
-    }
-    return complete("workflow-run", given)
-
-
-def pulls_of(one: Run, state: State) -> list[int]:
-    """List the open pull requests that have the head of a run; GitHub knows none of a fork's."""
-    head = (state.repository, one.head_branch, one.head_sha)
-    found = state.pulls.values()
-    return [p.number for p in found if p.state == "open" and (p.head_repository, p.head_ref, p.head_sha) == head]
 
 
 def artifact(one: Artifact, state: State, api: str) -> dict[str, Any]:
@@ -144,11 +102,6 @@ def content(path: str, data: bytes) -> dict[str, Any]:
         "content": "" if large else base64.encodebytes(data).decode(),
     }
     return complete("content-file", given)
-
-
-def commit(sha: str) -> dict[str, Any]:
-    """Give a commit of which only the name matters."""
-    return complete("commit", {"sha": sha, "author": user("somebody"), "committer": user("somebody")})
 
 
 def git_commit(sha: str, parents: tuple[str, ...]) -> dict[str, Any]:

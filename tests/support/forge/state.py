@@ -8,8 +8,6 @@ from typing import Any
 
 # What perfgate's templates grant together; a test takes some away.
 GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write"}
-# What the template of a creep check grants beside them.
-ISSUES = {"issues": "write"}
 FIRST_MOMENT = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -46,20 +44,11 @@ class Pull:
 
 @dataclass
 class Run:
-    """A run of a workflow; pulls None: the open pull requests of its head, as GitHub has it, and none for a fork."""
+    """A run of a workflow."""
 
     id: int
     head_sha: str
     head_branch: str
-    head_repository: str
-    event: str
-    conclusion: str | None
-    attempt: int
-    name: str
-    path: str = ".github/workflows/perfgate.yml"
-    pulls: tuple[int, ...] | None = None
-    started: str = "2026-11-20T09:00:00Z"
-    """When its newest attempt began."""
 
 
 @dataclass
@@ -95,11 +84,9 @@ class State:
     tokens: dict[str, Identity] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: list[dict[str, Any]] = field(default_factory=list)
-    issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     statuses: list[dict[str, Any]] = field(default_factory=list)
     files: dict[tuple[str, str], str | bytes] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
-    merge_bases: dict[tuple[str, str], str | None] = field(default_factory=dict)
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     artifacts: list[Artifact] = field(default_factory=list)
@@ -115,14 +102,6 @@ class State:
         """Give the time; each asking is a second later, so that nothing happens at once."""
         self.seconds += 1
         return (FIRST_MOMENT + timedelta(seconds=self.seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-    def issue(self, title: str, body: str, login: str) -> dict[str, Any]:
-        """Open an issue."""
-        number = 1 + max([100, *self.issues, *self.pulls])
-        now = self.moment()
-        made = {"number": number, "title": title, "body": body, "user": login, "state": "open", "state_reason": None}
-        self.issues[number] = {**made, "created_at": now, "updated_at": now}
-        return self.issues[number]
 
     def comment(self, issue: int, body: str, login: str) -> dict[str, Any]:
         """Add a comment."""

@@ -1,4 +1,4 @@
-"""A creep check under the action: for the default branch alone, with one issue, and the nights on the runner's disk."""
+"""A creep check under the action: for the default branch alone, with the nights on the runner's disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.forge.server import FakeGitHub
-from tests.support.forge.state import ISSUES
 from tests.support.nights import pretend
 from tests.support.project import Project, Step, committed
 from tests.support.workflow_job import BENCH, CONFIG, Job, pull_job
@@ -33,48 +32,23 @@ def project(tmp_path: Path) -> Project:
 
 
 def nightly(tmp_path: Path, project: Project, forge: FakeGitHub, event: str = "schedule", run_id: int = 1000) -> Job:
-    forge.permissions.update(ISSUES)
     payload = {"repository": {"full_name": "acme/widget", "default_branch": "main"}}
     return Job(project, tmp_path / "job", event, payload, api=forge.url, token=forge.token, run_id=run_id)
 
 
-def test_nights_become_one_issue_that_names_the_pin_and_the_search(
+def test_nights_become_a_regression_that_names_the_pin_and_the_search(
     tmp_path: Path, project: Project, forge: FakeGitHub
 ) -> None:
     first = nightly(tmp_path, project, forge).run(command="creep")
-    assert (first.code, first.outputs["verdict"], first.outputs["issue-url"]) == (0, "inconclusive", "")
-    assert "Creep check against v1.0" in first.summary and forge.issues == {}
+    assert (first.code, first.outputs["verdict"]) == (0, "inconclusive")
+    assert "Creep check against v1.0" in first.summary
     pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
     second = nightly(tmp_path, project, forge, run_id=1001).run(command="creep")
     assert (second.code, second.outputs["verdict"]) == (1, "regression")
-    [issue] = forge.issues.values()
-    assert second.outputs["issue-url"].endswith(f"/issues/{issue['number']}")
-    assert issue["title"] == "perfgate: merges since v1.0 add up to a regression"
-    assert "perfgate bisect --good v1.0 --bad" in issue["body"] and "[[accept]]" in issue["body"]
+    assert "perfgate bisect --good v1.0 --bad" in second.summary and "[[accept]]" in second.summary
     report = json.loads(Path(second.outputs["json"]).read_text())
     assert report["creep"]["cases"][0]["verdict"] == "crept"
-    assert forge.comments == []
-
-
-@pytest.mark.endtoend
-def test_no_issue_is_written_where_none_is_wanted(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
-    nightly(tmp_path, project, forge).run(command="creep", comment="false")
-    pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
-    done = nightly(tmp_path, project, forge).run(command="creep", comment="false")
-    assert (done.code, forge.issues, forge.requests) == (1, {}, [])
-
-
-@pytest.mark.endtoend
-def test_without_the_permission_the_verdict_stands_and_one_line_names_it(
-    tmp_path: Path, project: Project, forge: FakeGitHub
-) -> None:
-    nightly(tmp_path, project, forge).run(command="creep")
-    pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
-    job = nightly(tmp_path, project, forge)
-    del forge.permissions["issues"]
-    done = job.run(command="creep")
-    assert done.code == 1
-    assert any("issues: write" in warning for warning in done.said("warning"))
+    assert (forge.comments, forge.requests) == ([], [])
 
 
 def test_right_after_a_release_there_is_nothing_to_do(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
@@ -91,16 +65,14 @@ def test_another_branch_is_not_compared(tmp_path: Path, project: Project, forge:
     done = job.run(command="creep")
     [error] = done.said("error")
     assert done.code == 4 and "command creep compares the default branch" in error
-    assert "measure" not in done.steps and forge.issues == {}
+    assert "measure" not in done.steps
 
 
-def test_a_pull_request_is_not_compared_and_writes_no_issue(
-    tmp_path: Path, project: Project, forge: FakeGitHub
-) -> None:
+def test_a_pull_request_is_not_compared(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     project.git("checkout", "-q", "-b", "topic")
     project.commit("proposal")
     done = pull_job(tmp_path, project, forge).run(command="creep")
-    assert done.code == 4 and forge.issues == {} and forge.comments == []
+    assert done.code == 4 and forge.comments == []
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_hostile_names_are_only_names(tmp_path: Path, forge: FakeGitHub) -> None
     assert len(found) == 10, "at most ten, of which the last stands for the rest"
     assert "and 4 more" in found[-1].data
     assert all("\n" not in command.data and "\r" not in command.data for command in found)
-    assert set(done.outputs) == {"exit-code", "verdict", "report", "json", "comment-url", "issue-url"}
+    assert set(done.outputs) == {"exit-code", "verdict", "report", "json", "comment-url"}
     assert forge.comments[0]["body"].count("<!-- perfgate:") == 1
     assert len(forge.comments[0]["body"]) < 65_536
 
@@ -146,7 +146,7 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
 
 
 def test_more_than_can_be_read_is_refused(tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.publishing.conclusion._LARGEST", 1000)
+    monkeypatch.setattr("gate.github.publishing.conclusion.LARGEST", 1000)
     job = gate_job(tmp_path, forge)
     runs = downloaded(tmp_path, measured("a"))
     done = job.run(command="publish", runs=runs)

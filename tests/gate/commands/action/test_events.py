@@ -129,23 +129,6 @@ def push(project: Project, *, default: str = "main") -> dict[str, object]:
     return {"before": before, "repository": {"full_name": "acme/widget", "default_branch": default}}
 
 
-@pytest.mark.nightly
-def test_a_schedule_calibrates_and_only_then_is_the_history_written(tmp_path: Path) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.git("switch", "-q", "-C", "main")
-    job = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
-    done = job.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
-    assert done.code == 0
-    assert "### perfgate calibrate" in done.summary
-    assert Path(job.directory, "history").exists()
-    pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))
-    other = Job(project, tmp_path / "other", "pull_request", pull)
-    refused = other.run(command="calibrate")
-    assert refused.code == 4
-    assert "not calibrated" in refused.said("error")[0]
-    assert not Path(other.directory, "history").exists()
-
-
 def sessions(history: Path) -> int:
     return len(list(history.rglob("*.json")))
 
@@ -154,9 +137,9 @@ def sessions(history: Path) -> int:
 def test_only_the_default_branch_adds_to_the_history(tmp_path: Path) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1001)
     project.git("switch", "-q", "-C", "main")
-    calibrated = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
-    calibrated.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
-    history = calibrated.directory / "history"
+    history = tmp_path / "history"
+    quick = ("--set", "plan.executions=1", "--set", "plan.iterations=2", "--history", str(history))
+    assert project.perfgate("calibrate", *quick).returncode == 0
     project.git("branch", "other", "HEAD~1")
     counts = [sessions(history)]
     pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))

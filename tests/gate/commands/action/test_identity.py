@@ -98,21 +98,6 @@ def test_an_older_run_that_ends_late_and_its_next_attempt_replace_nothing(
     assert len(forge.comments) == 1 and "✅ **perfgate: Pass**" in forge.comments[0]["body"]
 
 
-def test_an_artifact_of_another_job_is_not_passed_over(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "one"
-    folder.mkdir(parents=True)
-    (folder / "measurements.jsonl").write_text(measured("bench"))
-    request = job.step("prepare", command="publish", runs=str(folder)).outputs["request"]
-    job.step("decide", request=request)
-    failed = {"request": request, "uploads": "success failure"}
-    alone = job.step("publish", **failed)
-    assert (alone.outputs["exit-code"], alone.said("error")) == ("0", [])
-    forge.add_artifact(1000, "perfgate-perfgate-data", b"", head_sha=job.payload["pull_request"]["head"]["sha"])
-    done = job.step("publish", **failed)
-    assert (done.outputs["exit-code"], done.outputs["verdict"]) == ("2", "error")
-    assert "artifact perfgate-perfgate-data of another job was left as it is" in done.said("error")[0]
-
-
 def test_a_part_that_was_not_kept_fails_its_job(job: Job, forge: FakeGitHub) -> None:
     request = job.step("prepare", command="measure", shard="1/2", set="plan.executions=1").outputs["request"]
     (folder_of(request) / "run").mkdir()
@@ -162,14 +147,6 @@ def test_a_comment_that_is_there_is_brought_up_to_date(
 def test_what_could_not_run_is_told_in_any_case(job: Job, forge: FakeGitHub, comment: str) -> None:
     assert job.run(command="publish", runs="nowhere", comment=comment).code == 4
     assert "### perfgate could not run" in forge.comments[0]["body"]
-
-
-def test_an_unknown_occasion_is_one_line(job: Job) -> None:
-    done = job.run(command="publish", runs="nowhere", comment="sometimes")
-    assert done.code == 2
-    assert any(
-        "input comment: 'sometimes' is not one of changed, regression, always, false" in e for e in done.said("error")
-    )
 
 
 # --- closed -----------------------------------------------------------------------------------------------------------

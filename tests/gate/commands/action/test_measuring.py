@@ -213,23 +213,6 @@ def test_the_uploaded_status_is_written_anew(job: Job) -> None:
     assert "ghs_something" not in found + decided.log
 
 
-def test_a_calibration_that_leads_elsewhere_is_not_shown(tmp_path: Path) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.git("switch", "-q", "-C", "main")
-    job = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
-    request = job.step("prepare").outputs["request"]
-    folder = folder_of(request)
-    (tmp_path / "secret").write_text("GITHUB_TOKEN=ghs_something")
-    (folder / "calibration.txt").symlink_to(tmp_path / "secret")
-    (folder / "status.json").write_text('{"code":0,"lines":[]}')
-    job.step("decide", request=request)
-    (folder / "calibration.txt").unlink(missing_ok=True)
-    # also by who is quick enough to plant it between two steps
-    (folder / "calibration.txt").symlink_to(tmp_path / "secret")
-    job.step("publish", request=request)
-    assert "ghs_something" not in (job.directory / "summary.md").read_text()
-
-
 def test_secrets_of_the_whole_job_are_named(job: Job) -> None:
     job.more |= {"DEPLOY_TOKEN": "s3cr3t", "EMPTY_SECRET": "", "GPG_KEY": "A035", "RUNNER_KEY": "x"}
     done = job.run(set="plan.executions=1")

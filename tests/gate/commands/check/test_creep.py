@@ -76,7 +76,6 @@ def test_nights_together_are_a_regression_and_the_next_step_is_to_search(project
     assert report["creep"]["cases"][0]["nights"] == 21
     head = project.sha()[:12]
     assert f"perfgate bisect --good v1.0 --bad {head} --benchmark bench" in " ".join(done.stdout.split())
-    assert "There is no history of commits here" in done.stdout
     # the measurements hold the nights, so that anybody comes to the same report
     again = project.perfgate("decide", ".perfgate/measurements.jsonl", "--json", "-")
     assert again.returncode == 1 and json.loads(again.stdout)["creep"] == report["creep"]

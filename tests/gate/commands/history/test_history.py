@@ -89,7 +89,7 @@ def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
     # a machine on which every control alarms
     faulty = Controls(count=2, alarmed=2, e_value=e_value(2, 2))
     for number in range(1, 4):
-        FolderStore(Path("history")).add(msgspec.structs.replace(record(number), controls=faulty), 100)
+        FolderStore(Path("history")).add(msgspec.structs.replace(record(number), controls=faulty))
     said = run("--history", "history")[1]
     assert "\nWarning: more than chance explains since run run-3 of 2026-01-01 (e-value" in said
     project.write("perfgate.toml", '[gate]\nhistory = "history"\n')
@@ -118,12 +118,8 @@ def test_what_a_dry_run_a_control_and_a_base_beside_the_head_say(project: Projec
     assert "is no ancestor of" in err
 
 
-def test_keeps_as_many_as_it_is_told_and_pushes(project: Project, tmp_path: Path) -> None:
-    said = []
-    for number in range(3):
-        measure(project, id_=f"run-{number}")
-        said.append(run("add", "--keep", "2")[1])
-    assert ["Dropped the oldest 1 record, beyond --keep 2\n" in each for each in said] == [False, False, True]
+def test_pushes_where_it_is_told_to(project: Project, tmp_path: Path) -> None:
+    measure(project)
     project.git("init", "-q", "--bare", str(tmp_path / "r"))
     project.git("remote", "add", "origin", str(tmp_path / "r"))
     assert run("add", "--push")[1].endswith("Pushed to origin\n")
@@ -170,7 +166,7 @@ def test_refuses_in_one_line(project: Project, monkeypatch: pytest.MonkeyPatch) 
 def folder(tmp_path: Path) -> Path:
     store = FolderStore(tmp_path / "h")
     for number in range(3):
-        store.add(record(number, cases=2), 10)
+        store.add(record(number, cases=2))
     return tmp_path / "h"
 
 

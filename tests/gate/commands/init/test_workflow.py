@@ -196,13 +196,6 @@ def test_two_projects_of_a_repository_have_histories_of_their_own(repository: Pa
     assert "refs/perfgate/history'" not in text
 
 
-def test_a_study_may_write_nothing_and_is_no_check_of_every_pull_request(repository: Path) -> None:
-    workflow = workflow_of(repository, "study", "perfgate-study.yml")
-    assert workflow["on"] == {"pull_request": {"types": ["labeled"]}, "workflow_dispatch": None}
-    (job,) = workflow["jobs"].values()
-    assert job["permissions"] == {"contents": "read"} and "perf-study" in job["if"]
-
-
 def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:
     write(repository, "forks")
     files = {name: loaded(text) for name, text in written(repository).items()}
@@ -267,7 +260,7 @@ def test_the_default_branch(repository: Path) -> None:
     assert "is not known here" not in write(repository, "pull-request", force=True)
     git(repository, "branch", "--move", "main", "other")
     # it measures whatever branch is the default
-    assert "is not known here" not in write(repository, "calibrate")
+    assert "is not known here" not in write(repository, "matrix")
     branches = {"master": "master", "a+b": r'"a\\+b"', "v1.0/x": "v1.0/x", "#1": '"#1"'}
     for branch, expected in branches.items():
         git(repository, "update-ref", f"refs/remotes/origin/{branch}", "HEAD")

@@ -80,16 +80,11 @@ def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: Fake
     assert [command.name for command in done.commands] == ["error"]
 
 
-def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
-    forge.add_pull(8, head_sha=HEAD)
+def test_a_plain_pass_makes_no_comment_unless_it_is_asked_for(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     runs = folder(tmp_path / "run", measured())
-    # a plain pass makes no comment unless it is asked for
-    assert (run(job, runs, pull=8).code, forge.comments) == (0, [])
-    run(job, runs, pull=8, comment="always")
-    [comment] = forge.comments
-    assert comment["issue"] == 8 and f"head={HEAD} " in comment["body"]
-    with pytest.raises(UserError, match="--pull 9: "):
-        run(job, runs, pull=9)
+    assert (run(job, runs).code, forge.comments) == (0, [])
+    run(job, runs, comment="always")
+    assert len(forge.comments) == 1
 
 
 def test_nothing_to_publish_is_an_error(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
@@ -138,7 +133,7 @@ def foreign(tmp_path: Path, forge: FakeGitHub) -> Job:
     project = Project(tmp_path / "repository")
     project.commit("of the default branch")
     forge.add_pull(7, head_sha=HEAD, base_sha=BASE, head_repository="someone/widget")
-    forge.add_run(500, head_sha=HEAD, head_repository="someone/widget", attempt=2)
+    forge.add_run(500, head_sha=HEAD)
     forge.files["main", "perfgate.toml"] = CONFIG
     payload = {
         "action": "completed",
@@ -207,14 +202,14 @@ def test_no_value_of_a_fork_makes_its_status_green(
         ("failure", "nothing was measured"),
     ],
 )
-def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commit_s(
+def test_a_fork_s_run_without_measurements_says_so_of_its_own_commit(
     foreign: Job, forge: FakeGitHub, conclusion: str, first: str
 ) -> None:
     left(forge, packed(measured(head=1.5)))
     foreign.run(status="true")
     new = "e" * 40
     forge.pulls[7].head_sha = new
-    forge.add_run(501, head_sha=new, head_repository="someone/widget")
+    forge.add_run(501, head_sha=new)
     if conclusion == "failure":
         # its measuring job said why, in words of its own
         said = packed(json.dumps({"code": 4, "lines": ["everyone look here"]}), "status.json")
@@ -224,29 +219,9 @@ def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commi
     done = foreign.run(status="true")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     [comment] = forge.comments
-    assert comment["body"].splitlines()[2] == f"### perfgate: {first}"
-    assert f"Of commit {HEAD[:10]}: ❌ **perfgate: Regression**" in comment["body"]
+    assert comment["body"].splitlines()[1] == f"### perfgate: {first}" and f" head={new} " in comment["body"]
     assert (forge.statuses[-1]["sha"], forge.statuses[-1]["state"]) == (new, "error")
     assert "everyone" not in comment["body"] + done.log + done.summary
-
-
-def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, forge: FakeGitHub) -> None:
-    left(forge, packed(measured(head=1.5)))
-    foreign.run(status="true")
-    left(forge, packed(measured()), 499)
-    foreign.run_id = 1001
-    foreign.payload["workflow_run"] |= {"id": 499, "run_attempt": 1}
-    late = foreign.run(status="true")
-    assert [each["state"] for each in forge.statuses] == ["failure"]
-    assert "it is of the newer run 500" in late.said("warning")[0]
-    assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
-
-
-def test_an_id_that_the_run_does_not_have_is_answered_with_those_that_it_has(foreign: Job, forge: FakeGitHub) -> None:
-    for name in ("perfgate-linux-data", "perfgate-mac-data-shard1of2-session0", "logs"):
-        left(forge, packed(measured()), name=name)
-    [error] = foreign.run().said("error")
-    assert "it left those of linux, mac: set the input `id` to one of them" in error
 
 
 def test_a_pull_request_that_moved_on_is_nothing_wrong(foreign: Job, forge: FakeGitHub) -> None:

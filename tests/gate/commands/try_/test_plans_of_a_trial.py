@@ -14,7 +14,6 @@ from gate.config.parse import parse
 from gate.config.types import Config
 from gate.model import Execution, Metric
 from gate.run import preview
-from gate.run.duration import Expected
 from harness.loop.execution import Executed
 
 BUILT = Built(
@@ -157,7 +156,7 @@ def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.Monke
     found = rules(plan={"budget": "5m"})
     cost = RoundCost(once=41.0, builds=2.9, executions=16.1, least=False)
     (fit,) = (fit for fit in planned(cost, tried(), found).fits if fit.configured)
-    monkeypatch.setattr(preview, "_expected", lambda job, rounds: Expected(cost.of(rounds), "memory"))
+    monkeypatch.setattr(preview, "expected_seconds", lambda job, rounds: cost.of(rounds))
     project = SimpleNamespace(settings=SimpleNamespace(rules=found))
     job: Any = SimpleNamespace(project=project, rounds=range(56), run=SimpleNamespace(looks=56))
     assert preview._rounds(job) == (fit.first, fit.builds) == (4, 12)

@@ -106,13 +106,7 @@ def test_a_table_that_is_folded_leaves_the_threshold_in_sight() -> None:
 @RENDERERS
 @pytest.mark.parametrize("name", examples.ALL)
 def test_no_example_brings_markup(render: Callable[..., str], name: str) -> None:
-    report = examples.ALL[name]()
-    text = render(report)
-    # the only commits that the forge is meant to link
-    for case in report.creep.cases if report.creep is not None else ():
-        for suspect in case.suspects:
-            text = text.replace(suspect.commit[:12], "suspect")
-    assert_harmless(text)
+    assert_harmless(render(examples.ALL[name]()))
 
 
 @RENDERERS
