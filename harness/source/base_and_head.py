@@ -118,21 +118,29 @@ def find(repository: Repository, ref: str, option: str) -> Source:
     fetch = fetch_all(repository)
     where = "in this shallow clone" if repository.shallow else "here"
     # what the clone left out is looked for before a misspelling
-    if fetch and repository.shallow:
+    if fetch and (repository.shallow or _narrow(repository)):
         raise SourceError(f"{ref}: no such commit {where}: {fetch}{similar}", option=option)
     check = f": check the name{f', or {fetch}' if fetch else ''}"
     raise SourceError(f"{ref}: no such commit {where}{similar or check}", option=option)
 
 
 def fetch_all(repository: Repository) -> str:
-    """Name the command that fetches whatever a base may be: every branch and tag, whole; "" without a remote."""
+    """Name the command that fetches whatever a base may be: every branch and tag, whole; "" without a remote.
+
+    Whoever cloned one branch only, as --depth does, gets no other one by a plain `git fetch`.
+    """
     git = repository.git
     if not git.maybe("remote", "get-url", "origin"):
         return ""
     unshallow = " --unshallow" if repository.shallow else ""
-    # whoever cloned one branch only, as --depth does, gets no other one by a plain `git fetch`
-    command = f"`git fetch{unshallow} --tags origin '{_EVERY}'`"
+    branches = f" '{_EVERY}'" if _narrow(repository) else ""
+    command = f"`git fetch{unshallow} --tags origin{branches}`"
     return f"{command} (actions/checkout: fetch-depth: 0)" if repository.shallow else command
+
+
+def _narrow(repository: Repository) -> bool:
+    """Return whether a plain `git fetch` leaves out branches of the remote."""
+    return _EVERY not in (repository.git.maybe("config", "--get-all", "remote.origin.fetch") or "").splitlines()
 
 
 def _default_base(

@@ -265,6 +265,12 @@ def authorised(git: Git, url: str, access: Access) -> Git:
     return plain(git).seeing(**settings(pairs))
 
 
+def holds_password(url: str) -> bool:
+    """Return whether a URL brings its own password."""
+    parts = _split(url)
+    return parts is not None and parts.password is not None
+
+
 def persisted_token(git: Git, server_url: str) -> str | None:
     """Say where a token for a server is that anything run in a checkout can read; None when there is none.
 

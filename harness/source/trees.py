@@ -19,7 +19,7 @@ from harness.errors import SourceError
 from harness.process.budget import Budget
 from harness.source import submodules
 from harness.source.base_and_head import Sources
-from harness.source.fetching import has_pointers
+from harness.source.fetching import lfs_files, pointers
 from harness.source.repository import CONFIG_FILE, Repository, files_at, link, shared_paths
 from harness.source.store import lacking_file
 from harness.source.tracked import Commits, Facts, Part, facts_of, known, restore, suspects, updated
@@ -83,7 +83,8 @@ class Trees:
         """Gives a tree to the user that commands run as."""
         self._parts: dict[Side, Sequence[Part]] = {}
         # where the checkout was made without files of git lfs (checkout's `lfs: false`), trees are so, too
-        self._skip_lfs = has_pointers(repository)
+        uses_lfs = any(key.startswith("filter.lfs.") for key, _, _ in repository.store.configured())
+        self._skip_lfs = uses_lfs and bool(pointers(repository, lfs_files(repository)))
         self._commits = Commits(repository.store, skip_lfs=self._skip_lfs)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
         repository.store.budget = budget

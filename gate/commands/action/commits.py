@@ -1,10 +1,9 @@
-"""Base and head of an event, and the commits that they need, fetched before project code runs."""
+"""Base and head of an event, and the commits, submodules and files that they need, fetched before project code runs."""
 
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gate.checkout import top_of, tracked_link
@@ -12,7 +11,7 @@ from gate.codes import Exit
 from gate.github.event import Event, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.checkout import CheckoutChanged, NoCommonCommit, TokenLeft
+from gate.model.warnings.checkout import CheckoutChanged, LfsNotFetched, NoCommonCommit, PointersCheckedOut, TokenLeft
 from harness.errors import SourceError
 from harness.source import fetching
 from harness.source.git import Access, git_of, persisted_token
@@ -67,16 +66,18 @@ def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, 
 class Sides:
     """What head is compared with: a check's --base; None: its own choice.
 
-    how: why this base; None where the check says so itself. warnings: for the reader of the report.
+    how: why this base; None where the check says so itself. warnings: for the reader of the report. compared: the
+    commit that it will be, None where unknown.
     """
 
     base: str | None
     how: AnyHow | None = None
     warnings: tuple[AnyWarning, ...] = ()
+    compared: str | None = field(default=None, compare=False)
 
 
 def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
-    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them.
+    """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
 
     Args:
         token: for the server of the workflow, given to nothing but the git process that asks it; callers take it out of
@@ -99,19 +100,33 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     if tip is not None and (head is None or base is None):
         _refuse_other_tip(clone, event, tip, chosen=head is None and base is None)
     if base is not None:
-        _given(clone, base, "base")
-        choice = Sides(base)
+        choice = Sides(base, compared=_given(clone, base, "base"))
     elif tip is None:
         choice = Sides(None)
     else:
         choice = _by_event(clone, event, tip, branch, given=head is not None)
-    return replace(choice, warnings=(*choice.warnings, *checkout_warnings(event, repository)))
+    needed = tuple(sha for sha in (tip, choice.compared) if sha)
+    clone.bring_files(*needed)
+    submodules = fetching.fetch_submodules(clone, repository.common, needed)
+    warnings = (*choice.warnings, *submodules, *checkout_warnings(event, repository, clone, choice.compared))
+    return replace(choice, warnings=warnings)
 
 
-def checkout_warnings(event: Event, repository: Repository) -> list[AnyWarning]:
-    """Tell what is wrong with a checkout: a token left in it."""
+def checkout_warnings(
+    event: Event, repository: Repository, clone: fetching.Clone | None = None, base: str | None = None
+) -> list[AnyWarning]:
+    """Tell what is wrong with a checkout: pointers of git lfs, a token left in it.
+
+    base: a commit whose large files are fetched into the clone.
+    """
+    found: list[AnyWarning] = []
+    if files := fetching.lfs_files(repository):
+        if empty := fetching.pointers(repository, files):
+            found.append(PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)))
+        elif clone and base and (problem := fetching.fetch_lfs(clone, base)):
+            found.append(LfsNotFetched(problem))
     place = persisted_token(repository.git, event.server_url)
-    return [TokenLeft(place)] if place else []
+    return [*found, *([TokenLeft(place)] if place else [])]
 
 
 def name_default_branch(event: Event, directory: Path) -> None:
@@ -143,14 +158,19 @@ def _fetched(clone: fetching.Clone, ref: str) -> str | None:
     if _is_sha(ref):
         clone.bring(ref)
         return clone.find(ref)
-    name = re.split("[~^@]", ref)[0]
+    start = min((ref.find(mark) for mark in "~^@" if mark in ref), default=len(ref))
+    name, further = ref[:start], ref[start:]
     if clone.git.attempt("check-ref-format", "--allow-onelevel", name).status != 0:
         return None
     if not (clone.find(name) or clone.find(f"{fetching.REMOTE}/{name}")):
         short = name.removeprefix(f"{fetching.REMOTE}/").removeprefix("refs/heads/").removeprefix("refs/tags/")
         if clone.bring_branch(short):
             clone.bring_tag(short)
-    return clone.find(ref) or clone.find(f"{fetching.REMOTE}/{ref}")
+    for full in (name, f"{fetching.REMOTE}/{name}"):
+        tip = clone.find(full)
+        if tip is not None:
+            return clone.find_deeper(full + further, tip) if further else tip
+    return None
 
 
 def _is_sha(text: str) -> bool:
@@ -165,22 +185,22 @@ def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None,
     if (pull := event.pull) is not None:
         if tip != pull.head_sha:
             base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
-            return Sides(base, FirstParent())
+            return Sides(base, FirstParent(), (), base)
         clone.need(pull.base_sha, "base of the pull request")
         found = clone.merge_base(pull.base_sha, tip)
         if found is None:
-            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),))
-        return Sides(found, MergeBase(pull.base_ref))
+            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),), pull.base_sha)
+        return Sides(found, MergeBase(pull.base_ref), (), found)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return Sides(base, QueueBase())
+        return Sides(base, QueueBase(), (), base)
     if on_default_branch(event):
         if event.name == "push":
             before = event.before
             brought = before and not set(before) <= _ZEROS and before != tip and not clone.bring(before)
             # after a forced push it need not lead to the tip
             if before and brought and (before in clone.parents(tip) or clone.merge_base(before, tip) == before):
-                return Sides(before, BeforePush())
+                return Sides(before, BeforePush(), (), before)
             return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
@@ -199,7 +219,7 @@ def _of_default(clone: fetching.Clone, branch: str, tip: str) -> Sides:
             )
         _name_default(clone, branch)
     found = clone.merge_base(target, tip)
-    return _before(clone, tip) if found == tip else Sides(None)
+    return _before(clone, tip) if found == tip else Sides(None, compared=found)
 
 
 def _refuse_other_tip(clone: fetching.Clone, event: Event, tip: str, *, chosen: bool) -> None:
@@ -236,7 +256,7 @@ def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> Sides:
     if not parents:
         return Sides(None)
     parent = clone.need(parents[0], "the commit before head")
-    return Sides(parent, CommitBefore()) if given else Sides(None)
+    return Sides(parent, CommitBefore(), (), parent) if given else Sides(None, compared=parent)
 
 
 def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:

@@ -118,6 +118,9 @@ NOT_FOLLOWED: dict[type, str] = {
     s.StartedByShim: "a version manager",
     s.ControlsAlarm: "another machine",
     s.NothingRemembered: "calibrating takes an hour: tests/e2e",
+    c.SubmoduleAbsent: "a step of a workflow",
+    c.SubmoduleLacksCommit: "a step of a workflow",
+    c.PointersCheckedOut: "a step of a workflow",
     c.TokenLeft: "a step of a workflow",
     c.CheckoutChanged: "a step of a workflow",
 }

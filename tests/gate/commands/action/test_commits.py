@@ -20,13 +20,17 @@ import pytest
 from gate.commands.action.commits import (
     ElsewhereError,
     Sides,
+    checkout_warnings,
     fetch_missing,
     refuse_another_checkout,
 )
 from gate.github.event import Event
-from gate.model.choice import FirstParent, MergeBase
+from gate.model.choice import BeforePush, FirstParent, MergeBase
 from gate.model.warnings.checkout import (
     NoCommonCommit,
+    PointersCheckedOut,
+    SubmoduleAbsent,
+    SubmoduleLacksCommit,
     TokenLeft,
 )
 from harness.errors import SourceError
@@ -145,9 +149,9 @@ def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(clone: Clones, tmp
 
     work.write("at", "root")
     root = work.commit("root")
-    nearest = commits("m", 6)
+    nearest = commits("m", 60)
     work.git("checkout", "-q", "-b", "feature")
-    commits("f", 4)
+    commits("f", 40)
     # a merge of something as old as the root makes the root a common commit that shows at once
     work.git("checkout", "-q", "-b", "old", root)
     work.commit("old")
@@ -155,7 +159,7 @@ def test_a_nearer_merge_base_is_not_missed_in_a_shallow_clone(clone: Clones, tmp
     work.git("merge", "-q", "-m", "merge", "old")
     head = work.git("rev-parse", "HEAD")
     work.git("checkout", "-q", "main")
-    commits("n", 4)
+    commits("n", 40)
     work.git("merge", "-q", "-m", "merge", "old")
     base = work.git("rev-parse", "HEAD")
     url = f"file://{work.top}"
@@ -176,6 +180,14 @@ def test_a_clone_with_all_history_keeps_it(origin: Origin, tmp_path: Path) -> No
     event = origin.event("merge_group", merge_base=origin.feature[-1], merge_head=origin.merge)
     assert asked(place, event).base == origin.feature[-1]
     assert place.git("rev-parse", "--is-shallow-repository") == "false"
+
+
+def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(tmp_path: Path) -> None:
+    origin = make_origin(tmp_path / "origin", commits=90, left=80)
+    place = Clones(origin, tmp_path / "clones")(origin.feature[-1])
+    place.git("fetch", "-q", "--depth=75", "origin", origin.main[-1])
+    assert asked(place, origin.event()).base == origin.main[80]
+    assert int(place.git("rev-list", origin.main[-1], "--count")) >= 75
 
 
 def test_another_head_is_refused_unless_the_inputs_name_both(origin: Origin, clone: Clones) -> None:
@@ -341,7 +353,10 @@ def test_inputs_win_and_are_fetched(origin: Origin, clone: Clones) -> None:
         "main": "m5",
         "v1": "m1",
         origin.main[4]: "m4",
+        "v1~1": "m0",
         "origin/main": "m5",
+        "HEAD^1": "m5",
+        "HEAD~3": "m3",
         "refs/tags/v1": "m1",
     }
     for base, text in cases.items():
@@ -370,8 +385,8 @@ def test_an_input_that_is_nowhere(origin: Origin, clone: Clones) -> None:
                 fetch_missing(origin.event(), None, place.top, base, head)
             # the input is wrong, not the clone
             assert not isinstance(caught.value, FetchError)
-    refused(place, origin.event(), "HEAD~3")
-    # what history does not have the check says, and which names are near
+    # what history turns out not to have the check says, and which names are near
+    assert fetch_missing(origin.event(), None, place.top, "HEAD~999", None).base == "HEAD~999"
     whole = clone(origin.merge, depth=None)
     assert fetch_missing(origin.event(), None, whole.top, "mian", None).base == "mian"
 
@@ -506,9 +521,14 @@ def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path, server: GitServ
     for n, (user, given) in enumerate((("someone", TOKEN), (f"x-access-token:{TOKEN}", "wrong"), ("x:bad", TOKEN))):
         place = private(server, tmp_path / f"c{n}", origin.merge)
         place.git("remote", "set-url", "origin", f"http://{user}@{host}/origin.git")
+        server.requests.clear()
         found = fetch_missing(origin.event(server_url=server.url), given, place.top, None, None)
         assert found.base == origin.main[-1]
         assert (found.warnings != ()) is (":" in user)
+        # a password that is there is used first
+        other = base64.b64encode(f"x-access-token:{given}".encode()).decode()
+        sent = [value for request in server.requests for value in request.authorization]
+        assert any(other in value for value in sent) is (given == TOKEN)
         assert TOKEN not in repr(found)
 
 
@@ -551,6 +571,104 @@ def test_hooks_of_the_clone_are_not_called_and_credential_helpers_see_no_token(
     assert base64.b64encode(b"x-access-token:expired").decode() not in seen.read_text()
     assert fetch_missing(event, TOKEN, place.top, None, None).base == origin.main[-1]
     assert not called.exists()
+
+
+# --- partial clones, submodules, large files --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
+def test_a_partial_clone_gets_the_files_of_both_sides(
+    origin: Origin, tmp_path: Path, server: GitServer, filter_: str, depth: int | None
+) -> None:
+    place = Project(tmp_path / "c")
+    place.git("remote", "add", "origin", f"{server.url}/origin.git")
+    given = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
+    cut = [f"--depth={depth}"] if depth else []
+    ref = "refs/remotes/pull/7/head"
+    fetched = f"{origin.feature[-1]}:{ref}"
+    place.git(*given, "fetch", "-q", "--no-tags", *cut, f"--filter={filter_}", "origin", fetched)
+    place.git(*given, "checkout", "-q", "--detach", ref)
+    found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
+    assert found.base == origin.main[2]
+    server.token = "another"
+    assert at(place, found.base) == "m2"
+
+
+def with_submodule(tmp_path: Path, server: GitServer) -> Origin:
+    """Whose submodule "lib" is at another commit in each of its two commits; its server asks for the token."""
+    lib = make_origin(tmp_path / "served" / "lib")
+    shutil.move(lib.bare, tmp_path / "served" / "lib.git")
+    top = Project(tmp_path / "top")
+    top.write("at", "one")
+    top.write(".gitmodules", f'[submodule "lib"]\n\tpath = third party/lib\n\turl = {server.url}/lib.git\n')
+    commits = []
+    for sha in (lib.main[1], lib.main[4]):
+        top.git("update-index", "--add", "--cacheinfo", f"160000,{sha},third party/lib")
+        top.git("add", "at", ".gitmodules")
+        top.git("commit", "-q", "-m", sha)
+        commits.append(top.git("rev-parse", "HEAD"))
+    subprocess.run(
+        ["git", "clone", "-q", "--bare", str(top.top), str(tmp_path / "served/origin.git")],
+        check=True,
+        env=environment(),
+    )
+    return Origin(tmp_path / "served/origin.git", commits, lib.main, commits[-1])
+
+
+def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
+    with GitServer(tmp_path / "served", token=TOKEN) as server:
+        made = with_submodule(tmp_path, server)
+        event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
+        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
+        # not checked out: told, and left alone
+        found = fetch_missing(event, TOKEN, place.top, None, None)
+        (warning,) = found.warnings
+        assert warning == SubmoduleAbsent("third party/lib")
+        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
+        place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
+        inside = Project.__new__(Project)
+        inside.top = place.top / "third party/lib"
+        assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
+        found = fetch_missing(event, TOKEN, place.top, None, None)
+        assert found == Sides(made.main[0], BeforePush())
+        assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
+        assert inside.git("rev-parse", "HEAD") == made.feature[4]
+        # also while head has no such directory any more
+        shutil.rmtree(inside.top)
+        assert fetch_missing(event, TOKEN, place.top, None, None).warnings == ()
+
+
+def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
+    with GitServer(tmp_path / "served", token=TOKEN) as server:
+        made = with_submodule(tmp_path, server)
+        place = private(server, tmp_path / "c", made.merge, ref=MAIN)
+        header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
+        place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
+        (tmp_path / "served/lib.git").rename(tmp_path / "served/gone.git")
+        event = made.event("push", ref="refs/heads/main", before=made.main[0], server_url=server.url)
+        found = fetch_missing(event, TOKEN, place.top, None, None)
+        assert found.base == made.main[0]
+        (warning,) = found.warnings
+        assert isinstance(warning, SubmoduleLacksCommit)
+        assert (warning.path, warning.commit) == ("third party/lib", made.feature[1])
+        assert TOKEN not in warning.sentence()
+
+
+def test_pointers_of_git_lfs_are_named(origin: Origin, clone: Clones) -> None:
+    place = clone(origin.merge, depth=None)
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == []
+    place.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    for name in ("a.bin", "data/b.bin", "data/c d.bin", "e.bin"):
+        place.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n")
+    place.write("real.bin", "content")
+    place.write("text", "version https://git-lfs.github.com/spec/v1\n")
+    place.commit("large")
+    expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == [expected]
+    assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", "HEAD").warnings
+    for name in ("a.bin", "data/b.bin", "e.bin"):
+        place.write(name, "content")
+    assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
 
 
 def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:
