@@ -339,7 +339,7 @@ class HistoryUnusable(Later, frozen=True):
 
 
 class MemoryOfOneSession(Later, frozen=True):
-    says = "the memory of this host is not used: it is of one session, and these are several runs or sessions"
+    says = "the memory of this host is not used: it holds one session, and this run has several"
 
 
 class MemoryOfOther(Later, frozen=True):

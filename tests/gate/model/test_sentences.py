@@ -217,7 +217,6 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.ControlsAlarm(Proof(runs=80, count=640, alarmed=40, expected=16, e_value=25.0, since="r of 2026-01-01")), "40 of 640 controls of the last 80 runs showed a regression, 16 would by chance, more than chance explains since run r of 2026-01-01 (e-value 25.0): this machine's values are less independent than intervals assume, so do not trust a close verdict: find what disturbs it with `perfgate doctor`, or measure elsewhere"),
     (s.HistoryUnusable("h: is damaged"), "the memory of this host is not used: h: is damaged"),
     (s.MemoryOfOneSession(), "the memory of this host is not used: it holds one session, and this run has several"),
-    (s.MemoryOfOneFile(), "the memory of this host is not used: the files were measured separately"),
     (s.MemoryOfOther(("b",)), "the memory of b is not used: it is of another machine, or measured in another way"),
     (k.NoCommonCommit("b" * 40), "head and the pull request's base (bbbbbbbbbbbb) have no common commit"),
     (k.SubmoduleAbsent("libs/a"), "submodule libs/a is not in the checkout, so perfgate fetches it: add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"),
