@@ -126,6 +126,8 @@ def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> No
     cut_in("checkout", slow, "--base", "HEAD~1", "--head", "HEAD")
 
 
+# by day tests/harness/loop/test_time_of_proofs.py shows it by a clock of its own
+@pytest.mark.nightly
 def test_what_cannot_differ_is_proved_in_a_budget_shorter_than_two_builds(tmp_path: Path) -> None:
     made = Project(tmp_path / "repo")
     config = SHELL_CONFIG.replace("builds = 5", "builds = 12").replace('sameness = "off"\n', "")
@@ -195,20 +197,20 @@ def ended_in(said: str, slow: Project, *command: str) -> None:
 
 
 def test_before_measuring_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
-    made = project(tmp_path, QUICK + '[build]\nsetup = "sleep 1"\ncommand = "sleep 0.5"\n')
+    made = project(tmp_path, QUICK + '[build]\nsetup = "true"\ncommand = "sleep 0.3"\n')
     assert made.perfgate("measure").returncode == 0
     file = made.top / ".perfgate/measurements.jsonl"
     builds = [json.loads(line) for line in file.read_text().splitlines() if '"type":"build"' in line]
     assert [each["setup"] is not None for each in builds] == [True, True, False, False]
-    told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=1s").stdout
-    assert "warning: the budget of 1.0 s holds no round, and 2 are needed, by the last run (" in told
+    told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=500ms").stdout
+    assert "warning: the budget of 500 ms holds no round, and 2 are needed, by the last run (" in told
     assert "are needed" not in made.perfgate("measure", "--dry-run", "--set", "plan.budget=10m").stdout
 
 
 def test_what_an_interrupted_run_has_used_is_gone(tmp_path: Path) -> None:
     # one that is over is noticed long before the next one is
-    slow = QUICK.replace("python3 bench.py", "sleep 1; python3 bench.py")
-    made = project(tmp_path, slow + '[build]\ncommand = "sleep 1"\n')
+    slow = QUICK.replace("python3 bench.py", "sleep 0.5; python3 bench.py")
+    made = project(tmp_path, slow + '[build]\ncommand = "sleep 0.2"\n')
     running = made.begin("check", "--set", "plan.budget=2m", heard=False)
     file = made.top / ".perfgate/measurements.jsonl"
     until(lambda: any('"type":"execution"' in line for line in made.lines()))

@@ -147,14 +147,14 @@ def test_a_failing_forge_changes_no_verdict(slower: Job, forge: FakeGitHub) -> N
 
 
 FAILS = "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n"
-ENDED = "the budget of 1.0 s ended before one round was complete: during the first build of base"
+ENDED = "the budget of 1.0 s ended before one round was complete: "
 
 
 @pytest.mark.parametrize(
     ("config", "bench", "inputs", "code", "said"),
     [
         (CONFIG, FAILS, {}, 4, "bench failed on head: exit 1"),
-        # the first one that is made has no more than the budget
+        # on a busy host the budget may end before the build begins
         (CONFIG + '[build]\ncommand = "sleep 1234"\n', "", {"budget": "1s"}, 4, ENDED),
         (CONFIG.replace("threshold", "treshold"), "", {}, 2, "treshold"),
     ],
