@@ -74,6 +74,8 @@ def test_a_label_measures_a_fork_again_and_decides_again_for_a_branch(
     assert [one["issue"] for one in github.comments] == [13]
 
 
+# by day tests/e2e/test_many_runners.py decides over several jobs
+@pytest.mark.nightly
 def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     more = CONFIG.replace("iterations = 4", "iterations = 4\nshards = 2")
     consumer.write("perfgate.toml", more + more[more.index("[[benchmark]]") :].replace('"bench"', '"other"'))
