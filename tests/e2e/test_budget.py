@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate, repository, speed, until
 
@@ -26,10 +25,9 @@ def project(folder: Path, config: str, setting: str = "true") -> Project:
 
 
 def run(project: Project, *arguments: str, budget: str = "3s") -> subprocess.CompletedProcess[str]:
-    name = "--budget" if arguments[0] == "calibrate" else "--set"
-    value = budget if name == "--budget" else f"{'study' if arguments[0] == 'study' else 'plan'}.budget={budget}"
+    table = "study" if arguments[0] == "study" else "plan"
     return subprocess.run(
-        perfgate(*arguments, name, value),
+        perfgate(*arguments, "--set", f"{table}.budget={budget}"),
         cwd=project.top,
         capture_output=True,
         text=True,
@@ -68,38 +66,20 @@ def summary(project: Project) -> dict[str, Any]:
     return found
 
 
-def at_night(*values: str) -> ParameterSet:
-    """Leave to the nightly run what tests/harness/loop shows without a process and without waiting."""
-    return pytest.param(*values, marks=pytest.mark.nightly)
-
-
 @pytest.mark.parametrize(
     ("config", "phase", "headline"),
     [
-        at_night(QUICK + f'[build]\nsetup = "{FOREVER}"\n', "setup", "during set-up of"),
-        at_night(
-            QUICK + f'[build]\nsetup = "sleep 0.2"\ncommand = "{FOREVER}"\n', "build", "during the first build of"
-        ),
         # a shell in a group of its own, which only its descent tells
         (
             QUICK + f"[build]\ncommand = \"setsid sh -c '{FOREVER}; true'; true\"\n",
             "build",
             "during the first build of",
         ),
-        at_night(
-            QUICK.replace("python3 bench.py {output}", FOREVER) + 'same_output = "given"\n',
-            "comparison",
-            "while the outputs of bench were compared on",
-        ),
-        at_night(
-            QUICK.replace("python3 bench.py {output}", FOREVER) + "same_output = false\n",
-            "execution",
-            "while bench was running on",
-        ),
         (QUICK + SERVICE, "service", "while the service of bench was starting on"),
     ],
 )
 def test_what_never_ends_is_ended_by_the_budget(tmp_path: Path, config: str, phase: str, headline: str) -> None:
+    """The other phases tests/harness/loop shows without a process and without waiting."""
     slow = project(tmp_path, config)
     done = cut_in(phase, slow)
     said = " ".join(done.stdout.split())
@@ -166,13 +146,12 @@ def test_complete_rounds_count_when_the_budget_ends_a_later_one(tmp_path: Path) 
     assert slow.report()["stopped"] == "budget"
 
 
-@pytest.mark.parametrize("command", ["measure", at_night("calibrate")])
-def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path, command: str) -> None:
+def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path) -> None:
     slow = project(tmp_path, QUICK + f'[build]\ncommand = "{FOREVER}"\n')
     ended_in(
         rf"perfgate: the budget of [0-9.]+ s{MORE} ended before one round was complete: during the first build of",
         slow,
-        command,
+        "measure",
     )
 
 
