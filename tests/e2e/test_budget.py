@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate, repository, speed, until
+from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -104,46 +104,6 @@ def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> No
     slow.commit()
     slow.git("config", "filter.slow.smudge", FOREVER)
     cut_in("checkout", slow, "--base", "HEAD~1", "--head", "HEAD")
-
-
-# by day tests/harness/loop/test_time_of_proofs.py shows it by a clock of its own
-@pytest.mark.nightly
-def test_what_cannot_differ_is_proved_in_a_budget_shorter_than_two_builds(tmp_path: Path) -> None:
-    made = Project(tmp_path / "repo")
-    config = SHELL_CONFIG.replace("builds = 5", "builds = 12").replace('sameness = "off"\n', "")
-    made.quick(1.0, **{"perfgate.toml": config + '[build]\ncommand = "sleep 6"\n', "README.md": "1"})
-    made.commit()
-    made.write("README.md", "2")
-    made.commit()
-    done = run(made, "check", budget="9s")
-    report = made.report()
-    assert (done.returncode, report["verdict"]) == (0, "pass"), done.stdout
-    (proof,) = {json.dumps(each["identical"]) for each in report["findings"]}
-    assert (json.loads(proof)["differ"], made.executions()) == (["README.md"], [])
-    assert report["run"]["cost"]["total"] > 12.0
-
-
-# fast in the first two rounds, endless from then on
-LATER = f'[build]\ncommand = "test $PERFGATE_BUILD -lt 2 || {FOREVER}"\n'
-
-
-@pytest.mark.nightly
-def test_complete_rounds_count_when_the_budget_ends_a_later_one(tmp_path: Path) -> None:
-    slow = project(tmp_path, CONFIG + LATER)
-    done = run(slow, "check", budget="20s")
-    report = slow.report()
-    # two builds can show that nothing changed, and no regression
-    code = 4 if report["summary"]["kind"] == "not-enough-measured" else 0
-    assert (done.returncode, report["stopped"]) == (code, "budget"), done.stderr
-    assert report["findings"][0]["head"]["counts"]["build"] == 2
-    assert report["run"]["rounds"] == {"done": 2, "planned": 5}
-    assert report["failures"] == []
-    assert left(slow) == []
-    # the run is over: it is decided again, and nothing is measured
-    before = slow.executions()
-    again = run(slow, "check", "--resume", budget="20s")
-    assert (again.returncode, slow.executions()) == (code, before)
-    assert slow.report()["stopped"] == "budget"
 
 
 def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path) -> None:
