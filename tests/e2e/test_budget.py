@@ -106,6 +106,29 @@ def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> No
     cut_in("checkout", slow, "--base", "HEAD~1", "--head", "HEAD")
 
 
+# fast in the first two rounds, endless from then on
+LATER = f'[build]\ncommand = "test $PERFGATE_BUILD -lt 2 || {FOREVER}"\n'
+
+
+@pytest.mark.nightly
+def test_complete_rounds_count_when_the_budget_ends_a_later_one(tmp_path: Path) -> None:
+    slow = project(tmp_path, CONFIG + LATER)
+    done = run(slow, "check", budget="20s")
+    report = slow.report()
+    # two builds can show that nothing changed, and no regression
+    code = 4 if report["summary"]["kind"] == "not-enough-measured" else 0
+    assert (done.returncode, report["stopped"]) == (code, "budget"), done.stderr
+    assert report["findings"][0]["head"]["counts"]["build"] == 2
+    assert report["run"]["rounds"] == {"done": 2, "planned": 5}
+    assert report["failures"] == []
+    assert left(slow) == []
+    # the run is over: it is decided again, and nothing is measured
+    before = slow.executions()
+    again = run(slow, "check", "--resume", budget="20s")
+    assert (again.returncode, slow.executions()) == (code, before)
+    assert slow.report()["stopped"] == "budget"
+
+
 def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path) -> None:
     slow = project(tmp_path, QUICK + f'[build]\ncommand = "{FOREVER}"\n')
     ended_in(

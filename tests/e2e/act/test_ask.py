@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from tests.e2e.act import events
@@ -34,6 +36,16 @@ def test_a_member_asks_and_is_answered(act: Act, consumer: Consumer, github: Fak
     assert again.exit == 0 and "refused: the same was asked before" in again.log and again.outputs == {}
     assert [one["id"] for one in github.comments] == [told["id"]]
     assert (github.statuses, github.violations) == ([], [])
+
+
+@pytest.mark.nightly
+def test_the_label_asks_too(act: Act, consumer: Consumer, github: FakeGitHub, change: Change) -> None:
+    labeled = change.event("labeled", ("perfgate",))
+    labeled.payload["sender"] = {"login": "maintainer", "type": "User"}
+    event = dataclasses.replace(labeled, name="pull_request_target", ref="refs/heads/main")
+    ran = act.run(consumer.top, event, template("comment"), hosted=True)
+    assert (ran.exit, ran.outputs["gate"]["verdict"]) == (0, "regression"), ran.log
+    assert "❌ **perfgate: Regression**" in github.comments[0]["body"]
 
 
 @pytest.mark.nightly

@@ -48,6 +48,32 @@ def test_a_fork_is_measured_without_rights_and_published_by_another_workflow(
     assert github.violations == []
 
 
+@pytest.mark.nightly
+def test_a_label_measures_a_fork_again_and_decides_again_for_a_branch(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
+    text = template("forks")
+    foreign = consumer.change(1.3, owner="mallory/widget")
+    github.permissions.update(READ_ONLY)
+    measured = act.run(consumer.top, foreign.event("labeled", ("perf-accepted",)), text, hosted=True)
+    assert (measured.exit, measured.outputs["gate"]["verdict"]) == (1, "regression"), measured.log
+    assert github.comments == github.statuses == []
+
+    github.permissions.update(dict.fromkeys(("pull-requests", "statuses"), "write"))
+    change = consumer.change(1.3, ref="mine", number=13)
+    github.state.parents[change.merge] = (change.base, change.head)
+    github.state.merge_bases[change.base, change.head] = github.state.merge_bases["main", change.head] = change.base
+    first = act.run(consumer.top, change.event("opened"), text)
+    github.pulls[13].labels = ["perf-accepted"]
+    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), text)
+    assert (first.exit, labelled.exit, labelled.outputs["gate"]["verdict"]) == (1, 0, "pass"), labelled.log
+    assert [(one["sha"], one["state"]) for one in github.statuses] == [
+        (change.head, "failure"),
+        (change.head, "success"),
+    ]
+    assert [one["issue"] for one in github.comments] == [13]
+
+
 # by day tests/e2e/test_many_runners.py decides over several jobs
 @pytest.mark.nightly
 def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
