@@ -124,6 +124,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark = item.get_closest_marker("xdist_group")
         return str(mark.args[0] if mark else item.path)
 
+    hidden = [each.nodeid for each in items for own in OWN - _named(each.path) if each.get_closest_marker(own)]
+    if hidden:
+        raise pytest.UsageError(f"its module must name the mark, or it is not collected by it: {hidden[0]}")
     items.sort(key=lambda item: item.path)
     if hasattr(config, "workerinput"):
         count = Counter(map(scope, items))
