@@ -326,26 +326,3 @@ def test_the_checker_sees_directions(tmp_path: Path, module: str, source: str, e
     beside = dict.fromkeys(("gate.__init__", "gate.cli.main"), "")
     built = written(tmp_path, beside | {module: source})
     assert violations(built, {"dependency"}) == ([module.removesuffix(".__init__") + expected] if expected else [])
-
-
-def test_the_checker_sees_heavy_tops(tmp_path: Path) -> None:
-    top = "from gate.cli.command import Command\nfrom gate.commands.check.options import Options\nimport os\n"
-    lazy = "def run():\n    from gate.run.measuring import opened\n"
-    files = {
-        "gate.cli.command": "",
-        "gate.commands.check.command": top + lazy,
-        "gate.commands.check.options": "from gate.codes import Exit\n",
-    }
-    assert heavy_tops(written(tmp_path, files)) == []
-    built = written(tmp_path, {"gate.commands.check.options": "import numpy\nfrom gate.config.types import Config\n"})
-    assert heavy_tops(built) == [
-        "gate.commands.check.options:1: numpy at the top of a command",
-        "gate.commands.check.options:2: gate.config.types.Config at the top of a command",
-    ]
-
-
-def test_the_checker_sees_circles(tmp_path: Path) -> None:
-    files = {"gate.stats.a": "from gate.stats.b import x", "gate.stats.b": "import gate.model"}
-    assert circles(written(tmp_path, files)) == []
-    more = {"gate.stats.b": "def f():\n    from gate.stats import a", "gate.stats.c": "import gate.stats.a"}
-    assert circles(written(tmp_path, more)) == ["gate.stats.a", "gate.stats.b"]
