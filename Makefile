@@ -58,8 +58,6 @@ trial-judge: venv ## Judge the measurements that the last trial kept, into docs/
 
 bench: venv ## How fast perfgate itself is, as ratios in one run: against its peers, and a revision (AGAINST=REV)
 	@$(PYTHON_ENV) -m benchmarks.overhead
-	@$(PYTHON_ENV) -m benchmarks.report
-	@$(PYTHON_ENV) -m benchmarks.study_quantiles
 	@$(PYTHON_ENV) -m benchmarks.against $(AGAINST)
 
 tools: venv ## Tests against the real external tools on this host

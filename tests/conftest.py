@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 # All tests of a module have the marks that it assigns to this name at the left margin.
 _MARKS = re.compile(r"^pytestmark = (?:\[\n(?s:.*?)^\]|.*$)", re.MULTILINE)
 _MARK = re.compile(r"\bmark\.(\w+)")
+OWN = {"endtoend", "tools"}
+"""Marks that no test has whose module, or a conftest.py above it, does not name them."""
 
 
 @functools.cache
@@ -65,15 +68,24 @@ def _marks(module: Path) -> frozenset[str]:
     return frozenset(_MARK.findall(found[0]) if found else ())
 
 
+@functools.cache
+def _named(module: Path) -> frozenset[str]:
+    found = frozenset(_MARK.findall(module.read_text(encoding="utf-8"))) if module.exists() else frozenset()
+    folder = module.parent if module.name != "conftest.py" else module.parent.parent
+    return found | _named(folder / "conftest.py") if module.parent != Path(__file__).parent else found
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import modules whose tests are all deselected, such as those of browsers, unless they are named."""
+    """Import no module whose tests are all deselected, such as those of browsers, unless it is named."""
     terms = config.option.markexpr.split(" and ")
     deselected = {name for term in terms for name in re.findall(r"^not (\w+)$", term)}
+    wanted = OWN & {*terms}
     named = any(collection_path == Path(argument.partition("::")[0]).absolute() for argument in config.args)
     if named or " or " in config.option.markexpr or "(" in config.option.markexpr:
         return None
     modules = [collection_path] if collection_path.suffix == ".py" else list(collection_path.rglob("test_*.py"))
-    return True if modules and all(deselected & _marks(module) for module in modules) else None
+    left_out = (deselected & _marks(module) or wanted - _named(module) for module in modules)
+    return True if modules and all(left_out) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -100,10 +112,25 @@ def pytest_make_collect_report(
     return report
 
 
+SLOW = ("act", "packages", "wheel")
+"""Groups of few tests that take long: a process that came to one of them last would work alone."""
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Number the tests alike in all processes."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Number the tests alike in all processes, and begin with the groups and files that take longest."""
+
+    def scope(item: pytest.Item) -> str:
+        mark = item.get_closest_marker("xdist_group")
+        return str(mark.args[0] if mark else item.path)
+
+    hidden = [each.nodeid for each in items for own in OWN - _named(each.path) if each.get_closest_marker(own)]
+    if hidden:
+        raise pytest.UsageError(f"its module must name the mark, or it is not collected by it: {hidden[0]}")
     items.sort(key=lambda item: item.path)
+    if hasattr(config, "workerinput"):
+        count = Counter(map(scope, items))
+        items.sort(key=lambda item: (scope(item) not in SLOW, -count[scope(item)]))
 
 
 class ByFile(LoadGroupScheduling):  # type: ignore[misc] # the same

@@ -51,7 +51,7 @@ EXAMPLES = [
 ]
 # Their compilers, or npm, take a while. Those with a page in docs/start are built by it, and all of their branches at night.
 SLOW = {
-    "tokenizer": pytest.mark.endtoend, "csvtotals": pytest.mark.endtoend, "csvgroup": pytest.mark.nightly, "wordindex": pytest.mark.nightly,
+    "tokenizer": pytest.mark.endtoend, "csvtotals": pytest.mark.nightly, "csvgroup": pytest.mark.nightly, "wordindex": pytest.mark.nightly,
     "logfmt": pytest.mark.nightly, "textsearch": pytest.mark.nightly,
 }  # fmt: skip
 

@@ -298,35 +298,26 @@ TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
     [
         ("gate.config.parse", "import gate.units\nfrom gate.config.types import Config", ""),
         ("gate.units", "from gate.config import Config", ":1: units must not import config"),
-        ("gate.stats.deep.er.ratio", "from gate.stats.levels import s2\nfrom gate.units import scale", ""),
-        ("gate.stats.deep.ratio", "from gate.evidence import x", ":1: stats must not import evidence"),
         ("gate.evidence.a", f"{GO}read", ":1: gate.evidence.a must not import gate.formats.go_bench.read"),
         ("gate.evidence.foreign", f"{GO}read", ""),
         ("gate.decide.a", "def f():\n    from gate.report import text", ":2: decide must not import report"),
         ("gate.decide.a", f"{TYPED}from gate.run import x", ":3: decide must not import run"),
-        ("gate.plots.svg", "from gate.report import page", ":1: plots must not import report"),
-        ("gate.run.a", "from gate.commands.init import x", ":1: run must not import commands"),
         ("gate.run.a", LOOP, ""),
         ("gate.report.a", LOOP, ":1: report must not import harness"),
         ("gate.commands.check.check", f"{LOOP}\nfrom gate.commands.check.deep.words import x", ""),
         ("gate.commands.check.a", "import gate.commands.plan.b", ":1: command check must not import command plan"),
         ("gate.cli.main", "from gate import __version__\nfrom gate.writing.plain import visible", ""),
-        ("gate.cli.a", "from gate.cli.main import main", ":1: cli must not import gate.cli.main"),
         ("harness.build.a", "from gate.model import Build\nfrom harness.source.deep.sides import Tree", ""),
         ("harness.build.a", "from harness.loop.schedule import x", ":1: harness.build must not import harness.loop"),
         ("harness.loop.a", "from gate.decide import look", ":1: harness must not import gate.decide.look"),
         ("gate.model", f"{TYPED}import pandas", ""),
-        ("gate.model", "import dependency.part, os.path", ""),
         ("gate.model", "import pandas", ":1: pandas is no runtime dependency"),
-        ("gate.model", f"{TYPED}pass\nelse:\n    import pandas", ":5: pandas is no runtime dependency"),
         ("gate.model", "from gate.helpers import first", ":1: helpers is no room"),
         ("gate.helpers", "", ": helpers is no room"),
-        ("harness.helpers.a", "", ": helpers is no room"),
         ("gate.commands.helpers", "", ": helpers is no folder of a command"),
         ("gate.stats.a", 'importlib.import_module("gate.report.json")', ":1: stats must not import report"),
         ("gate.stats.a", 'def f():\n    g(__import__(f"harness.loop.{x}"))', ":2: stats must not import harness"),
         ("gate.cli.command", 'import_module(f"gate.commands.{name}.command")', ""),
-        ("gate.cli.main", "from harness.loop import x", ":1: gate.cli.main must not import harness.loop.x"),
         ("gate.cli.main", "from gate.commands.plan import x", ":1: gate.cli.main must not import gate.commands.plan.x"),
         ("gate.__init__", "from gate.run import job", ":1: gate must not import gate.run.job"),
     ],
@@ -335,31 +326,3 @@ def test_the_checker_sees_directions(tmp_path: Path, module: str, source: str, e
     beside = dict.fromkeys(("gate.__init__", "gate.cli.main"), "")
     built = written(tmp_path, beside | {module: source})
     assert violations(built, {"dependency"}) == ([module.removesuffix(".__init__") + expected] if expected else [])
-
-
-def test_the_checker_sees_heavy_tops(tmp_path: Path) -> None:
-    top = "from gate.cli.command import Command\nfrom gate.commands.check.options import Options\nimport os\n"
-    lazy = "def run():\n    from gate.run.measuring import opened\n"
-    files = {
-        "gate.cli.command": "",
-        "gate.commands.check.command": top + lazy,
-        "gate.commands.check.options": "from gate.codes import Exit\n",
-    }
-    assert heavy_tops(written(tmp_path, files)) == []
-    built = written(tmp_path, {"gate.commands.check.options": "import numpy\nfrom gate.config.types import Config\n"})
-    assert heavy_tops(built) == [
-        "gate.commands.check.options:1: numpy at the top of a command",
-        "gate.commands.check.options:2: gate.config.types.Config at the top of a command",
-    ]
-
-
-def test_the_checker_sees_circles(tmp_path: Path) -> None:
-    files = {"gate.stats.a": "from gate.stats.b import x", "gate.stats.b": "import gate.model"}
-    assert circles(written(tmp_path, files)) == []
-    more = {"gate.stats.b": "def f():\n    from gate.stats import a", "gate.stats.c": "import gate.stats.a"}
-    assert circles(written(tmp_path, more)) == ["gate.stats.a", "gate.stats.b"]
-
-
-def test_the_checker_sees_long_functions(tmp_path: Path) -> None:
-    source = "class A:\n    def short(self):\n        pass\n\n    def long(self):\n        a = 1\n        return a\n"
-    assert long_functions(written(tmp_path, {"gate.a": source}), 2) == ["gate.a:5: long has 3 lines"]

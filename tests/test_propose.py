@@ -47,15 +47,11 @@ def propose(clone: Path, *, open_: str = "") -> list[str]:
     return asked.read_text().splitlines() if asked.exists() else []
 
 
-def test_without_a_change_nothing_is_proposed(clone: Path) -> None:
+def test_changed_locks_alone_are_pushed_and_proposed_once(clone: Path) -> None:
     (clone / "other").write_text("changed\n")
     assert propose(clone) == []
     assert git(clone, "ls-remote", "origin", "refs/heads/update/locks") == ""
-
-
-def test_changed_locks_are_pushed_and_proposed(clone: Path) -> None:
     (clone / "requirements.lock").write_text("numpy==2\n")
-    (clone / "other").write_text("changed\n")
     asked = propose(clone)
     assert [line.split()[:2] for line in asked] == [["pr", "list"], ["pr", "create"]]
     git(clone, "fetch", "--quiet", "origin", "update/locks")

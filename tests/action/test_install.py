@@ -205,7 +205,7 @@ def test_killed_in_the_middle_leaves_nothing_that_counts(action: Action, tmp_pat
         assert reached.exists()
         # the installer alone: what it started goes on
         os.kill(started.pid, signal.SIGKILL)
-        started.wait(timeout=10)
+        started.wait(timeout=60)
         (left,) = action.made()
         assert left.startswith(f".{VERSION}-")
         action.with_uv()
@@ -215,7 +215,7 @@ def test_killed_in_the_middle_leaves_nothing_that_counts(action: Action, tmp_pat
         assert runs(action.python(), action.project) == f"perfgate {VERSION}\n"
     finally:
         os.killpg(started.pid, signal.SIGKILL)
-        started.communicate(timeout=10)
+        started.communicate(timeout=60)
 
 
 def test_what_nobody_used_for_thirty_days_is_removed_unless_somebody_has_it(action: Action) -> None:

@@ -20,7 +20,7 @@ from gate.model.history import Machine
 from gate.model.reasons import Accepted
 from tests.browser.looks import LOST, OPEN_ALL, OVERLAPPING, WRONG
 from tests.gate.commands.study.analysis import designs
-from tests.support.browser import SIZES, Opened, Scheme, context, opened
+from tests.support.browser import SIZES, Opened, Scheme, context, few, opened
 from tests.support.histories import FACTS, MACHINE, creep, flat, history, kept, step
 from tests.support.lines import execution, text
 
@@ -131,7 +131,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return write
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=few(PAGES, [name for name in PAGES if not name.endswith(" many")]))
 def shown(request: pytest.FixtureRequest, browser: Browser, written: Page) -> Iterator[tuple[str, Opened]]:
     """One page after the other, each opened once for all tests that only look at it."""
     with context(browser) as inside:

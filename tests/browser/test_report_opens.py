@@ -38,7 +38,7 @@ class Shown(NamedTuple):
     page: Opened
 
 
-@pytest.fixture(scope="module", params=[*examples.ALL, *situations.ALL])
+@pytest.fixture(scope="module", params=few(examples.ALL | situations.ALL, (*situations.MOST_KINDS, *situations.ALL)))
 def shown(request: pytest.FixtureRequest, browser: Browser, written: Written) -> Iterator[Shown]:
     """One page after the other, each opened once for all tests that only look at it."""
     with context(browser) as inside:

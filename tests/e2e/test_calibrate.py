@@ -68,20 +68,6 @@ def test_calibrating_again_is_another_session(project: Project, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--set", "plan.builds=1"], "--set plan.builds"),
-        (["--head", "nowhere"], "--head nowhere: no such commit here"),
-    ],
-)
-def test_a_bad_command_line_is_one_line(project: Project, arguments: list[str], words: str) -> None:
-    done = project.perfgate("calibrate", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
     ("arguments", "plan"),
     [
         # the file's own plan, 5 builds in 15 minutes, is meant for checks

@@ -14,8 +14,25 @@ from gate.config.parse import parse
 from gate.document.terminal import Screen, render
 from gate.model import Metric
 from harness.loop.execution import _longer
-from tests.support.project import Project
+from tests.support.project import SHELL_BENCH, Project
 
+# Values of a script that is built: a slowdown of 25% is beyond doubt in five builds, on whatever host.
+GATE = """\
+[gate]
+threshold = "5%"
+[plan]
+builds = 5
+executions = 1
+iterations = 4
+[build]
+command = "sh -n work.sh && cp work.sh app && chmod +x app"
+artifacts = ["app"]
+[[benchmark]]
+name = "own"
+command = "./app {output}"
+instrument = "values"
+"""
+ELSEWHERE = '[[benchmark]]\nname = "elsewhere"\ncommand = "shuf -i 1000-1030 -n 4 > {output}"\ninstrument = "values"\n'
 SOURCE = """\
 #include <stdlib.h>
 int main(int count, char **words) {
@@ -24,8 +41,7 @@ int main(int count, char **words) {
     return 0;
 }
 """
-SLOWER = "for (long i = 0; i < atol(words[1]) * 140000L; i++)"
-GATE = """\
+COMPILED = """\
 [build]
 command = "cc -O1 -o app work.c"
 artifacts = ["app"]
@@ -35,24 +51,37 @@ budget = "2m"
 name = "own"
 command = "./app 60"
 """
-ELSEWHERE = '[[benchmark]]\nname = "elsewhere"\ncommand = "sort perfgate.toml"\n'
+
+
+def script(speed: str) -> str:
+    return "#!/bin/sh\n" + SHELL_BENCH.replace("SPEED", speed)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "project")
-    made.write("work.c", SOURCE)
+    made.write("work.sh", script("1.0"))
     made.write("perfgate.toml", GATE + ELSEWHERE)
     made.write(".gitignore", "app\n")
     made.commit()
     return made
 
 
-def failed_by(project: Project, slower: str) -> subprocess.CompletedProcess[str]:
-    """Drill by the patch that makes the source another one; something does not hold."""
-    project.write("work.c", slower)
+@pytest.fixture
+def compiled(project: Project) -> Project:
+    """A program in C, whose processor time is measured."""
+    (project.top / "work.sh").unlink()
+    project.write("work.c", SOURCE)
+    project.write("perfgate.toml", COMPILED)
+    project.commit()
+    return project
+
+
+def failed_by(project: Project, file: str, slower: str) -> subprocess.CompletedProcess[str]:
+    """Drill by the patch that makes a source another one; something does not hold."""
+    project.write(file, slower)
     (project.top / "slower.diff").write_text(project.git("diff") + "\n")
-    project.git("checkout", "work.c")
+    project.git("checkout", file)
     done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
     assert done.returncode == 1, done.stderr
     return done
@@ -82,7 +111,7 @@ def test_a_benchmark_of_what_is_installed_is_found(project: Project) -> None:
 
 @pytest.mark.endtoend
 def test_a_patch_reaches_what_it_reaches(project: Project) -> None:
-    done = failed_by(project, SOURCE.replace("for (long i = 0; i < atol(words[1]) * 100000L; i++)", SLOWER))
+    done = failed_by(project, "work.sh", script("1.4"))
     found = held(project)
     assert found["slower"] == {"elsewhere": False, "own": True}
     assert found["artifacts"] == {"elsewhere": True, "own": True}
@@ -91,12 +120,12 @@ def test_a_patch_reaches_what_it_reaches(project: Project) -> None:
 
 @pytest.mark.endtoend
 @pytest.mark.nightly
-def test_what_compiles_for_itself_is_slower_with_bases_build_too(project: Project) -> None:
-    project.write("run.sh", 'cc -O1 -o "$TMPDIR/own" work.c && exec "$TMPDIR/own" 60\n')
-    project.write("perfgate.toml", GATE.replace("./app 60", "sh run.sh"))
-    project.commit()
-    done = failed_by(project, SOURCE.replace("100000L", "900000L"))
-    assert held(project)["artifacts"] == {"own": False}
+def test_what_compiles_for_itself_is_slower_with_bases_build_too(compiled: Project) -> None:
+    compiled.write("run.sh", 'cc -O1 -o "$TMPDIR/own" work.c && exec "$TMPDIR/own" 60\n')
+    compiled.write("perfgate.toml", COMPILED.replace("./app 60", "sh run.sh"))
+    compiled.commit()
+    done = failed_by(compiled, "work.c", SOURCE.replace("100000L", "900000L"))
+    assert held(compiled)["artifacts"] == {"own": False}
     assert "it is slower though its build is base's" in done.stdout
 
 
@@ -111,7 +140,7 @@ def test_what_runs_without_the_sources_is_found(project: Project) -> None:
     project.write("data.json", "[1, 2, 3]")
     project.write("app", "sort perfgate.toml\n")
     project.git("add", "--force", "app")
-    plan = '[build]\ncommand = "cc -O1 -o other work.c; true"\n[plan]\nbuilds = 5\nexecutions = 1\niterations = 2\n'
+    plan = '[build]\ncommand = "sh work.sh values; true"\n[plan]\nbuilds = 5\nexecutions = 1\niterations = 2\n'
     table = '[[benchmark]]\nname = "{}"\ncommand = "{}"\ninstrument = "{}"\n'
     ways = [
         table.format(name, command, "values" if "seq" in command else "spawn") for name, command in SOURCELESS.items()
@@ -128,10 +157,8 @@ def test_what_runs_without_the_sources_is_found(project: Project) -> None:
 
 @pytest.mark.endtoend
 @pytest.mark.nightly
-def test_a_gate_that_can_go_red(project: Project) -> None:
-    project.write("perfgate.toml", GATE)
-    project.commit()
-    done = project.perfgate("drill", "--quiet")
+def test_a_gate_that_can_go_red(compiled: Project) -> None:
+    done = compiled.perfgate("drill", "--quiet")
     assert (done.returncode, done.stdout) == (0, "✔ 4 of 4 exercises held, 1 not tried\n"), done.stderr
 
 
@@ -140,7 +167,7 @@ def test_a_gate_that_can_go_red(project: Project) -> None:
     ("arguments", "code", "said"),
     [
         (["--patch", "none.diff"], 2, "--patch none.diff: No such file or directory"),
-        (["--patch", "work.c"], 2, "--patch does not apply to head"),
+        (["--patch", "work.sh"], 2, "--patch does not apply to head"),
         (["--set", "build.command=exit 3"], 4, "head cannot be measured: "),
     ],
 )
@@ -152,16 +179,16 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
 
 @pytest.mark.endtoend
 @pytest.mark.nightly
-def test_a_command_that_never_comes_to_the_work(project: Project) -> None:
+def test_a_command_that_never_comes_to_the_work(compiled: Project) -> None:
     usage = SOURCE.replace("    volatile", "    if (count != 2) return 0;\n    volatile")
-    project.write("work.c", usage)
-    project.write("perfgate.toml", GATE.replace("./app 60", "./app 60 --fast"))
-    project.commit()
-    done = failed_by(project, usage.replace("100000L", "900000L"))
-    assert held(project)["slower"] == {"own": False}
+    compiled.write("work.c", usage)
+    compiled.write("perfgate.toml", COMPILED.replace("./app 60", "./app 60 --fast"))
+    compiled.commit()
+    done = failed_by(compiled, "work.c", usage.replace("100000L", "900000L"))
+    assert held(compiled)["slower"] == {"own": False}
     assert "look at its arguments" in " ".join(done.stdout.split())
     # a benchmark that was given up early has a size too
-    assert set(json.loads((project.top / "drill.json").read_text())["detectable"]) == {"own"}
+    assert set(json.loads((compiled.top / "drill.json").read_text())["detectable"]) == {"own"}
 
 
 def test_a_suite_fails_as_a_whole_and_its_benchmarks_have_the_rows() -> None:

@@ -106,9 +106,10 @@ def test_a_fixed_number_of_builds_has_no_looks(project: Project) -> None:
 
 
 def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
-    # a round takes more than two seconds, so fewer than eight of them fit, and the first one does; of a slow host fewer than
-    # a verdict needs
-    done = project.perfgate("check", "--set", "plan.budget=15s", "--set", "build.command=sleep 1")
+    # eight rounds take more than eleven seconds, so fewer of them fit, and the first one does; of a slow host fewer than a
+    # verdict needs
+    slow = ("--set", "plan.budget=10s", "--set", "build.command=sleep 0.7")
+    done = project.perfgate("check", "--benchmark", "noisy", *slow)
     assert done.returncode in (0, 1, 4), done.stderr
     looks = project.report()["run"]["looks"]
     assert looks["rounds"][-1] < 8

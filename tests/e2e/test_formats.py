@@ -90,7 +90,6 @@ LARGE: dict[str, tuple[runs.Shape, int]] = {
     "500 cases": (runs.Shape(cases=500, iterations=2, executions=2), 10_000_000),
     "100,000 values": (runs.Shape(executions=5, iterations=2000), 5_000_000),
 }
-"""A million values and the time that they take: benchmarks/report.py."""
 
 
 @pytest.mark.endtoend

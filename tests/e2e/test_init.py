@@ -93,7 +93,7 @@ PYTEST = {
         (("cmake", "cc"), CMAKE, "cmake", "app-tool", "active"),
         pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", "time", marks=pytest.mark.nightly),
         (("make", "cc"), MAKE, "make", "app", "active"),
-        (("make", "cc"), MAKE_BENCH, "make", "bench", "time"),
+        pytest.param(("make", "cc"), MAKE_BENCH, "make", "bench", "time", marks=pytest.mark.nightly),
         pytest.param(("node", "npm"), NPM, "npm", "bench", "active", marks=pytest.mark.nightly),
         ((), GENERIC, "generic", "bench", "time"),
     ],

@@ -147,6 +147,7 @@ def test_a_c_function_that_was_inlined_is_named(tmp_path: Path) -> None:
     assert frame["file"] == "app.c"
 
 
+@pytest.mark.nightly
 @absent("go")
 def test_a_function_of_go_is_named_by_its_own_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = f'{GATE}[build]\ncommand = "go test -c -o w.test ."\n[[benchmark]]\nname = "go"\ninstrument = "go"\n'

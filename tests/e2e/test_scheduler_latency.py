@@ -45,8 +45,8 @@ def test_every_client_is_woken_for_as_long_as_the_load_runs(built: Path, clients
     assert found["elapsed"][0] >= 0.3
     assert len(found["latency"]) == len(found["work"])
     assert len(found["latency"]) % clients == 0
-    # a wake-up each 0.5 to 2.5 ms, and more on a busy machine
-    assert 5 * clients <= len(found["latency"]) <= 600 * clients
+    # a wake-up each 0.5 to 2.5 ms, and fewer on a busy machine
+    assert 5 * clients <= len(found["latency"]) <= found["elapsed"][0] / 0.0005 * clients + clients
     assert all(value > 0 for value in found["latency"])
 
 

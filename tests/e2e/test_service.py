@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -177,8 +176,8 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
     )
     project.write("perfgate.toml", config.replace("python3 client.py {port} {output} ask", "sleep 600"))
     running = started(project, 1)
-    until(lambda: list(project.notes.glob("daemon-*")))
-    time.sleep(0.2)
+    # the server's, the load's and the daemon's
+    until(lambda: sum(bool(path.read_text()) for path in project.notes.iterdir()) == 3)
     running.kill()
     running.communicate()
     left = [int(path.read_text()) for path in project.notes.iterdir()]

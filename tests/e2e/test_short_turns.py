@@ -111,6 +111,7 @@ def test_values_of_a_script_that_waits(tmp_path: Path) -> None:
     assert {"executions-short", "values-short"} & {each["kind"] for each in project.report()["warnings"]} == set()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("told")
 @pytest.mark.skipif(shutil.which("go") is None, reason="absent: go (no suite went by short turns)")
 def test_benchmarks_of_go(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def require_whole(project: Project, replicates: int, folder: str = ".perfgate/st
 def paused(project: Project, *job: str) -> str:
     """Let a budget end behind the first replicate: a short one, or where the host is too busy for it a long one."""
     said = ""
-    for budget, nap in (("4s", "0.3"), ("30s", "1.9")):
+    for budget, nap in (("3s", "0.2"), ("30s", "1.9")):
         done = project.process("study", "measure", *job, "--set", f"study.budget={budget}", NAP=nap)
         said = done.stderr
         if done.returncode == 0:
@@ -119,7 +119,7 @@ def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project:
     assert planned.stdout.count("  execute  ") == TREATMENTS * 4 - len(first)
     assert executions(project) == first
     while len(executions(project)) < TREATMENTS * 4:
-        again = project.perfgate(*shlex.split(command), NAP="0.3")
+        again = project.perfgate(*shlex.split(command), NAP="0")
         assert again.returncode == 0, again.stderr
         before = len(first)
         first = executions(project)

@@ -117,6 +117,8 @@ def test_try_finds_a_benchmark_that_changes_tracked_files(project: Project) -> N
     assert "files of head changed: build.sh" in " ".join(done.stdout.split())
 
 
+# by day another build that rewrites a tracked file does
+@pytest.mark.nightly
 def test_cargo_writes_its_lock_anew_where_a_version_was_raised(tmp_path: Path) -> None:
     need("cargo", "cc")
     package = '[package]\nname = "my-app"\nversion = "VERSION"\nedition = "2021"\n'

@@ -89,10 +89,11 @@ def test_the_folder_that_the_holder_measures_into_is_left_alone(project: Project
     project.write("bench.py", "import time\ntime.sleep(1234.5)\n")
     project.commit()
     project.write("other", "changed")
-    first = project.begin("check", heard=False)
+    # of which a twentieth is for base's first start
+    first = project.begin("check", "--set", "plan.budget=1m", heard=False)
     until(lambda: sum('"type":"build"' in line for line in project.lines()) == 2)
     before = project.lines()
-    for arguments in (("check",), ("check", "--resume")):
+    for arguments in (("check",), ("check", "--resume", "--set", "plan.budget=1m")):
         done = project.perfgate(*arguments, "--wait", "0")
         assert done.returncode == 4, done.stderr
         assert f"process {first.pid} (user " in one_line(done.stdout)

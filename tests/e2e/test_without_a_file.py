@@ -27,9 +27,9 @@ def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "project")
     made.write("Makefile", "sum: sum.awk\n\tcp -p sum.awk sum\n")
     made.write(".gitignore", "sum\n")
-    program(made.top / "sum.awk", 200_000)
+    program(made.top / "sum.awk", 50_000)
     made.commit()
-    program(made.top / "sum.awk", 600_000)
+    program(made.top / "sum.awk", 150_000)
     return made
 
 
@@ -88,8 +88,8 @@ def two(folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize(("head", "name", "code"), [("./slow", "slow", 1), ("./fast", "./fast 1", 0)])
 def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, name: str, code: int) -> None:
-    program(tmp_path / "fast", 200_000)
-    program(tmp_path / "slow", 600_000)
+    program(tmp_path / "fast", 50_000)
+    program(tmp_path / "slow", 150_000)
     returned, out, err = two(tmp_path, *FIXED, "--save", "--base-command", "./fast", "--head-command", f"{head} 1")
     assert returned == code, err
     assert "another build of either may differ; " in " ".join(out.split())
@@ -158,10 +158,10 @@ def test_a_file_of_two_programs(tmp_path: Path) -> None:
 
 def test_a_program_that_neither_side_has_is_a_wrong_command_line(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
-    program(project.top / "count", 200_000)
+    program(project.top / "count", 50_000)
     project.write("text", "not to be executed")
     project.commit()
-    program(project.top / "count", 600_000)
+    program(project.top / "count", 150_000)
     program(project.top / "new", 100)
     for word, why in (("./absent", 'there is no program "./absent"'), ("./text", '"./text" is not executable')):
         done = project.perfgate("check", *FIXED, "--", word)
@@ -181,9 +181,9 @@ def test_a_program_that_neither_side_has_is_a_wrong_command_line(tmp_path: Path)
 
 def test_a_script_needs_no_build(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
-    program(project.top / "count", 200_000)
+    program(project.top / "count", 50_000)
     project.commit()
-    program(project.top / "count", 600_000)
+    program(project.top / "count", 150_000)
     done = project.perfgate("check", *FIXED, "--", "./count")
     assert done.returncode == 1, done.stderr
     assert "no build command is known here" in done.stderr

@@ -67,7 +67,7 @@ def test_is_followed_inside(stage: Stage, how: str) -> None:
 
 def test_the_budget_bounds_what_is_read(stage: Stage) -> None:
     """A file without an end, as an artifact and as what a benchmark may read."""
-    text = config("rm art; truncate -s 2T art").replace("[plan]", '[plan]\nbudget = "8s"')
+    text = config("rm art; truncate -s 2T art").replace("[plan]", '[plan]\nbudget = "3s"')
     stage.commit(text, {"x": "1"}, {"head": "2"})
     # all of it would take a quarter of an hour
     stage.check()
@@ -75,7 +75,7 @@ def test_the_budget_bounds_what_is_read(stage: Stage) -> None:
 
 
 def test_nothing_is_proved_and_the_run_ends(stage: Stage) -> None:
-    plan = PLAN.replace("[plan]", '[plan]\nbudget = "8s"')
+    plan = PLAN.replace("[plan]", '[plan]\nbudget = "3s"')
     build = "[build]\ncommand = '[ -e head ] && truncate -s 2T big; true'\n"
     stage.commit(f"{plan}{build}[[benchmark]]\nname = 'b'\ncommand = 'cat x'\n", {"x": "1"}, {"head": "2"})
     stage.check()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import urllib.parse
@@ -164,22 +163,6 @@ def test_other_values_that_github_refuses(github: FakeGitHub) -> None:
     assert github.comments == [] == github.statuses
 
 
-def test_a_comment_is_made_and_edited(github: FakeGitHub) -> None:
-    made = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "one"}).json
-    assert (made["user"]["login"], made["user"]["type"]) == ("github-actions[bot]", "Bot")
-    edited = ask(github, "PATCH", f"{REPO}/issues/comments/{made['id']}", {"body": "two"}).json
-    assert edited["body"] == "two" and edited["updated_at"] > made["updated_at"] == made["created_at"]
-    assert [one["body"] for one in github.comments] == ["two"]
-
-
-def test_graphql_says_who_asks_and_can_be_switched_off(github: FakeGitHub) -> None:
-    query = {"query": "query { viewer { login } }"}
-    assert ask(github, "POST", "/graphql", query).json == {"data": {"viewer": {"login": "github-actions[bot]"}}}
-    assert "errors" in ask(github, "POST", "/api/graphql", {"query": "query { repositories { id } }"}).json
-    github.graphql = False
-    assert ask(github, "POST", "/graphql", query).status == 404
-
-
 @pytest.mark.parametrize(
     ("lacking", "method", "path", "body", "accepted"),
     [
@@ -198,13 +181,6 @@ def test_a_missing_permission_is_refused_as_github_does(
     assert (got.status, got.json["message"]) == (403, "Resource not accessible by integration")
     assert got.headers["x-accepted-github-permissions"] == accepted
     assert github.comments == [] == github.statuses
-
-
-def test_reading_is_not_writing_and_issues_will_do(github: FakeGitHub) -> None:
-    github.permissions["pull-requests"] = "read"
-    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 403
-    github.permissions["issues"] = "write"
-    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
 
 
 def test_who_asks(github: FakeGitHub) -> None:
@@ -261,35 +237,6 @@ def test_a_job_hands_its_artifacts_in_and_each_name_once(github: FakeGitHub) -> 
     ]
     assert ask(github, "POST", f"{service}DeleteArtifact", ids, **token).status == 200
     assert github.artifacts == []
-
-
-def test_files_come_from_the_ref_that_is_asked_for(github: FakeGitHub) -> None:
-    github.files["main", "a/b.toml"] = "of main"
-    github.files[BASE, "a/b.toml"] = b"of base \xff"
-    github.state.refs["release/1"] = BASE
-    assert ask(github, "GET", f"{REPO}/contents/a/b.toml").json["content"].strip() == "b2YgbWFpbg=="
-    other = ask(github, "GET", f"{REPO}/contents/a/b.toml?ref=release/1").json
-    assert base64.b64decode(other["content"]) == b"of base \xff"
-    assert ask(github, "GET", f"{REPO}/contents/a/b.toml?ref={HEAD}").json["message"] == "Not Found"
-    assert (
-        ask(github, "GET", f"{REPO}/contents/a/b.toml?ref=gone").json["message"] == "No commit found for the ref gone"
-    )
-    github.files["main", "large"] = "x" * 1_000_001
-    large = ask(github, "GET", f"{REPO}/contents/large").json
-    assert (large["encoding"], large["content"], large["size"]) == ("none", "", 1_000_001)
-
-
-def test_pull_requests_are_found_by_branch_of_their_owner(github: FakeGitHub) -> None:
-    github.add_pull(13, head_ref='zzz";echo${IFS}"hello";#', head_repository="mallory/widget")
-    github.add_pull(14, head_repository=None)
-    head = urllib.parse.quote('mallory:zzz";echo${IFS}"hello";#')
-    found = ask(github, "GET", f"{REPO}/pulls?state=open&head={head}").json
-    assert [(one["number"], one["head"]["repo"]["full_name"], one["head"]["repo"]["fork"]) for one in found] == [
-        (13, "mallory/widget", True)
-    ]
-    github.pulls[13].state = "closed"
-    assert ask(github, "GET", f"{REPO}/pulls?head={head}").json == []
-    assert ask(github, "GET", f"{REPO}/pulls/14").json["head"]["repo"] is None
 
 
 def test_the_description_is_one() -> None:

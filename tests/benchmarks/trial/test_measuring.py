@@ -38,7 +38,7 @@ def launches(file: Path) -> list[tuple[int, str, tuple[str, ...], int]]:
     return [measuring._key(line) for line in read(file) if isinstance(line, Ran)]
 
 
-@pytest.mark.endtoend
+@pytest.mark.nightly
 @pytest.mark.xdist_group("measuring")
 def test_a_trial_that_was_killed_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "data.jsonl"

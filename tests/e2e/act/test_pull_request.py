@@ -58,22 +58,6 @@ def test_one_comment_is_created_updated_accepted_and_edited_to_pass(
     assert github.token not in first.log + labelled.log + fine.log
 
 
-@pytest.mark.nightly
-def test_without_the_permission_the_verdict_stands_and_one_warning_says_what_to_add(
-    act: Act, consumer: Consumer, github: FakeGitHub
-) -> None:
-    github.permissions["pull-requests"] = "read"
-    ran = act.run(consumer.top, consumer.change(1.3).event(), workflow())
-    assert (ran.exit, ran.outputs["gate"]["verdict"], ran.outputs["gate"]["exit-code"]) == (1, "regression", "1"), (
-        ran.log
-    )
-    assert github.comments == [] and ran.outputs["gate"]["comment-url"] == ""
-    assert len(ran.summaries) == 1 and "Regression" in ran.summaries[0]
-    warnings = [one.message for one in ran.annotations if one.level == "warning"]
-    assert len(warnings) == 1 and "pull-requests: write" in warnings[0], warnings
-    assert github.violations == []
-
-
 def test_a_fork_is_not_measured_on_a_self_hosted_runner(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     github.permissions.update(dict.fromkeys(github.permissions, "read"))
     change = consumer.change(

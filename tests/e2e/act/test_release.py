@@ -125,6 +125,8 @@ def test_a_dry_run_builds_tests_and_publishes_nothing(
     assert not published.exists() and listed(project.top, "origin") == before
 
 
+# by day tests/release and tests/test_packages.py show what its steps do
+@pytest.mark.nightly
 def test_a_tag_is_published_in_order_and_once_all_agrees(
     act: Act, project: Project, github: FakeGitHub, tmp_path: Path
 ) -> None:

@@ -47,6 +47,8 @@ def test_a_fork_is_measured_without_rights_and_published_by_another_workflow(
     assert github.violations == []
 
 
+# by day tests/e2e/test_many_runners.py decides over several jobs
+@pytest.mark.nightly
 def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     more = CONFIG.replace("iterations = 4", "iterations = 4\nshards = 2")
     consumer.write("perfgate.toml", more + more[more.index("[[benchmark]]") :].replace('"bench"', '"other"'))

@@ -285,14 +285,18 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     project.bench(1.0)
     project.commit()
     project.bench(1.3)
+    budgets = [4.0]
     done = project.perfgate("check", "--set", "plan.budget=4s")
+    if project.report()["summary"]["kind"] != "not-enough-measured":
+        # on a busy host no round is complete in four seconds; five take seven at least
+        budgets = [7.0]
+        done = project.perfgate("check", "--set", "plan.budget=7s")
     assert done.returncode == 4, done.stdout
     said = " ".join(done.stdout.split())
     assert re.match(r"✖ Not enough measured: [1-4] of 5 builds; a verdict takes about ", said), said
     assert "Run the same check again with `perfgate check --set plan.budget=" in said
     # it is no matter of policy
     assert project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode == 4
-    budgets = [4.0]
     # where others take the processors away in the middle, the same advice is given anew, with a larger budget
     while done.returncode == 4 and len(budgets) < 8:
         said = " ".join(done.stdout.split())

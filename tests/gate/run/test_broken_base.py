@@ -223,19 +223,24 @@ def test_a_disk_that_base_fills_breaks_no_base(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ancestor", "budget", "why"),
+    ("ancestor", "budgets", "why"),
     [
-        ("kill -9 $$\n", "5m", "and its ancestor "),
-        ("sleep 60\n", "2s", "and the budget ended before one of its ancestors worked: raise it"),
+        ("kill -9 $$\n", ["5m"], "and its ancestor "),
+        # on a busy host the short one ends before it comes to the ancestor
+        ("sleep 60\n", ["2s", "20s"], "and the budget ended before one of its ancestors worked: raise it"),
     ],
 )
 def test_a_search_that_does_not_come_to_its_end_is_an_error(
-    tmp_path: Path, ancestor: str, budget: str, why: str
+    tmp_path: Path, ancestor: str, budgets: list[str], why: str
 ) -> None:
     made = project(tmp_path / "repo", {}, {"build.sh": ancestor}, {"build.sh": FAILS}, WORKS)
-    check(made, 4, "--set", f"plan.budget={budget}")
-    (failure,) = made.report()["failures"]
-    assert failure["hint"].startswith(f"base itself is broken, {why}")
+    hints = []
+    for budget in budgets:
+        check(made, 4, "--set", f"plan.budget={budget}")
+        hints += [failure["hint"] or "" for failure in made.report()["failures"]]
+        if hints and hints[-1].startswith(f"base itself is broken, {why}"):
+            return
+    pytest.fail(f"no hint begins so: {hints}")
 
 
 def test_a_server_that_does_not_answer_for_a_while_breaks_nothing(tmp_path: Path) -> None:

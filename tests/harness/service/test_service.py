@@ -273,7 +273,7 @@ def test_a_service_per_build_gives_its_port_to_the_load_and_may_end_between_exec
         with companions.around(each, context):
             assert said(tmp_path / f"load-{context.seed}").split() == [str(first.port)] * 2
     companions.stop_builds()
-    each = bench(Service(command="echo up; exec sleep 0.3", ready="log:up", per="build"))
+    each = bench(Service(command="echo up; exec sleep 1", ready="log:up", per="build"))
     with companions.around(each, fresh(tmp_path)) as entered:
         assert complains(living(entered)) == "service ended while the benchmark ran: exit 0"
     with companions.around(each, fresh(tmp_path)) as entered:

@@ -103,14 +103,14 @@ def test_an_empty_accept_label_accepts_nothing_and_asks_nobody(tmp_path: Path, f
 
 
 FAILS = "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n"
-ENDED = "the budget of 1.0 s ended before one round was complete: during the first build of base"
+ENDED = "the budget of 1.0 s ended before one round was complete: "
 
 
 @pytest.mark.parametrize(
     ("config", "bench", "inputs", "code", "said"),
     [
         (CONFIG, FAILS, {}, 4, "bench failed on head: exit 1"),
-        # the first one that is made has no more than the budget
+        # on a busy host the budget may end before the build begins
         (CONFIG + '[build]\ncommand = "sleep 1234"\n', "", {"budget": "1s"}, 4, ENDED),
         (CONFIG.replace("threshold", "treshold"), "", {}, 2, "treshold"),
     ],
