@@ -47,8 +47,7 @@ def test_go_packages_of_one_module(tmp_path: Path) -> None:
     [
         ("go-program", "go", "go", ("tool", "time")),
         ("go-tests", "go", "go", ("tests", "time")),
-        # programs that no rule of the project starts
-        ("c", "cc", "c", ("bench", "active")),
+        # a program that no suite starts
         ("java", "mvn", "java", ("WorkBenchmark", "time")),
     ],
 )

@@ -1,1 +1,0 @@
-int work(int n);
