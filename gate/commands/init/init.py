@@ -48,7 +48,6 @@ FILE = "perfgate.toml"
 _ATTEMPTS = 3
 _ROWS = 10
 """Of the table of what was seen."""
-_DOUBTFUL = 8
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -276,14 +275,12 @@ def render(tree: Tree, found: Found) -> str:
 
     # what a build makes is never shared: one side would measure the other's
     share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not holds(path))]))
-    doubtful = [path for path in tree.doubtful if path not in share and not holds(path)][:_DOUBTFUL]
     texts = [found.build, found.setup, *(measured.command for measured in found.benchmarks)]
     commands = [each if isinstance(each, str) else " ".join(each) for each in texts if each]
     values = {
         "schema": ADDRESS,
         "found": found,
         "share": share,
-        "doubtful": doubtful,
         "write": defaults(named((), commands)),
     }
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)

@@ -13,13 +13,12 @@ from gate.cli.main import main
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
-from gate.commands.init.tree import Tree, read_tree
+from gate.commands.init.tree import Tree
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.types import Builds
-from tests.support.initialized import Project, detected, init, make_project, written
-from tests.support.started import need
+from tests.support.initialized import Project, init, make_project, written
 
 MAIN = "int main(void) { return 0; }\n"
 PACKAGE = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -91,28 +90,14 @@ def test_several_projects_side_by_side_are_asked_for(project: Project) -> None:
 # --- what git does not track ---------------------------------------------------------------------------------------
 
 
-def test_ignored_paths_are_shared_or_offered(project: Project) -> None:
-    ignored = ("data/big.bin", "node_modules/a/index.js", "local.conf", ".env", "build/x", "a.log", "bench/corpus/1")
-    files = {".gitignore": "data/\nnode_modules\nlocal.conf\n.env\nbuild/\n*.log\ncorpus\n", "bench/.keep": ""}
+def test_ignored_data_and_packages_are_shared(project: Project) -> None:
+    ignored = ("data/big.bin", "node_modules/a/index.js", ".env", "build/x", "bench/corpus/1")
+    files = {".gitignore": "data/\nnode_modules\n.env\nbuild/\ncorpus\n", "bench/.keep": ""}
     directory = project({**files, "package.json": "{}", **dict.fromkeys(ignored, "")})
     assert written(directory, code=4).build.share == ["data/", "node_modules/", "bench/corpus/"]
-    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
-    assert '#share = ["data/", "node_modules/", "bench/corpus/", "local.conf"]' in text
-
-
-@pytest.mark.parametrize("tool", ["make", "cmake"])
-def test_what_a_build_makes_is_not_offered(project: Project, tool: str) -> None:
-    need(tool)
-    placed = "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/gen)\nadd_executable(wf main.c)"
-    made = {
-        "make": ("Makefile", "all: wf\nwf: main.c\n\tcc -o wf main.c\n", ["words.txt", "gen/"]),
-        "cmake": ("CMakeLists.txt", f"project(x C)\n{placed}", ["wf", "words.txt"]),
-    }
-    name, listing, offered = made[tool]
-    ignored = {".gitignore": "wf\nwords.txt\ngen\n", "wf": "", "words.txt": "", "gen/t.h": ""}
-    directory = project({name: listing, **ignored, "main.c": MAIN})
-    lines = [line.split("  #")[0] for line in render(read_tree(directory), detected(directory)).splitlines()]
-    assert [line for line in lines if line.startswith("#share")] == [f"#share = {toml_value(offered)}"]
+    # one side would measure what the other builds
+    made = Found("make", "x", [Measured("a", ["data/app"])], products=["data/app"])
+    assert "share" not in render(Tree(directory, (), ("data/",), git=True), made)
 
 
 def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
