@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
-from harness.host.facts import facts, install
+from harness.host.facts import install
 from harness.host.fitness import load, machine
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
 from harness.host.fitness.kernel_files import Tree, memory_limit
@@ -142,10 +142,6 @@ AVAILABLE_WARN = 0.10
 """Share of the memory; the alert HostOutOfMemory of awesome-prometheus-alerts, and where earlyoom ends programs."""
 AVAILABLE_BAD = 0.05
 """Half of that: the kernel takes pages back while programs wait."""
-SWAP_WARN = 0.05
-"""Share of the swap space. Systems put some pages of idle programs there in the course of days."""
-SWAPPED_BAD = 64
-"""Pages moved while watched, a quarter of a MiB: more than one idle program that wakes up."""
 
 
 @CHECKS("memory", "With little memory left, programs wait for pages, or the kernel kills one.")
@@ -169,30 +165,6 @@ def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
-@CHECKS("swap", "Reading a page back from disk takes a thousand times as long as from memory.")
-def _swap(here: Here) -> Check | None:
-    info = here.files.table("proc/meminfo")
-    total, free = info.get("SwapTotal"), info.get("SwapFree")
-    if total is None or free is None:
-        return None
-    if not total:
-        return ok("none")
-    used = total - free
-    begin, end = here.window.begin.vmstat, here.window.end.vmstat
-    moved = sum(end.get(way, 0) - begin.get(way, 0) for way in ("pswpin", "pswpout"))
-    if moved >= SWAPPED_BAD:
-        return bad(f"swapping now: {moved} pages while it was watched")
-    value = f"{_gib(used)} of {_gib(total)} in use"
-    if used > SWAP_WARN * total:
-        return warn(value, "sudo swapoff -a && sudo swapon -a")
-    return ok(value)
-
-
-@CHECKS("name in reports", "Reports name the machine by a hash, so that they can be published.")
-def _name(_: Here) -> Check | None:
-    return ok(str(facts()["hostname"]))
-
-
 WINDOW = 1.0
 """Seconds that a doctor watches."""
 QUICK_WINDOW = 0.4
@@ -200,12 +172,12 @@ QUICK_WINDOW = 0.4
 
 _STATE = (
     "governor", "turbo", "thermal throttling", "power supply", "load", "other processes", "steal time", "cpu quota",
-    "cpu pressure", "memory pressure", "io pressure", "memory", "swap",
+    "cpu pressure", "memory pressure", "io pressure", "memory",
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "idle states", "aslr",
-    "clock source", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
+    "virtual machine", "smt", "processor kinds", "affinity", "isolated cpus", "aslr",
+    "tools", "tracer", "temporary files", "history", "other gates",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")

@@ -13,14 +13,6 @@ from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, whole, writt
 
 CHECKS = Checks()
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
-FAST_CLOCKS = frozenset(
-    {
-        "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "riscv_clocksource", "tod",
-    }
-)  # fmt: skip
-"""Clocks that a program reads without entering the kernel, or nearly so."""
-SLOW_CLOCKS = frozenset({"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen", "hyperv_clocksource_msr"})
-"""Clocks behind a system call and a device or a hypercall; xen: Amazon advises tsc in its place."""
 NO_RANDOMIZE = 0x0040000
 """ADDR_NO_RANDOMIZE of personality(2), as `setarch -R` sets it."""
 # Names in DMI, as systemd-detect-virt knows them (src/basic/virt.c).
@@ -32,18 +24,6 @@ _VENDORS = {
 }  # fmt: skip
 
 _CLOCKS = {"kvm-clock": "KVM", "hyperv_clocksource": "Hyper-V", "xen": "Xen"}
-
-
-@CHECKS("clock source", "A slow clock adds a microsecond or more to each reading, which distorts short iterations.")
-def _clock(here: Here) -> Check | None:
-    current = here.files.text(f"{_CLOCK}/current_clocksource")
-    if current in FAST_CLOCKS:
-        return ok(current)
-    if current not in SLOW_CLOCKS:
-        return unknown(f"{current}, which perfgate does not know") if current else None
-    others = FAST_CLOCKS & set((here.files.text(f"{_CLOCK}/available_clocksource") or "").split())
-    command = f"echo {min(others)} | sudo tee /{_CLOCK}/current_clocksource" if others else None
-    return warn(current, command)
 
 
 @CHECKS("aslr", "Leave it on: each start then samples another layout, and one lucky layout decides nothing.")
@@ -121,8 +101,6 @@ def _virtualization(here: Here) -> Check | None:
     return warn(f"yes, {kind}") if kind else ok("no")
 
 
-DEEP = 50
-"""Microseconds to wake up from which a sleep is deep: five percent of a millisecond."""
 OTHER_KIND = 0.9
 """A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one
 kind differ by some percent (Intel Turbo Boost Max 3.0), big and little ones by a third and more."""
@@ -165,22 +143,6 @@ def _isolated(here: Here) -> Check | None:
         command = f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done"
         return warn(f"{text}; {written(met)} may handle interrupts", command)
     return ok(f'{text}; cpus = "{text}" in a [[benchmark]] uses them')
-
-
-@CHECKS(
-    "idle states", "When a program has waited, its processor is asleep, and waking it is part of the measured time."
-)
-def _idle(here: Here) -> Check | None:
-    # Documentation/admin-guide/pm/cpuidle.rst
-    states: dict[int, str] = {}
-    for folder in here.files.found(f"{CPUS}/cpu0/cpuidle/state[0-9]*"):
-        latency = whole(here.files.text(f"{folder}/latency"))
-        if latency is not None and here.files.text(f"{folder}/disable") != "1":
-            states[latency] = here.files.text(f"{folder}/name") or ""
-    if not states:
-        return ok("none") if here.files.text(f"{CPUS}/cpuidle/current_driver") == "none" else None
-    value = f"down to {states[max(states)]}, which takes {max(states)} us to leave"
-    return ok(value) if max(states) < DEEP else warn(value, f"sudo cpupower idle-set --disable-by-latency {DEEP}")
 
 
 @CHECKS("processor kinds", "A program takes longer on a slow core than on a fast one, and the scheduler chooses which.")
@@ -226,19 +188,6 @@ def _groups(tree: Tree) -> dict[str, list[int]]:
         or "full speed": cpus
         for (speed, model), cpus in sorted(groups.items())
     }
-
-
-@CHECKS("numa nodes", "Memory of another node is slower, so a program's speed depends on where it runs.")
-def _nodes(here: Here) -> Check | None:
-    online = here.files.text("sys/devices/system/node/online")
-    if online is None:
-        return None
-    count = len(cpu_list(online))
-    if count <= 1:
-        return ok("1")
-    near = here.files.text(f"sys/devices/system/node/node{cpu_list(online)[0]}/cpulist")
-    command = f'cpus = "{near}"  # in each [[benchmark]] of perfgate.toml' if near else None
-    return warn(str(count), command)
 
 
 SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
