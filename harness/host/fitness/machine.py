@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from gate.model.warnings.hosts import HeldDown, LowPowerProfile, OnBattery
+from gate.model.warnings.hosts import HeldDown, OnBattery
 from gate.units import plural
 from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
@@ -175,18 +175,12 @@ SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
 """Drivers whose "powersave" follows the load; that of all others stays at the lowest frequency
 (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst, cpufreq.rst)."""
 _POWERSAVE = "power"
-_LOW_POWER = "low-power"
 
 
 @CHECKS("governor", "When the frequency follows the load, a program's speed depends on what ran before it.")
 def _governor(here: Here) -> Check | None:
     command = f"echo performance | sudo tee /{CPUS}/cpu*/cpufreq/scaling_governor"
-    profile = here.files.text("sys/firmware/acpi/platform_profile")
     found = Counter(governors(here.files))
-    if profile == _LOW_POWER:
-        held = "The platform saves power: the processors do not reach the speed that users see."
-        command = "echo balanced | sudo tee /sys/firmware/acpi/platform_profile"
-        return bad("platform profile low-power", LowPowerProfile(), command, held)
     if not found:
         return None
     names = tuple(found) if len(found) == 1 else tuple(f"{name} on {found[name]}" for name in sorted(found))

@@ -134,7 +134,6 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             SPUN,
             ["governor"],
         ),
-        ("low power", {"sys/firmware/acpi/platform_profile": "low-power"}, SPUN, ["governor"]),
         (
             "heat",
             {"sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count": "4"},
