@@ -9,7 +9,7 @@ from itertools import product
 
 import msgspec
 
-from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
+from gate.commands.try_.result import Built, Case, Enough, Fit, Plans, RoundCost, Tried
 from gate.config.rules import (
     FIRST_STARTS,
     MOST_BUILDS,
@@ -25,15 +25,12 @@ from gate.config.rules import (
 )
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, fewest_of
-from gate.model import Memory, UserError
-from gate.model.case import MEAN, TYPICAL
-from gate.planning.basis import Known, from_memory
+from gate.model.case import MEAN
 from gate.planning.document import POWER
 from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
-from gate.store.memory import Costs as Spent
 from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)
@@ -85,47 +82,23 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """A finding to be, and what is known of its noise.
-
-    known: of builds too, by the memory of this host. unknown: nothing is known of it.
-    """
+    """A finding to be; unknown: nothing is known of its noise."""
 
     planned: PlannedCase
-    known: bool
     unknown: bool
     case: Case
 
 
-def plans(
-    cost: RoundCost, tried: Sequence[Tried], rules: Config, memory: Memory | None, spent: Mapping[str, Spent]
-) -> Plans | None:
-    """Say which budget is enough for how many rounds, and what these find; None without values to go by.
-
-    Args:
-        cost: of rounds.
-        tried: every benchmark.
-        rules: of the gate.
-        memory: of this host, None: there is none.
-        spent: what was measured now, by the name of a case's benchmark.
-    """
+def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | None:
+    """Say which budget is enough for how many rounds, and what these find; None without values to go by."""
     cases = [case for each in tried for case in each.cases if case.decided]
     if cost.least or not cases or any(each.refused for each in tried):
         return None
-    remembered: dict[tuple[str, str], Known] = {}
-    why = ""
-    if memory is not None:
-        try:
-            gathered = from_memory(memory, spent, rules, [each.benchmark for each in tried], "the memory of this host")
-            remembered = {
-                (known.benchmark, known.metric): known for known in gathered.known if known.statistic in (MEAN, TYPICAL)
-            }
-        except UserError as error:
-            why = str(error)
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile, and no ratio is of zero
     noise = [
-        _noise(case, remembered.get((case.benchmark, case.metric)), cost.starts, rules)
+        _noise(case, cost.starts, rules)
         for case, statistics in wanted.items()
         if MEAN in statistics and (case.mean or case.exact)
     ]
@@ -141,8 +114,6 @@ def plans(
     # a larger budget that measures no more is no other plan
     values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
     kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
-    noisy = [each for each in noise if not each.case.exact]
-    known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
     configured = next(fit for fit in every if fit.configured)
     short = configured.builds < _wanted(rules)[-2]
     lean = _leaner(noise, size, cost, tried, rules) if short else None
@@ -150,8 +121,7 @@ def plans(
         # a little of everything tells nothing of anything
         lean = None
     return Plans(
-        basis=known if noisy else "exact",
-        why=why,
+        basis="exact" if all(each.case.exact for each in noise) else "one-build",
         fits=tuple(kept),
         leaner=lean,
         choose=size if size > _MANY and short and lean is None else None,
@@ -230,23 +200,20 @@ def _seconds(each: Tried, plan: Plan, rules: Config, starts: Mapping[str, int]) 
     return (1 if is_single(rules, each.benchmark) else plan.executions) * (each.execution - fewer * each.iteration)
 
 
-def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Config) -> _Noise:
+def _noise(case: Case, starts: Mapping[str, int], rules: Config) -> _Noise:
     variance = (case.noise or 0.0) ** 2
     # of executions that give one value each, however many are asked for
     single = case.executions > 1 or case.benchmark in starts
-    alone = Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0)
-    components = known.estimated.components if known else alone
     planned = PlannedCase(
         benchmark=case.benchmark,
-        components=components,
+        components=Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0),
         costs=Costs(0.0, 0.0, 0.0, 0.0),
         threshold=threshold_of(rules, case.benchmark, case.metric, MEAN),
         aims=(),
-        shared=known.shared if known else 0.0,
-        degrees=known.degrees(*_repeats(case.benchmark, starts, rules)) if known else 0.0,
+        shared=0.0,
+        degrees=0.0,
     )
-    unknown = known is None and not case.exact and case.spread is None
-    return _Noise(planned, known is not None, unknown, case)
+    return _Noise(planned, not case.exact and case.spread is None, case)
 
 
 def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:

@@ -135,11 +135,6 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """Of that finding."""
 
 
-Basis = Literal["memory", "one-build", "exact"]
-"""Of what a plan finds. one-build: how builds differ is not known of every finding, so that it is at least that large.
-exact: there is no noise."""
-
-
 class Enough(msgspec.Struct, frozen=True, kw_only=True):
     """What of a plan must be raised, so that a check finds something."""
 
@@ -152,9 +147,9 @@ class Enough(msgspec.Struct, frozen=True, kw_only=True):
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
     """How many rounds of the configured executions fit which budget."""
 
-    basis: Basis
-    why: str
-    """Why what is remembered is not used, if something is."""
+    basis: Literal["one-build", "exact"]
+    """Of what a plan finds. one-build: how builds differ is not known, so that it is at least that large. exact: there
+    is no noise."""
     fits: tuple[Fit, ...]
     leaner: Fit | None = None
     """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they

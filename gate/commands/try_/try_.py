@@ -34,7 +34,6 @@ from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for
 from gate.run.workshop import Workshop, workshop
-from gate.store.learning import costs_of
 from gate.units import format_duration, format_share, plural
 from gate.writing.amounts import as_configured
 from gate.writing.plain import visible
@@ -138,20 +137,16 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     def tells(benchmark: str, number: int, of: int, seconds: float) -> None:
         say(f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most")
 
-    found = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
-    tried = [each for each, _ in found]
-    records = [record for _, own in found for record in own]
+    tried = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
     changed = next(iter(made.builder.changed(0, executed=True)), None)
     cost = round_cost(built, tried, settings.rules)
-    later = Build(side="head", build=1, seconds=built.later)
-    spent = costs_of([later, *records])
     return msgspec.structs.replace(
         begun,
         built=built,
         failure=changed,
         benchmarks=tuple(tried),
         cost=cost,
-        plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
+        plans=plans(cost, tried, settings.rules) if cost else None,
         notes=tuple(notes_of(settings.rules, tried)),
     )
 

@@ -189,8 +189,6 @@ def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
     )
     if finds and plans.basis == "one-build":
         told.append("Builds differ too, which one build does not show: a check may find only larger changes.")
-    told += [plans.why] if plans.why else []
-    told += ["noise: as remembered of this host"] if plans.basis == "memory" else []
     unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
     if unknown is not None:
         told.append(

@@ -106,7 +106,7 @@ STARTED = Tried(benchmark="a", instrument="spawn", cases=(ACTIVE,), execution=0.
 
 
 def planned(cost: RoundCost, each: Tried, of: Config) -> Plans:
-    found = plans(cost, [each], of, None, {})
+    found = plans(cost, [each], of)
     assert found is not None
     return found
 
@@ -261,11 +261,11 @@ def test_what_is_said_to_be_enough_finds_something(spread: float, plan: dict[str
 def test_without_values_there_is_no_plan() -> None:
     too_long, undecided = tried(cases=(), longer_than=12.0), tried(cases=(case(decided=False),))
     for each in (too_long, undecided, tried(cases=(), execution=None)):
-        assert plans(msgspec.structs.replace(COST, least=each is too_long), [each], config(), None, {}) is None
+        assert plans(msgspec.structs.replace(COST, least=each is too_long), [each], config()) is None
 
 
 def leaner(cost: RoundCost, *each: Tried, **plan: Any) -> Any:
-    found = plans(cost, each, config(**plan), None, {})
+    found = plans(cost, each, config(**plan))
     assert found is not None
     return found.leaner
 

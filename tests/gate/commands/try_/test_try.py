@@ -236,16 +236,6 @@ def test_on_an_unfit_host(project: Project, host: list[Check]) -> None:
     assert done.stderr.startswith("perfgate: this host is unfit to measure on: load: 9.8 on 2 processors; ")
 
 
-def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
-    done = project.perfgate("calibrate", "--builds", "6", "--quiet", "--set", "plan.iterations=4")
-    assert done.returncode == 0, done.stderr
-    plans = tried(project)["plans"]
-    assert plans["basis"] == "memory"
-    fit = next(each for each in plans["fits"] if each["configured"])
-    assert 0.05 < fit["finds"] < 0.5
-    assert fit["seconds"] <= 3600
-
-
 def test_another_perfgate_is_waited_for_and_then_named(project: Project) -> None:
     lock = project.top.parent / "lock"
     with lock.open("w") as held:

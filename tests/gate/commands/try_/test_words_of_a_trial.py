@@ -1,13 +1,12 @@
 """A trial in words, for terminals of two widths, in one line and as JSON; names are as hostile as files can make them."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
 from gate.commands.try_.result import (
-    Basis,
     Built,
     Case,
     Enough,
@@ -47,7 +46,7 @@ TRIAL = Trial(
     benchmarks=(TRIED,),
     host=(),
     cost=RoundCost(once=43.0, builds=1.0, executions=10.0, least=False),
-    plans=Plans(basis="one-build", why="", fits=(FIT,)),
+    plans=Plans(basis="one-build", fits=(FIT,)),
     notes=(),
     warnings=(),
 )  # fmt: skip
@@ -65,9 +64,9 @@ def changed(**more: Any) -> Trial:
     return msgspec.structs.replace(TRIAL, **more)
 
 
-def fitted(basis: Basis = "one-build", **more: Any) -> Trial:
+def fitted(basis: Literal["one-build", "exact"] = "one-build", **more: Any) -> Trial:
     """A trial with one fit, of these numbers."""
-    return changed(plans=Plans(basis=basis, why="", fits=(msgspec.structs.replace(FIT, **more),)))
+    return changed(plans=Plans(basis=basis, fits=(msgspec.structs.replace(FIT, **more),)))
 
 
 def render(trial: Trial, width: int = 100) -> str:
@@ -152,7 +151,6 @@ def test_builds(built: dict[str, Any], expected: str) -> None:
 @pytest.mark.parametrize(
     ("trial", "expected", "absent"),
     [
-        (fitted("memory"), "noise: as remembered of this host", "finds at least"),
         (fitted("exact"), "takes finds 10 min", "noisiest"),
         (fitted(builds=3, finds=None), "nothing: no regression is called after fewer than 5 builds", "noisiest"),
         (fitted(builds=0, finds=None), "10 min, as configured no round 4 min 40 s nothing", "noisiest"),
@@ -173,7 +171,7 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     lean = msgspec.structs.replace(FIT, builds=9, executions=1, iterations=2)
     few = msgspec.structs.replace(FIT, builds=2, finds=None)
     hour = msgspec.structs.replace(FIT, budget=3600.0, configured=False)
-    trial = changed(plans=Plans(basis="one-build", why="", fits=(few, hour), leaner=lean))
+    trial = changed(plans=Plans(basis="one-build", fits=(few, hour), leaner=lean))
     assert "2 x 5 x 10 4 min 40 s nothing 10 min, leaner 9 x 1 x 2 4 min 40 s +4.1% 1 h 00 min" in text(trial)
     assert msgspec.json.decode(as_json(trial, RULES))["plans"]["leaner"]["builds"] == 9
     screen = terminal.Screen(color=False, width=100, room=100)
@@ -186,7 +184,7 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
 
 
 def next_of(*fits: Fit, **more: Any) -> str:
-    plans = Plans(basis="one-build", why="", fits=fits, **more)
+    plans = Plans(basis="one-build", fits=fits, **more)
     return text(changed(plans=plans, benchmarks=(TRIED, TRIED))).partition("next: ")[2]
 
 
