@@ -171,9 +171,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark, in words."""
 
-    kind: Literal["short", "quantile", "floor", "zero"]
-    """short: a process that takes so little time that its start is most of it. floor: what the rules call too small to
-    matter is more than the threshold. zero: some of it has no ratio."""
+    kind: Literal["short", "quantile", "zero"]
+    """short: a process that takes so little time that its start is most of it. zero: some of it has no ratio."""
     benchmark: str = ""
     text: str
 

@@ -15,14 +15,12 @@ from gate.commands.try_ import words
 from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import plans, round_cost
-from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
+from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
 from gate.config.commands import by_hand
-from gate.config.rules import floor_of, threshold_of
 from gate.config.types import Config
 from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Failure, UserError
-from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.report.outputs import deliver, require_writable, targets
@@ -34,10 +32,8 @@ from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for
 from gate.run.workshop import Workshop, workshop
-from gate.units import format_duration, format_share, plural
-from gate.writing.amounts import as_configured
+from gate.units import format_duration
 from gate.writing.plain import visible
-from gate.writing.sentences import Lines
 from harness.build.cache import About
 from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
@@ -174,10 +170,9 @@ def _built(job: Job, record: Build, kept: About | None) -> Built:
 
 
 def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
-    """Say what to mind: quantiles, starts that take almost no time, zeros, and the floor that hides most."""
+    """Say what to mind: quantiles, starts that take almost no time, and zeros."""
     for text in quantile_warnings(rules):
         yield Note(kind="quantile", text=text)
-    below = list[tuple[float, Case, float]]()
     for each in tried:
         name, cases = each.benchmark, [case for case in each.cases if case.decided and not case.exact]
         shortest = min((case.mean for case in each.cases if case.metric == "time"), default=_SHORT)
@@ -190,18 +185,3 @@ def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
         if zeros := [case.benchmark if case.benchmark != name else case.metric for case in cases if not case.mean]:
             text = f"{name}: {', '.join(zeros[:3])} is 0, of which no ratio can be told: leave it out (exclude)"
             yield Note(kind="zero", benchmark=name, text=text)
-        for case in cases:
-            floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
-            share = floor / case.mean if floor is not None and case.mean > 0 else 0.0
-            if floor is not None and share > threshold_of(rules, case.benchmark, case.metric, MEAN):
-                below.append((share, case, floor))
-    if not below:
-        return
-    share, case, floor = max(below, key=lambda each: each[0])
-    others = f" (too large for {plural(len(below) - 1, 'more case')}, too)" if len(below) > 1 else ""
-    text = (
-        f"{case.benchmark}: a slowdown passes up to {format_share(share)}, which is the floor of "
-        f"{as_configured(floor, case.unit)}{others}: if that matters, put a smaller one or "
-        f"{Lines(('benchmark', 'metric', case.metric), {'floor': '0'})}"
-    )
-    yield Note(kind="floor", benchmark=case.benchmark, text=text)
