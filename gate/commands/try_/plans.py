@@ -34,8 +34,6 @@ from gate.stats.sequential import look_rounds
 from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)
-_SEVERAL = 4
-"""Findings of which the quieter half is worth a number of its own."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
@@ -222,12 +220,12 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     room = ROOM * budget - cost.once
     most = most_builds(rules.plan) if own else MOST_BUILDS
     builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
-    finds, half = math.inf, math.inf
+    finds = math.inf
     hardest = max(noise, key=lambda each: each.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
     if builds and hardest is not None and not unknown:
-        smallest = sorted(((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise)))
-        finds, hardest, half = smallest[-1][0], noise[smallest[-1][1]], smallest[(len(noise) - 1) // 2][0]
+        finds, place = max((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise))
+        hardest = noise[place]
     looks = rules.plan.builds if own else None
     first = min(looks.min, builds) if isinstance(looks, Builds) else builds
     often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
@@ -247,7 +245,6 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,
-        half=half if len(noise) >= _SEVERAL and math.isfinite(half) else None,
         hardest=f"{hard.benchmark}{f' {hard.metric}' if several else ''}" if hard is not None and builds else None,
         unknown=unknown and builds >= rules.gate.min_builds,
         better=hard.better if hard is not None else "lower",

@@ -125,8 +125,6 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     finds: float | None
     """The smallest change for the worse that 80% of such checks call, of the noisiest finding; None: none, or unknown.
     """
-    half: float | None = None
-    """The same of the quieter half; None: there are few, or none."""
     hardest: str | None
     """That finding."""
     unknown: bool = False

@@ -214,12 +214,9 @@ def _fit(fit: Fit, whose: str = ", as configured") -> Row:
     if fit.builds == 0:
         return Row([*map(Cell, (budget, "no round", takes, "nothing"))])
     # what is lost of a rate is less than all of it
-    change, half = (
-        None if each is None else format_share((1 + each if fit.better == "lower" else 1 / (1 + each)) - 1, sign=True)
-        for each in (fit.finds, fit.half)
-    )
-    finds = change or ("unknown" if fit.unknown else "nothing")
-    finds = finds if half is None or half == change else f"{half} in half, {finds} in all"
+    finds = "unknown" if fit.unknown else "nothing"
+    if fit.finds is not None:
+        finds = format_share((1 + fit.finds if fit.better == "lower" else 1 / (1 + fit.finds)) - 1, sign=True)
     if fit.first < fit.builds:
         counts, takes = f"{fit.first} to {counts}", f"{format_duration(fit.sooner)} to {takes}"
     return Row([*map(Cell, (budget, counts, takes, finds))])

@@ -183,20 +183,6 @@ def test_budgets_and_what_they_find() -> None:
     assert 0.03 < found[1320.0].finds < found[600.0].finds < found[300.0].finds < 0.06
 
 
-def test_of_several_findings_the_quieter_half_has_a_number_of_its_own() -> None:
-    cases = tuple(case(metric=f"m{n}", spread=spread) for n, spread in enumerate((0.005, 0.01, 0.02, 0.2)))
-    of_all = rules(benchmark=[{"name": "a", "command": "a", "metrics": ["m*"]}])
-
-    def own(*cases: Case) -> Any:
-        return next(each for each in planned(COST, tried(cases=cases), of_all).fits if each.configured)
-
-    found = own(*cases)
-    assert found.hardest == "a m3"
-    assert own(*cases[:2]).finds < found.half < found.finds
-    # of two the noisier one is all that there is to say
-    assert fits(tried())[600.0].half is None
-
-
 def test_few_builds_call_no_regression_and_a_budget_may_hold_none() -> None:
     few, none = (fits(tried(), msgspec.structs.replace(COST, executions=seconds)) for seconds in (58.0, 298.0))
     assert (few[300.0].builds, few[300.0].finds) == (3, None)

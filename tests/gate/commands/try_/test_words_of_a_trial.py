@@ -92,7 +92,6 @@ def test_all_of_it() -> None:
     # where a look comes before the end, what has not changed mostly ends there
     sooner = "as configured 4 to 12 x 5 x 10 1 min 30 s to 4 min 40 s +4.1%"
     assert sooner in text(fitted(first=4, sooner=90.0))
-    assert "4 min 40 s +1.2% in half, +4.1% in all" in text(fitted(half=0.012))
     # of a rate what is lost is named
     assert "4 min 40 s -74.5%" in text(fitted(finds=2.92, better="higher"))
     assert found.endswith("host: fit to measure on next: perfgate check, once the code has changed")
