@@ -34,7 +34,7 @@ from gate.commands.init.mend import (
     representatives,
 )
 from gate.commands.init.tree import Tree, read_tree
-from gate.config.config_text import project_source, read_source, tables_of_namesake, why_namesake
+from gate.config.config_text import project_source, read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.document.html import render_template
@@ -107,12 +107,8 @@ class _Init:
         if file.name == "pyproject.toml":
             own = "names pyproject.toml, which has the project's own tables: name another file"
             raise UserError(own, option="file")
-        if os.path.lexists(file):
-            tables = Tree(self._place, (), (), git=False).toml(self._file)
-            if tables_of_namesake(tables):
-                raise UserError(f"{self._file} {why_namesake(tables)}")
-            if not self._options.force:
-                raise UserError(f"{self._file} already exists: edit it, or overwrite it with --force")
+        if os.path.lexists(file) and not self._options.force:
+            raise UserError(f"{self._file} already exists: edit it, or overwrite it with --force")
         text = Tree(self._place, (), (), git=False).text("pyproject.toml") if self._file == FILE else ""
         if text and project_source(None, text) is not None:
             raise UserError(

@@ -236,16 +236,9 @@ def test_what_is_written_over_and_what_is_not(project: Project, tmp_path: Path) 
     assert init(tmp_path, project=Path("nowhere"))[0] == 2
 
 
-# --- a project where another tool named perfgate has its perfgate.toml ------------------------------------------------
-
-
-ITS = '[defaults]\nrepeat = 7\n\n[[bench]]\nname = "pst_extract"\ncommand = ["sh", "-c", "true"]\n'
-FILES = {"perfgate.toml": ITS, "Makefile": "all:\n\tcc -o app main.c\n", "main.c": "int main(void) { return 0; }\n"}
-
-
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    project = make_project(tmp_path / "project", FILES)
+    project = make_project(tmp_path / "project", PROGRAM)
     for words in ("add .", "-c user.name=a -c user.email=a@b commit --quiet -m first"):
         subprocess.run(["git", *words.split()], cwd=project, check=True)
     monkeypatch.chdir(project)
@@ -257,21 +250,11 @@ def perfgate(*arguments: str) -> tuple[int, str, str]:
     return main(arguments, out, err), out.getvalue(), err.getvalue()
 
 
-def test_its_file_is_recognised_and_left_as_it_is(directory: Path) -> None:
-    check = "check --base HEAD"
-    for command in ("init", "init --force", check, f"{check} --config perfgate.toml", "try", "config"):
-        code, out, err = perfgate(*command.split())
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert "another tool named perfgate (it has [defaults], [[bench]])" in err
-        assert (directory / "perfgate.toml").read_text(encoding="utf-8") == ITS
-
-
 def test_init_writes_another_file_and_names_it(directory: Path) -> None:
     code, out, err = perfgate("init", "--no-try", "--file", "gate.toml")
     assert (code, err) == (0, "")
     assert "wrote gate.toml\n" in out
     assert "perfgate check --config gate.toml " in out
-    assert (directory / "perfgate.toml").read_text(encoding="utf-8") == ITS
     assert perfgate("check", "--config", "gate.toml", "--base", "HEAD", "--dry-run")[0] == 0
 
 
