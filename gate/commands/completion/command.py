@@ -10,10 +10,9 @@ from typing import TextIO
 
 from gate.cli.catalogue import headings, kind, setting_keys
 from gate.cli.command import Command, command_names, command_of
-from gate.cli.listing import declaring
 from gate.cli.options import argument
 
-_SHELLS = declaring("gate/commands/completion", "SCRIPT")
+_SHELLS = ("bash", "fish", "zsh")
 _BESIDE = {"file": "file", "rules": "file", "run": "file", "folder": "folder", "setting": "setting"}
 """What a shell does besides, by kinds of values: it lists files or folders, or puts no blank behind a word."""
 _RUNS = (".perfgate", ".perfgate/*", ".perfgate/runs/*")
@@ -30,9 +29,9 @@ class Options:
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Print the script; or what completes a line: first, behind a tab, what the shell does besides."""
     if not options.line:
-        from importlib import import_module
+        from gate.commands.completion.shells import SCRIPTS
 
-        out.write(import_module(f"gate.commands.completion.{options.shell}").SCRIPT)
+        out.write(SCRIPTS[options.shell])
         return 0
     also, found = candidates(options.line)
     out.writelines([f"\t{also}\n", *(f"{word}\t{about}\n" for word, about in found.items())])
