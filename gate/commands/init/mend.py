@@ -417,7 +417,7 @@ def _room(trial: Mapping[str, Any], rounds: int) -> float:
 
 def _enough(trial: Mapping[str, Any]) -> float:
     """Return the seconds of a budget that would find something; inf: none is known."""
-    return float(((trial.get("plans") or {}).get("enough") or {}).get("budget") or math.inf)
+    return float((trial.get("plans") or {}).get("enough") or math.inf)
 
 
 def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:

@@ -9,7 +9,7 @@ from itertools import product
 
 import msgspec
 
-from gate.commands.try_.result import Built, Case, Enough, Fit, Plans, RoundCost, Tried
+from gate.commands.try_.result import Built, Case, Fit, Plans, RoundCost, Tried
 from gate.config.rules import (
     FIRST_STARTS,
     MOST_BUILDS,
@@ -127,8 +127,8 @@ def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | Non
     )
 
 
-def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Enough | None:
-    """Return the fewest builds that find something, and their budget, where a check finds nothing as it is."""
+def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> float | None:
+    """Return the budget of the fewest builds that find something, where a check finds nothing as it is."""
     if own.finds is not None or own.unknown:
         return None
 
@@ -137,17 +137,13 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
             math.isfinite(_smallest(each, builds, size, cost, rules)) for each in noise
         )
 
-    few, many = max(rules.gate.min_builds, own.builds + 1), MOST_BUILDS
+    few, many = max(rules.gate.min_builds, own.builds + 1), most_builds(rules.plan)
     if few > many or not finds(many):
         return None
     while few < many:
         middle = (few + many) // 2
         few, many = (few, middle) if finds(middle) else (middle + 1, many)
-    budget = float(budget_of(cost.of(few)))
-    return Enough(
-        budget=budget if budget > float(rules.plan.budget) else None,
-        builds=few if few > most_builds(rules.plan) else None,
-    )
+    return float(budget_of(cost.of(few)))
 
 
 def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Fit | None:

@@ -133,15 +133,6 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """Of that finding."""
 
 
-class Enough(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a plan must be raised, so that a check finds something."""
-
-    budget: float | None
-    """Seconds; None: the present budget is enough."""
-    builds: int | None
-    """The most builds; None: the plan has as many."""
-
-
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
     """How many rounds of the configured executions fit which budget."""
 
@@ -154,9 +145,9 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     are enough, or there is no such plan."""
     choose: int | None = None
     """How many findings share a budget with too few builds for so many, where no leaner plan helps; None: they fit."""
-    enough: Enough | None = None
-    """What finds something with the configured executions, where the plan finds nothing; None: it does, or none would.
-    """
+    enough: float | None = None
+    """Seconds of a budget that finds something with the configured executions and builds, where the plan finds nothing;
+    None: it does, or none would."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

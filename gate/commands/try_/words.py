@@ -246,15 +246,10 @@ def _next(trial: Trial, rules: Config) -> str:
         return "perfgate check, once the code has changed"
     # what to change where the plan as configured finds nothing
     ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
-    if (enough := plans.enough) is not None:
-        builds = rules.plan.builds
-        most = enough.builds if isinstance(builds, int) else f"{{min = {builds.min}, max = {enough.builds}}}"
-        keys = [f"`builds = {most}`"] if enough.builds is not None else []
-        keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
-        ways += [f"set {joined(keys)} in [plan]"] if keys else []
-        if enough.budget is not None:
-            ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
-            ways += ["give the benchmarks less work"] if enough.budget > _LONG else []
+    if plans.enough is not None:
+        ways.append(f'set `budget = "{Duration(plans.enough)}"` in [plan]')
+        ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
+        ways += ["give the benchmarks less work"] if plans.enough > _LONG else []
     ways = ways or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",

@@ -212,9 +212,8 @@ def test_noise_and_what_differs_between_executions_find_less() -> None:
     assert (found.hardest, found.better) == ("b rate", "higher")
 
 
-def enough(cost: RoundCost, spread: float = 0.02, **plan: Any) -> tuple[float | None, int | None] | None:
-    found = planned(cost, tried(cases=(case(spread=spread),)), config(**plan)).enough
-    return None if found is None else (found.budget, found.builds)
+def enough(cost: RoundCost, spread: float = 0.02, **plan: Any) -> float | None:
+    return planned(cost, tried(cases=(case(spread=spread),)), config(**plan)).enough
 
 
 MUCH = msgspec.structs.replace(COST, executions=130.0)
@@ -222,25 +221,20 @@ MUCH = msgspec.structs.replace(COST, executions=130.0)
 
 def test_the_budget_that_would_be_enough() -> None:
     # 3 of the 5 builds of a regression fit 10 min; 40 s and 5 rounds of 132 s are 90% of 13 min
-    assert enough(MUCH) == (13 * 60.0, None)
+    assert enough(MUCH) == 13 * 60.0
     assert enough(MUCH, budget="13m") is None
-    assert enough(COST) is None
-    # of a plan of fewer builds they are raised, and the budget where it must be
-    assert enough(MUCH, builds=4) == (13 * 60.0, 5)
-    assert enough(MUCH, builds=4, budget="13m") == (None, 5)
+    # no budget is enough for a plan of too few builds
+    assert enough(COST) is enough(MUCH, builds=4) is None
 
 
 @pytest.mark.parametrize("spread", [0.5, 2.0, 3.0])
-@pytest.mark.parametrize("plan", [{}, {"builds": 6}, {"builds": 3, "budget": "1h"}])
+@pytest.mark.parametrize("plan", [{}, {"builds": 6}])
 def test_what_is_said_to_be_enough_finds_something(spread: float, plan: dict[str, Any]) -> None:
     plan = {**plan, "executions": 1, "iterations": 1}
     found = enough(MUCH, spread=spread, **plan)
     if found is not None:
-        budget, builds = found
-        raised = plan | ({} if builds is None else {"builds": builds})
-        raised |= {} if budget is None else {"budget": f"{budget:.0f}s"}
-        again = fits(tried(cases=(case(spread=spread),)), MUCH, **raised)
-        assert again[budget or float(config(**plan).plan.budget)].finds is not None
+        again = fits(tried(cases=(case(spread=spread),)), MUCH, **plan, budget=f"{found:.0f}s")
+        assert again[found].finds is not None
     assert found is not None or spread > 1
 
 
