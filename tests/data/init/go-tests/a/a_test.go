@@ -1,5 +1,0 @@
-package a
-
-import "testing"
-
-func TestA(t *testing.T) {}

@@ -1,3 +1,0 @@
-module example.com/a
-
-go 1.21
