@@ -137,8 +137,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
     kind = KINDS.get(str(options.workflow))
     if kind is None:
         raise UserError(f"{options.workflow!r}: unknown; choose from {', '.join(KINDS)}", option="workflow")
-    own, ref = os.environ.get("GITHUB_ACTION_REPOSITORY"), os.environ.get("GITHUB_ACTION_REF")
-    action = options.action or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
+    action = options.action or DEFAULT_ACTION
     if not _ACTION.fullmatch(action):
         raise UserError(f"--action {action!r}: write OWNER/REPO@REF, such as {DEFAULT_ACTION}")
     git = git_of(Path.cwd())
