@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
 from gate.cli.catalogue import headings, kind, setting_keys
@@ -13,9 +11,8 @@ from gate.cli.command import Command, command_names, command_of
 from gate.cli.options import argument
 
 _SHELLS = ("bash", "fish", "zsh")
-_BESIDE = {"file": "file", "rules": "file", "run": "file", "folder": "folder", "setting": "setting"}
+_BESIDE = {"file": "file", "rules": "file", "folder": "folder", "setting": "setting"}
 """What a shell does besides, by kinds of values: it lists files or folders, or puts no blank behind a word."""
-_RUNS = (".perfgate", ".perfgate/*", ".perfgate/runs/*")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,8 +77,7 @@ def _all(before: Sequence[str], option: str, current: str) -> tuple[str, Mapping
     said = "" if asked is None else kind(asked)
     kinds: Mapping[str, tuple[str, Iterable[str]]] = {
         "words": ("", asked.known if asked is not None else ()), "rules": ("", ("base", "head")),
-        "ref": ("git ref", _refs()), "benchmark": ("benchmark", _benchmarks()),
-        "run": ("run", (str(each) for glob in _RUNS for each in Path().glob(glob) if each.is_dir())),
+        "ref": ("git ref", _refs()),
         "setting": ("setting", (f"{key}=" for key in setting_keys())),
     }  # fmt: skip
     about, words = kinds.get(said, ("", ()))
@@ -93,17 +89,3 @@ def _refs() -> Iterator[str]:
 
     command = ["git", "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"]
     yield from subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-
-
-def _benchmarks() -> Iterator[str]:
-    """Read names in the nearest configuration, as far as it can be read while somebody writes it."""
-    import tomllib
-
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        for name in ("perfgate.toml", "pyproject.toml"):
-            with suppress(OSError, ValueError, LookupError, TypeError):
-                tables = tomllib.loads((folder / name).read_text(encoding="utf-8"))
-                own = tables if name == "perfgate.toml" else tables["tool"]["perfgate"]
-                yield from (each["name"] for each in own["benchmark"])
-        if (folder / "perfgate.toml").exists() or (folder / ".git").exists():
-            return
