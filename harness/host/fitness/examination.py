@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -14,9 +13,8 @@ from pathlib import Path
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import install
 from harness.host.fitness import load, machine
-from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
+from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, warn
 from harness.host.fitness.kernel_files import Tree, memory_limit
-from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -115,29 +113,6 @@ def _kept_history(here: Here) -> Check | None:
     return ok(str(folder))
 
 
-@CHECKS("other gates", "Two gates never measure at once on one machine: a check waits for the other to end.")
-def _others(_: Here) -> Check | None:
-    # the lock is asked for a shared moment and never made
-    lock = lock_file(os.environ)
-    try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return ok("none measures")
-    except OSError as error:
-        return unknown(f"{lock}: {error.strerror}")
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        found = claim_of(descriptor)
-        who = f"another perfgate measures (process {found.pid})" if found else "another program holds its lock"
-        return warn(who)
-    except OSError as error:
-        return unknown(f"{lock}: {error.strerror}")
-    finally:
-        os.close(descriptor)
-    return ok("none measures")
-
-
 AVAILABLE_WARN = 0.10
 """Share of the memory; the alert HostOutOfMemory of awesome-prometheus-alerts, and where earlyoom ends programs."""
 AVAILABLE_BAD = 0.05
@@ -177,7 +152,7 @@ _STATE = (
 """What changes from hour to hour."""
 _MADE = (
     "virtual machine", "smt", "processor kinds", "affinity", "isolated cpus", "aslr",
-    "tools", "tracer", "temporary files", "history", "other gates",
+    "tools", "tracer", "temporary files", "history",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")

@@ -16,7 +16,6 @@ from harness.host.fitness.counters import Window
 from harness.host.fitness.examination import CHECKS, examine, problems, standing_problems, unfit
 from harness.host.fitness.host_check import Check, Here
 from harness.host.fitness.kernel_files import Tree
-from harness.host.lock import Claim, host_lock
 from tests.support import machines
 from tests.support.machines import QUIET, machine, process, ticks, window
 
@@ -42,7 +41,6 @@ HERE = {
     "tracer",
     "temporary files",
     "history",
-    "other gates",
 }
 """Checks of the machine that the tests run on."""
 UNSTORED = {"isolated cpus"}
@@ -53,7 +51,7 @@ UNSTORED = {"isolated cpus"}
 def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the machine that the tests run on out."""
     ok = Check("here", "ok", "", "")
-    for name in ("temporary files", "other gates", "tools", "tracer"):
+    for name in ("temporary files", "tools", "tracer"):
         monkeypatch.setitem(examination.CHECKS, name, lambda _: ok)
 
 
@@ -216,7 +214,7 @@ def test_what_may_not_be_read_or_fails_is_unknown(tmp_path: Path, monkeypatch: p
 
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 23
+    assert len({check.name for check in checks}) == len(checks) == 22
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))
@@ -318,7 +316,7 @@ def test_single_checks(
     assert check.command == COMMANDS.get(value, check.command)
 
 
-# --- folders, tools and the lock of this machine ------------------------------------------------------------------------
+# --- folders and tools of this machine ------------------------------------------------------------------------
 
 
 def look(name: str, history: Path | None = None) -> Check:
@@ -347,22 +345,6 @@ def test_a_temporary_folder_and_the_place_of_the_history(tmp_path: Path, monkeyp
     assert with_(f_bavail=2**20) == "bad"
     assert with_(f_flag=os.ST_RDONLY) == "bad"
     assert with_(f_flag=os.ST_NOEXEC) == "bad"
-
-
-def test_another_gate_that_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock = tmp_path / "lock"
-    monkeypatch.setenv("PERFGATE_LOCK", str(lock))
-    assert look("other gates").state == "ok"
-    assert not lock.exists(), "looking makes nothing"
-    with host_lock(Claim.own("perfgate check", "r", tmp_path, tmp_path), lock, wait=0, waiting=print):
-        check = look("other gates")
-        assert (check.state, check.value) == ("warn", f"another perfgate measures (process {os.getpid()})")
-        lock.write_text("[]")
-        assert look("other gates").value == "another program holds its lock"
-    assert look("other gates").state == "ok"
-    (tmp_path / "link").symlink_to(lock)
-    monkeypatch.setenv("PERFGATE_LOCK", str(tmp_path / "link"))
-    assert look("other gates").state == "unknown"
 
 
 def tool(folder: Path, name: str, says: str, status: int = 0) -> None:
