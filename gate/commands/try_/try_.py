@@ -99,7 +99,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     measured = {step.benchmark for step in job.rounds[0].executions if step.side == "head"}
     say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))
     # before anything is built: a build is load too
-    host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine(None)))
+    host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine()))
     # what a round costs is found out now
     warnings: list[AnyWarning] = [w for w in typed(job.run.warnings) if not isinstance(w, BudgetHoldsFew)]
     budget = Budget()

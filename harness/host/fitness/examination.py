@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 
 from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import install
@@ -102,17 +101,6 @@ def _temporary(_: Here) -> Check | None:
     return warn(value, command) if free < FREE_WARN else ok(value)
 
 
-@CHECKS("history", "Remembered noise of this machine lets checks decide sooner; they also work without it.")
-def _kept_history(here: Here) -> Check | None:
-    folder, command = here.history, "export PERFGATE_HISTORY=/path/to/history"
-    if folder is None:
-        return warn("no home directory, and nothing names another place", command)
-    there = next((each for each in (folder.absolute(), *folder.absolute().parents) if each.exists()), None)
-    if there is None or not there.is_dir() or not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return warn(f"{folder} cannot be written", command)
-    return ok(str(folder))
-
-
 AVAILABLE_WARN = 0.10
 """Share of the memory; the alert HostOutOfMemory of awesome-prometheus-alerts, and where earlyoom ends programs."""
 AVAILABLE_BAD = 0.05
@@ -152,21 +140,19 @@ _STATE = (
 """What changes from hour to hour."""
 _MADE = (
     "virtual machine", "smt", "processor kinds", "affinity", "isolated cpus", "aslr",
-    "tools", "tracer", "temporary files", "history",
+    "tools", "tracer", "temporary files",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")
 """What can make a machine unfit and is seen without watching it."""
 
 
-def examine(history: Path | None, tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
+def examine(tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
     """Run every check; it reads, computes for some seconds on one processor, and changes nothing.
 
-    Args:
-        history: the file that keeps what is learned; None: no place is known.
-        tree: the machine's files.
+    tree: the machine's files.
     """
-    return _found((*_STATE, *_MADE), Here(tree or Tree(), seconds, history))
+    return _found((*_STATE, *_MADE), Here(tree or Tree(), seconds))
 
 
 def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: bool = True) -> list[str]:

@@ -29,7 +29,7 @@ def found(
         return window(files, later={} if later is None else later)
 
     monkeypatch.setattr("harness.host.fitness.host_check.watch", watch)
-    return {check.name: check for check in examine(tree.root / "history", tree)}
+    return {check.name: check for check in examine(tree)}
 
 
 def states(checks: Mapping[str, Check], state: str) -> set[str]:
@@ -40,7 +40,6 @@ HERE = {
     "tools",
     "tracer",
     "temporary files",
-    "history",
 }
 """Checks of the machine that the tests run on."""
 UNSTORED = {"isolated cpus"}
@@ -213,10 +212,9 @@ def test_what_may_not_be_read_or_fails_is_unknown(tmp_path: Path, monkeypatch: p
 
 
 def test_the_machine_here() -> None:
-    checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 22
+    checks = examine(seconds=0.05)
+    assert len({check.name for check in checks}) == len(checks) == 21
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
-    assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))
 
 
@@ -319,16 +317,11 @@ def test_single_checks(
 # --- folders and tools of this machine ------------------------------------------------------------------------
 
 
-def look(name: str, history: Path | None = None) -> Check:
-    return CHECKS[name](Here(Tree(), 0, history))
+def look(name: str) -> Check:
+    return CHECKS[name](Here(Tree(), 0))
 
 
-def test_a_temporary_folder_and_the_place_of_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert look("history", tmp_path / "new" / "history").state == "ok"
-    (tmp_path / "file").touch()
-    assert look("history", tmp_path / "file" / "history").state == "warn"
-    assert look("history").state == "warn"
-    assert not (tmp_path / "new").exists()
+def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
     assert look("temporary files").state == "bad"
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

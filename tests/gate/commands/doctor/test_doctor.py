@@ -97,7 +97,7 @@ def perfgate(*argv: str) -> tuple[int, str, str]:
 def examined(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     """What the host's checks find; a test may change it."""
     found = list(UNFIT)
-    monkeypatch.setattr("harness.host.fitness.examination.examine", lambda _: found)
+    monkeypatch.setattr("harness.host.fitness.examination.examine", lambda: found)
     return found
 
 

@@ -54,7 +54,7 @@ MORE = benchmark("broken", '["sh", "-c", "echo no data.json here >&2; exit 3"]')
 def host(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     """What is wrong with this host: nothing, unless a test says so; looking at the real one takes seconds."""
     found: list[Check] = []
-    monkeypatch.setattr(try_, "examine", lambda history: found)
+    monkeypatch.setattr(try_, "examine", lambda: found)
     monkeypatch.setattr("gate.run.strict.problems", lambda waits: [f"{check.name}: {check.value}" for check in found])
     return found
 
