@@ -12,7 +12,6 @@ import msgspec
 from gate.commands.try_.result import Built, Case, Fit, Plans, RoundCost, Tried
 from gate.config.rules import (
     FIRST_STARTS,
-    MOST_BUILDS,
     ROOM,
     budget_of,
     goes_by_starts,
@@ -31,9 +30,7 @@ from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
-from gate.units import Duration
 
-_BUDGETS = (300.0, 3600.0)
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
@@ -88,7 +85,7 @@ class _Noise:
 
 
 def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | None:
-    """Say which budget is enough for how many rounds, and what these find; None without values to go by."""
+    """Say for how many rounds the budget is enough, and what these find; None without values to go by."""
     cases = [case for each in tried for case in each.cases if case.decided]
     if cost.least or not cases or any(each.refused for each in tried):
         return None
@@ -100,19 +97,7 @@ def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | Non
         for case, statistics in wanted.items()
         if MEAN in statistics and (case.mean or case.exact)
     ]
-    every = []
-    for budget in sorted({*_BUDGETS, float(rules.plan.budget)}):
-        own = cost
-        if budget != float(rules.plan.budget) and any(is_counted(rules, name) for name in cost.starts):
-            # what is counted has other starts than within the configured budget
-            plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
-            executed = [each for each in tried if each.execution is not None]
-            own = _executing(cost, executed, msgspec.structs.replace(rules, plan=plan))
-        every.append(_fit(noise, size, own, rules, budget))
-    # a larger budget that measures no more is no other plan
-    values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
-    kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
-    configured = next(fit for fit in every if fit.configured)
+    configured = _fit(noise, size, cost, rules)
     short = configured.builds < _wanted(rules)[-2]
     lean = _leaner(noise, size, cost, tried, rules) if short else None
     if size > _MANY and lean is not None and lean.finds is None:
@@ -120,7 +105,7 @@ def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | Non
         lean = None
     return Plans(
         basis="exact" if all(each.case.exact for each in noise) else "one-build",
-        fits=tuple(kept),
+        fit=configured,
         leaner=lean,
         choose=size if size > _MANY and short and lean is None else None,
         enough=_enough(configured, noise, size, cost, rules),
@@ -161,7 +146,7 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
         starts = dict.fromkeys(cost.starts, executions * iterations)
         seconds = 2 * sum(_seconds(each, lean, rules, starts) for each in known)
         spent = msgspec.structs.replace(cost, executions=seconds, starts=starts)
-        fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean), float(plan.budget)))
+        fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean)))
     for wanted in _wanted(rules):
         enough = [fit for fit in fits if fit.builds >= wanted >= least and (fit.finds is not None or fit.unknown)]
         if enough:
@@ -210,34 +195,30 @@ def _noise(case: Case, starts: Mapping[str, int], rules: Config) -> _Noise:
     return _Noise(planned, not case.exact and case.spread is None, case)
 
 
-def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
+def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Fit:
     """Count the builds that fit with the configured executions, and what they find."""
-    own = budget == float(rules.plan.budget)
+    budget = float(rules.plan.budget)
     room = ROOM * budget - cost.once
-    most = most_builds(rules.plan) if own else MOST_BUILDS
-    builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
+    builds = max(min(int(room / max(cost.round, 1e-9)), most_builds(rules.plan)), 0)
     finds = math.inf
     hardest = max(noise, key=lambda each: each.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
     if builds and hardest is not None and not unknown:
         finds, place = max((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise))
         hardest = noise[place]
-    looks = rules.plan.builds if own else None
+    looks = rules.plan.builds
     first = min(looks.min, builds) if isinstance(looks, Builds) else builds
     often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
     executions, iterations = max(often, default=(rules.plan.executions, rules.plan.iterations), key=math.prod)
     hard = hardest.case if hardest is not None else None
     # its metric too where there are several
     several = len({each.case.metric for each in noise}) > 1
-    seconds = cost.of(max(builds, 1))
     return Fit(
-        # no longer than the most builds take
-        budget=budget if own else min(budget, float(budget_of(seconds))),
-        configured=own,
+        budget=budget,
         builds=builds,
         executions=executions,
         iterations=iterations,
-        seconds=seconds,
+        seconds=cost.of(max(builds, 1)),
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,

@@ -110,8 +110,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """What a budget is enough for."""
 
     budget: float
-    configured: bool
-    """It is that of plan.budget."""
+    """Seconds, as configured."""
     builds: int
     """0: not even one round fits."""
     executions: int
@@ -134,12 +133,12 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
-    """How many rounds of the configured executions fit which budget."""
+    """How many rounds of the configured executions fit the budget."""
 
     basis: Literal["one-build", "exact"]
     """Of what a plan finds. one-build: how builds differ is not known, so that it is at least that large. exact: there
     is no noise."""
-    fits: tuple[Fit, ...]
+    fit: Fit
     leaner: Fit | None = None
     """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they
     are enough, or there is no such plan."""

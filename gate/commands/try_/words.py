@@ -177,25 +177,19 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
 def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
     finding = "finds at least" if plans.basis == "one-build" else "finds"
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
-    rows = [_fit(fit) for fit in plans.fits]
-    place = next((number for number, fit in enumerate(plans.fits, 1) if fit.configured), 0)
-    if plans.leaner is not None:
-        rows.insert(place, _fit(plans.leaner, ", leaner"))
-    finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    told = (
-        [f"What a check finds is that of the noisiest result, {visible(finds[-1])}."]
-        if finds and plans.basis != "exact"
-        else []
-    )
-    if finds and plans.basis == "one-build":
+    fit = plans.fit
+    rows = [_fit(fit), *([_fit(plans.leaner, ", leaner")] if plans.leaner is not None else [])]
+    told = []
+    if fit.finds is not None and fit.hardest is not None and plans.basis != "exact":
+        told.append(f"What a check finds is that of the noisiest result, {visible(fit.hardest)}.")
+    if fit.finds is not None and plans.basis == "one-build":
         told.append("Builds differ too, which one build does not show: a check may find only larger changes.")
-    unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
-    if unknown is not None:
+    if fit.unknown and fit.hardest is not None:
         told.append(
-            f"unknown: {visible(unknown)} gave one value in the time of a trial, which shows no spread; a check will"
+            f"unknown: {visible(fit.hardest)} gave one value in the time of a trial, which shows no spread; a check "
+            "will"
         )
-    few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]
-    if few and min(few) < rules.gate.min_builds:
+    if fit.finds is None and not fit.unknown and fit.builds < rules.gate.min_builds:
         told.append(f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}")
     called = f"the change that {POWER:.0%} of such checks call a regression"
     table = Table(f"plans: builds x starts x values, and {called}", "", head, rows)
@@ -209,7 +203,7 @@ def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
 
 
 def _fit(fit: Fit, whose: str = ", as configured") -> Row:
-    budget = format_duration(fit.budget) + (whose if fit.configured else "")
+    budget = format_duration(fit.budget) + whose
     counts, takes = f"{fit.builds} x {fit.executions} x {fit.iterations}", format_duration(fit.seconds)
     if fit.builds == 0:
         return Row([*map(Cell, (budget, "no round", takes, "nothing"))])
@@ -242,7 +236,7 @@ def _next(trial: Trial, rules: Config) -> str:
             f"choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
             "suite's own filter in its command; then `perfgate try` again"
         )
-    if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
+    if plans is None or plans.fit.finds is not None or plans.fit.unknown:
         return "perfgate check, once the code has changed"
     # what to change where the plan as configured finds nothing
     ways = ["put the leaner counts into the file"] if plans.leaner is not None else []

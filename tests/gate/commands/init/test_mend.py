@@ -294,9 +294,9 @@ def costs(builds: float, executions: float, starts: int | None = None) -> Mappin
         ("go", Amount(10, 5), costs(2, 100), {}, Amount(1, 5)),
         ("go", Amount(10, 5), costs(2, 50), {}, Amount(3, 5)),
         # more where little is found and there is room
-        ("go", Amount(2, 5), costs(2, 2), {"fits": [{"configured": True, "finds": 0.07}]}, Amount(2, 5)),
-        ("go", Amount(2, 5), costs(2, 2), {"fits": [{"configured": True, "finds": 0.3}]}, Amount(9, 5)),
-        ("go", Amount(2, 5), costs(2, 4), {"fits": [{"configured": True, "finds": None}]}, Amount(4, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fit": {"finds": 0.07}}, Amount(2, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fit": {"finds": 0.3}}, Amount(9, 5)),
+        ("go", Amount(2, 5), costs(2, 4), {"fit": {"finds": None}}, Amount(4, 5)),
         # starts count themselves; a long one needs no other before it
         ("spawn", Amount(2, 5, 1), costs(2, 40, 2), {"leaner": {"executions": 1, "iterations": 3}}, Amount(2, 5)),
         ("spawn", Amount(2, 5, 1), costs(2, 40, 10), {}, Amount(2, 5, 1)),

@@ -32,7 +32,7 @@ HOSTILE = "parse\x1b[31m\nlarge"
 CASE = Case(benchmark=HOSTILE, metric="time", unit="s", mean=0.1, spread=0.02, values=5, decided=True, exact=False)
 TRIED = Tried(benchmark=HOSTILE, instrument="spawn", cases=(CASE,), execution=1.0)
 FIT = Fit(
-    budget=600.0, configured=True, builds=12, executions=5, iterations=10, seconds=280.0, first=12, sooner=280.0,
+    budget=600.0, builds=12, executions=5, iterations=10, seconds=280.0, first=12, sooner=280.0,
     finds=0.041, hardest=HOSTILE,
 )  # fmt: skip
 TRIAL = Trial(
@@ -45,7 +45,7 @@ TRIAL = Trial(
     benchmarks=(TRIED,),
     host=(),
     cost=RoundCost(once=43.0, builds=1.0, executions=10.0, least=False),
-    plans=Plans(basis="one-build", fits=(FIT,)),
+    plans=Plans(basis="one-build", fit=FIT),
     notes=(),
     warnings=(),
 )  # fmt: skip
@@ -65,7 +65,7 @@ def changed(**more: Any) -> Trial:
 
 def fitted(basis: Literal["one-build", "exact"] = "one-build", **more: Any) -> Trial:
     """A trial with one fit, of these numbers."""
-    return changed(plans=Plans(basis=basis, fits=(msgspec.structs.replace(FIT, **more),)))
+    return changed(plans=Plans(basis=basis, fit=msgspec.structs.replace(FIT, **more)))
 
 
 def render(trial: Trial, width: int = 100) -> str:
@@ -168,9 +168,8 @@ def test_plans(trial: Trial, expected: str, absent: str) -> None:
 def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> None:
     lean = msgspec.structs.replace(FIT, builds=9, executions=1, iterations=2)
     few = msgspec.structs.replace(FIT, builds=2, finds=None)
-    hour = msgspec.structs.replace(FIT, budget=3600.0, configured=False)
-    trial = changed(plans=Plans(basis="one-build", fits=(few, hour), leaner=lean))
-    assert "2 x 5 x 10 4 min 40 s nothing 10 min, leaner 9 x 1 x 2 4 min 40 s +4.1% 1 h 00 min" in text(trial)
+    trial = changed(plans=Plans(basis="one-build", fit=few, leaner=lean))
+    assert "2 x 5 x 10 4 min 40 s nothing 10 min, leaner 9 x 1 x 2 4 min 40 s +4.1%" in text(trial)
     assert msgspec.json.decode(as_json(trial, RULES))["plans"]["leaner"]["builds"] == 9
     screen = terminal.Screen(color=False, width=100, room=100)
     for instrument, counts in (("spawn", ["starts = 2"]), ("go", ["executions = 1", "iterations = 2"])):
@@ -181,8 +180,8 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
         assert [*filter(None, lines[place + 1 : place + 3])] == counts
 
 
-def next_of(*fits: Fit, **more: Any) -> str:
-    plans = Plans(basis="one-build", fits=fits, **more)
+def next_of(fit: Fit, **more: Any) -> str:
+    plans = Plans(basis="one-build", fit=fit, **more)
     return text(changed(plans=plans, benchmarks=(TRIED, TRIED))).partition("next: ")[2]
 
 
@@ -221,4 +220,4 @@ def test_as_json_it_has_the_sentences_and_every_number() -> None:
     assert found["benchmarks"][0]["benchmark"] == HOSTILE
     assert found["warnings"][0]["kind"] == "lfs-pointers" and found["warnings"][0]["text"]
     assert found["notes"][0]["text"].startswith("a takes 1 ms")
-    assert found["plans"]["fits"][0]["finds"] == 0.041
+    assert found["plans"]["fit"]["finds"] == 0.041
