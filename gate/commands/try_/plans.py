@@ -31,8 +31,6 @@ from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
 
-_MANY = 50
-"""Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -99,15 +97,10 @@ def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | Non
     ]
     configured = _fit(noise, size, cost, rules)
     short = configured.builds < _wanted(rules)[-2]
-    lean = _leaner(noise, size, cost, tried, rules) if short else None
-    if size > _MANY and lean is not None and lean.finds is None:
-        # a little of everything tells nothing of anything
-        lean = None
     return Plans(
         basis="exact" if all(each.case.exact for each in noise) else "one-build",
         fit=configured,
-        leaner=lean,
-        choose=size if size > _MANY and short and lean is None else None,
+        leaner=_leaner(noise, size, cost, tried, rules) if short else None,
         enough=_enough(configured, noise, size, cost, rules),
     )
 

@@ -142,8 +142,6 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     leaner: Fit | None = None
     """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they
     are enough, or there is no such plan."""
-    choose: int | None = None
-    """How many findings share a budget with too few builds for so many, where no leaner plan helps; None: they fit."""
     enough: float | None = None
     """Seconds of a budget that finds something with the configured executions and builds, where the plan finds nothing;
     None: it does, or none would."""

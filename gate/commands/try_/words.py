@@ -230,12 +230,6 @@ def _next(trial: Trial, rules: Config) -> str:
     if any(each.longer_than is not None for each in trial.benchmarks):
         return "make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
     plans = trial.plans
-    if plans is not None and plans.choose is not None:
-        budget = format_duration(float(rules.plan.budget))
-        return (
-            f"choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
-            "suite's own filter in its command; then `perfgate try` again"
-        )
     if plans is None or plans.fit.finds is not None or plans.fit.unknown:
         return "perfgate check, once the code has changed"
     # what to change where the plan as configured finds nothing
