@@ -177,7 +177,7 @@ class _Init:
             # what git ignores is in no state of the repository, so it is named
             named = Path(FILE) if self._ignored() else None
             rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",), config=named)
-            given = replace(given, trial=replace(given.trial, json=str(file), advises=False), rules=rules)
+            given = replace(given, json=str(file), advises=False, rules=rules)
             try:
                 with chdir(self._place):
                     trying.run(given, out, self._err)

@@ -67,22 +67,21 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         EndedError: a signal.
     """
     refuse_unsafe()
-    asked = options.trial
-    outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
-    measuring = MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait)
+    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
+    measuring = MeasureOptions(head=options.head, strict=options.strict, wait=options.wait)
     require_writable(outputs)
-    with opened(measuring, _FOLDER, err, quiet=asked.quiet) as making:
-        project = making.enter(open_itself(asked.head, options.rules, making.outputs(targets(outputs))))
+    with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
+        project = making.enter(open_itself(options.head, options.rules, making.outputs(targets(outputs))))
         job = prepare(project, measuring, making.settle(project))
-        if asked.strict:
+        if options.strict:
             refuse_unfit_for(job)
-        trial = _tried(making, job, err, quiet=asked.quiet)
+        trial = _tried(making, job, err, quiet=options.quiet)
     own = job.project.settings.rules
 
     def text() -> str:
-        if asked.quiet:
+        if options.quiet:
             return "".join(f"{line}\n" for line in words.brief(trial))
-        return terminal.render(words.document_of(trial, own, advises=asked.advises), terminal.bounded(out))
+        return terminal.render(words.document_of(trial, own, advises=options.advises), terminal.bounded(out))
 
     deliver(outputs.files, {"json": lambda: words.as_json(trial, own)}, text, out)
     return trial.exit_code
