@@ -147,13 +147,6 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     None: it does, or none would."""
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes the host unfit."""
-
-    check: str
-    value: str
-
-
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark, in words."""
 
@@ -171,7 +164,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     """Of the build, or that a benchmark changed tracked files."""
     benchmarks: tuple[Tried, ...] = ()
-    host: tuple[Problem, ...]
+    host: dict[str, str]
+    """What makes it unfit, by the name of the check."""
     cost: RoundCost | None = None
     plans: Plans | None = None
     notes: tuple[Note, ...] = ()

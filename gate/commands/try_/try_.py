@@ -15,7 +15,7 @@ from gate.commands.try_ import words
 from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import plans, round_cost
-from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
+from gate.commands.try_.result import Built, Note, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.types import Config
 from gate.document import terminal
@@ -98,7 +98,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     measured = {step.benchmark for step in job.rounds[0].executions if step.side == "head"}
     say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))
     # before anything is built: a build is load too
-    host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine()))
+    host = {check.name: check.value for check in unfit(examine())}
     # what a round costs is found out now
     warnings: list[AnyWarning] = [w for w in typed(job.run.warnings) if not isinstance(w, BudgetHoldsFew)]
     budget = Budget()

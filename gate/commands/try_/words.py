@@ -219,8 +219,8 @@ def _fit(fit: Fit, whose: str = ", as configured") -> Row:
 def _host(trial: Trial) -> str:
     if not trial.host:
         return "host: fit to measure on"
-    problems = "; ".join(f"{problem.check}: {problem.value}" for problem in trial.host)
-    unfit = "unfit for wall time" if {problem.check for problem in trial.host} <= WAITS else "unfit"
+    problems = "; ".join(f"{check}: {value}" for check, value in trial.host.items())
+    unfit = "unfit for wall time" if trial.host.keys() <= WAITS else "unfit"
     return f"host: {unfit}, {problems} (`perfgate doctor` shows more)"
 
 

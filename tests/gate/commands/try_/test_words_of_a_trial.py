@@ -12,7 +12,6 @@ from gate.commands.try_.result import (
     Fit,
     Note,
     Plans,
-    Problem,
     RoundCost,
     Trial,
     Tried,
@@ -43,7 +42,7 @@ TRIAL = Trial(
     ),
     failure=None,
     benchmarks=(TRIED,),
-    host=(),
+    host={},
     cost=RoundCost(once=43.0, builds=1.0, executions=10.0, least=False),
     plans=Plans(basis="one-build", fit=FIT),
     notes=(),
@@ -98,8 +97,9 @@ def test_all_of_it() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_it_fits_the_terminal(width: int) -> None:
-    load = Problem(check="load", value="9.8 on 2 processors")
-    lines = render(changed(benchmarks=(TRIED, FAILED), host=(load,), notes=(SHORT,)), width).splitlines()
+    lines = render(
+        changed(benchmarks=(TRIED, FAILED), host={"load": "9.8 on 2 processors"}, notes=(SHORT,)), width
+    ).splitlines()
     # but for commands, which are there to be copied
     assert [line for line in lines if len(line) > width and "command:" not in line] == []
 
