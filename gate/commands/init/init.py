@@ -174,9 +174,7 @@ class _Init:
         given = trying.options()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "trial.json")
-            # what git ignores is in no state of the repository, so it is named
-            named = Path(FILE) if self._ignored() else None
-            rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",), config=named)
+            rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",))
             given = replace(given, json=str(file), advises=False, rules=rules)
             try:
                 with chdir(self._place):
@@ -187,21 +185,10 @@ class _Init:
                 return None
         return found
 
-    def _ignored(self) -> bool:
-        try:
-            # check-ignore knows no literal pathspecs, which the harness asks for
-            git = git_of(self._place).seeing(GIT_LITERAL_PATHSPECS="0")
-            return git.attempt("check-ignore", "--quiet", "--", FILE).status == 0
-        except SourceError:
-            return False
-
     def _next(self, why: str, *, failed: bool = False) -> list[str]:
         if failed or why:
             first = f"edit {FILE}" if failed or "command" in why else "commit the project"
             return [f"  {first}, then `perfgate try`: every benchmark must give values"]
-        ignored = self._ignored()
-        committed = "git ignores it until then" if ignored else "pull requests are judged by the copy at base"
-        kept = (f"git add{' --force' if ignored else ''} {FILE} && git commit", committed)
         tried = [
             ("perfgate try", "builds once and runs every benchmark once"),
             ("perfgate check", "measures your changes against the default branch"),
@@ -209,9 +196,8 @@ class _Init:
         inside = os.path.relpath(self._place)
         steps = [
             *([(f"cd {shlex.quote(inside)}", "the project's folder")] if inside != "." else []),
-            *([kept] if ignored else []),
             *([] if self._options.tries else tried),
-            *([] if ignored else [kept]),
+            (f"git add {FILE} && git commit", "pull requests are judged by the copy at base"),
             ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
         ]
         width = max(len(command) for command, _ in steps)

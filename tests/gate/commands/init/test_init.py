@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,21 +95,6 @@ def test_ignored_data_and_packages_are_shared(project: Project) -> None:
     # one side would measure what the other builds
     made = Found("make", "x", [Measured("a", ["data/app"])], products=["data/app"])
     assert "share" not in render(Tree(directory, (), ("data/",), git=True), made)
-
-
-def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = project({".gitignore": "*.toml\n", "bench.sh": "true\n"})
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
-    subprocess.run([*git, "add", "."], cwd=directory, check=True)
-    subprocess.run([*git, "commit", "--quiet", "--message=first"], cwd=directory, check=True)
-    monkeypatch.setenv("PERFGATE_LOCK", str(directory / ".git" / "lock"))
-    monkeypatch.delenv("CI", raising=False)
-    code, out, err = init(directory, tries=True)
-    assert code == 0, err
-    assert "the benchmark gave values" in out
-    assert "git add --force perfgate.toml" in out
 
 
 # --- hostile projects ----------------------------------------------------------------------------------------------
