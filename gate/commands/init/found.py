@@ -112,6 +112,8 @@ class Found:
     """None: what suits programs that are timed as a whole."""
     threshold: str = "2%"
     """The smallest change worth failing for."""
+    instead: tuple[Measured, ...] = ()
+    """What else may be measured, where that fails."""
     place: str = ""
     """The folder of the project that it is of, "" for the top."""
     name: str = ""

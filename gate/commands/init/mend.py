@@ -90,6 +90,11 @@ def mended(found: Found, tree: Tree, failed: Mapping[str, str]) -> tuple[Found, 
             after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
+    if "" not in failed and not given.benchmarks and found.instead:
+        first, *rest = found.instead
+        rows = [Row(name, f"left out: {reason(text)}") for name, text in failed.items()]
+        rows += [row for row in found.rows if PurePosixPath(row.what).stem != first.name]
+        return replace(found, benchmarks=[first], instead=tuple(rest), rows=rows), f"{first.name} instead"
     if "" in failed or not given.benchmarks:
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in failed.items()]

@@ -337,15 +337,19 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
-    path, place, text = ordered[0], PurePosixPath(ordered[0]), tree.text(ordered[0])
-    name = place.parent.name or place.stem if place.stem in ("run", "main", "__main__") else place.stem
-    # a module of its package, by what it imports
-    module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
-    words = ["-m", path[:-3].replace("/", ".")] if module else [path]
-    measured, amount = of_script(name, [own.executable, *words], text)
-    found = own.found("python", f"script {path}", [measured])
+    made = []
+    for path in ordered:
+        place, text = PurePosixPath(path), tree.text(path)
+        name = place.parent.name or place.stem if place.stem in ("run", "main", "__main__") else place.stem
+        # a module of its package, by what it imports
+        module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
+        words = ["-m", path[:-3].replace("/", ".")] if module else [path]
+        made.append(of_script(name, [own.executable, *words], text))
+    found = own.found("python", f"script {ordered[0]}", [made[0][0]])
     rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
-    return replace(found, rows=[*found.rows, *rows], amount=amount)
+    # other scripts may be measured by the same plan
+    instead = tuple(each for each, amount in made[1:] if amount == made[0][1])
+    return replace(found, rows=[*found.rows, *rows], amount=made[0][1], instead=instead)
 
 
 def _runs_alone(text: str) -> bool:

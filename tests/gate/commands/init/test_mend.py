@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.commands.init.found import Amount, Found, Measured
+from gate.commands.init.found import Amount, Found, Measured, Row
 from gate.commands.init.mend import by_cpu_time, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
@@ -125,6 +125,16 @@ def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) ->
     now, _ = cured(tmp_path, two, trial("panic: no database"))
     assert ([each.name for each in now.benchmarks], now.build) == (["b"], "go test -c ./b")
     assert now.rows[0].became == "left out: exit 1" or "panic" in now.rows[0].became
+
+
+def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
+    rows = [Row("script b/second.py", "left out"), Row("script third.py", "left out")]
+    others = (Measured("second", ["python", "b/second.py"]), Measured("third", ["python", "third.py"]))
+    failed = {**trial("NameError: xrange"), "failure": None}
+    now, said = cured(tmp_path, found(["python", "a.py"], rows=rows, instead=others), failed)
+    assert ([each.name for each in now.benchmarks], now.instead, said) == (["second"], others[1:], "second instead")
+    assert [row.what for row in now.rows] == ["a", "script third.py"]
+    assert "NameError" in now.rows[0].became
 
 
 def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
