@@ -42,9 +42,18 @@ def test_go_packages_of_one_module(tmp_path: Path) -> None:
     assert sorted(case for case, _ in cases) == names
 
 
-def test_a_program_that_times_itself(tmp_path: Path) -> None:
-    need("mvn")
-    assert checked(project(tmp_path, "java"), kind="java") == [("WorkBenchmark", "time")]
+@pytest.mark.parametrize(
+    ("name", "tool", "kind", "case"),
+    [
+        ("go-program", "go", "go", ("tool", "time")),
+        ("go-tests", "go", "go", ("tests", "time")),
+        # a program that no suite starts
+        ("java", "mvn", "java", ("WorkBenchmark", "time")),
+    ],
+)
+def test_projects_without_a_suite(tmp_path: Path, name: str, tool: str, kind: str, case: tuple[str, str]) -> None:
+    need(tool)
+    assert checked(project(tmp_path, name), kind=kind) == [case]
 
 
 @pytest.mark.parametrize(

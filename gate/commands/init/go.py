@@ -1,4 +1,4 @@
-"""Go: the packages with benchmarks, as `go list` knows them."""
+"""Go: the packages with benchmarks, else a program, else the tests, as `go list` knows them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,24 @@ from gate.commands.init.found import (
     COMPILED,
     Found,
     Measured,
+    Row,
     kept,
     names_of,
     placeholder,
+    program,
     suite_plan,
+    tests,
 )
 from gate.commands.init.tree import Tree, folder_of
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
 _INNER = re.compile(r"\bb\.Run\(")
+_TEST = re.compile(r"^func Test(?:[^a-z\W]\w*)?\(", re.MULTILINE)
+_ANSWERS_HELP = re.compile(
+    r'"(flag|github\.com/(spf13/(cobra|pflag)|urfave/cli/\S+|alecthomas/(kong|kingpin/\S+)|jessevdk/go-flags))"|"--?help"'
+)
+_WANTS = re.compile(r"\bos\.(Args|Stdin)\b|ListenAndServe|\.Serve\(|net\.Listen\(")
+_EXAMPLES = {"examples", "example", "internal", "tools", "scripts", "hack"}
 _UNSEEN = ("testdata", "vendor", "node_modules")
 _INNER_CASES = 4  # a guess for b.Run in a loop over a table
 _LINKED = (
@@ -35,8 +44,10 @@ _BINARIES = "bench.tests"
 class _Package(NamedTuple):
     folder: str  # "" for the project's own
     module: str
+    name: str
+    sources: str
+    """The text of its files that are compiled here, without the tests."""
     tests: str
-    """The text of its tests that are compiled here."""
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
@@ -48,9 +59,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if benched:
         return _of_benchmarks(tree, benched, place)
     # a module in some corner of another language's project is not what that project is about
-    if not {"go.mod", "go.work"} & tree.names:
+    if not packages or not {"go.mod", "go.work"} & tree.names:
         return None
-    return Found("go", "without benchmarks", [placeholder("First write a func BenchmarkX(b *testing.B).")])
+    tested = [each for each in packages if _TEST.search(each.tests)]
+    found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested)
+    return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
 
 
 def _unseen(path: str) -> bool:
@@ -60,7 +73,7 @@ def _unseen(path: str) -> bool:
 
 
 def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterator[_Package]:
-    asked = "-json=Dir,TestGoFiles,XTestGoFiles"
+    asked = "-json=Dir,Name,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"
     environment = {"GOTOOLCHAIN": "local", "GOPROXY": "off"}
     answer = ask.run("go", "list", "-e", "-mod=readonly", asked, "./...", folder=module, environment=environment)
     listed, at = list[dict[str, Any]](), 0
@@ -71,19 +84,25 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
     if answer is None:
         ask.refused(posixpath.join(module, "go.mod"))
         inner = [each for each in modules if each != module and f"{each}/".startswith(f"{module}/".lstrip("/"))]
-        files: dict[str, list[str]] = {}
-        for path in tree.ending("_test.go", under=module):
+        for path in tree.ending(".go", under=module):
             folder = folder_of(path)
-            if not _unseen(path) and not any(f"{folder}/".startswith(f"{other}/") for other in inner):
-                files.setdefault(folder, []).append(PurePosixPath(path).name)
-        listed = [{"Dir": folder, "TestGoFiles": names} for folder, names in files.items()]
+            if _unseen(path) or any(f"{folder}/".startswith(f"{other}/") for other in inner):
+                continue
+            entry = next((each for each in listed if each["Dir"] == folder), None)
+            if entry is None:
+                listed.append(entry := {"Dir": folder, "GoFiles": [], "TestGoFiles": []})
+            entry["TestGoFiles" if path.endswith("_test.go") else "GoFiles"].append(PurePosixPath(path).name)
     for each in listed:
         place = ask.inside(each["Dir"]) if answer is not None else str(each["Dir"])
         if place is None:
             continue
         folder = "" if place == "." else place
-        names = [name for key in ("TestGoFiles", "XTestGoFiles") for name in each.get(key) or ()]
-        yield _Package(folder, module, "\n".join(tree.text(posixpath.join(folder, name)) for name in names))
+        texts = [
+            "\n".join(tree.text(posixpath.join(folder, name)) for key in keys for name in each.get(key) or ())
+            for keys in (("GoFiles", "CgoFiles"), ("TestGoFiles", "XTestGoFiles"))
+        ]
+        declared = re.search(r"^package (\w+)", texts[0], re.MULTILINE)
+        yield _Package(folder, module, each.get("Name") or (declared[1] if declared else ""), *texts)
 
 
 def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
@@ -147,3 +166,40 @@ def _name(tree: Tree) -> str:
     module = re.search(r"^module\s+\"?([^\s\"]+)", tree.text("go.mod"), re.MULTILINE)
     last = [part for part in module[1].split("/") if not re.fullmatch(r"v\d+", part)][-1:] if module else []
     return last[0] if last and last[0].isprintable() else "go"
+
+
+def _of_program(tree: Tree, packages: list[_Package], *, tested: bool) -> Found | None:
+    """Take a main package that surely ends by itself; one that may not gives way to tests."""
+    mains = [p for p in packages if p.name == "main" and not _EXAMPLES & {*PurePosixPath(p.folder).parts}]
+    arguments = {
+        each.folder: ["--help"] if _ANSWERS_HELP.search(each.sources) else None if _WANTS.search(each.sources) else []
+        for each in mains
+    }
+    chosen = next((each for each in mains if arguments[each.folder] is not None), None)
+    if chosen is None and (not mains or tested):
+        return None
+    chosen = chosen or mains[0]
+    name = PurePosixPath(chosen.folder).name or _name(tree)
+    path = f"bin/{name}" if "bin" not in tree.names else f"{name}.bench"
+    inner = posixpath.relpath(chosen.folder or ".", chosen.module or ".")
+    target = "./" + inner if inner != "." else "."
+    make = f"go build -o {shlex.quote(posixpath.relpath(path, chosen.module or '.'))} {shlex.quote(target)}"
+    build = f"cd {shlex.quote(chosen.module)} && {make}" if chosen.module else make
+    rows = [
+        Row(f"program {each.folder or name}", "left out: one program is measured") for each in mains if each != chosen
+    ]
+    measured = program(path, arguments[chosen.folder])
+    evidence = f"program {chosen.folder or name}"
+    return Found("go", evidence, [measured], build, _LINKED, artifacts=[path], products=[path], rows=rows)
+
+
+def _of_tests(tree: Tree, packages: list[_Package]) -> Found | None:
+    if not packages:
+        return None
+    folders, rows = kept([each.folder for each in packages], "packages with tests")
+    packages = [each for each in packages if each.folder in folders]
+    build, binaries = _programs(tree, packages)
+    commands = [_command(each, binary, []) for each, binary in zip(packages, binaries, strict=True)]
+    each = [f"({shlex.join(own) if isinstance(own, list) else own})" for own in commands]
+    measured = tests("tests", commands[0] if len(commands) == 1 else " && ".join(each))
+    return Found("go", "tests", [measured], build, _LINKED, artifacts=binaries, products=binaries, rows=rows)

@@ -125,6 +125,7 @@ CARGO = {
 MODULE = "module example.com/acme/words/v2\n\ngo 1.21\n"
 GO_BENCH = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\n"
 GO_TEST = "package a\n\nfunc TestA(t *testing.T) {}\n"
+GO_MAIN = "package main\n\nfunc main() {}\n"
 GO = {
     "benchmarks": Case(
         {"go.mod": MODULE, "a_test.go": GO_BENCH, "a.go": "package a\n"},
@@ -142,9 +143,14 @@ GO = {
         "for package in x/z z; do",
     ),
     "below": Case({"it is/go.mod": MODULE, "it is/a_test.go": GO_BENCH}, "cd 'it is' && ./bench.test", "cd 'it is' &&"),
-    # what is not compiled here is none
-    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, None),
-    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, None),
+    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "./bench.test"),
+    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "./bench.test"),
+    "program": Case(
+        {"go.mod": MODULE, "cmd/tool/main.go": GO_MAIN, "examples/e/main.go": GO_MAIN},
+        "['./bin/tool']",
+        "go build -o bin/tool ./cmd/tool",
+    ),
+    "server": Case({"go.mod": MODULE, "main.go": "package main\nfunc main() { http.ListenAndServe(a, b) }\n", "a_test.go": GO_TEST.replace(" a\n", " main\n", 1)}, "./bench.test"),
     "nothing": Case({"go.mod": MODULE, "a.go": "package a\n"}, None),
 }  # fmt: skip
 
