@@ -114,10 +114,10 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if stable or (nightly and not programs):
         rows += [Row(f"bench {each.name}", "left out: needs a nightly Rust") for each in nightly if stable]
         found = _of_benches(tree, stable or nightly)
-    found = found or _of_program(programs) or _of_tests(tree, tested)
+    found = found or _of_program(tree, programs) or _of_tests(tree, tested)
     if found is None:
         wanting = programs[0] if programs else None
-        measured = placeholder() if wanting is None else program(_made(wanting), None)
+        measured = placeholder() if wanting is None else program(_made(tree, wanting), None)
         found = Found("cargo", "Cargo.toml, without benches or tests", [measured], f"cargo build --release {_TARGET}")
     return _with_lock(tree, replace(found, rows=[*found.rows, *rows], place=packages[0][0]["place"]))
 
@@ -260,9 +260,9 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> tuple[str, dict[str, 
         )
     built: dict[str, tuple[str, ...]] = {}
     lines = ["set -e", f"touch {shlex.join(bench.source for _, bench in made)}"]
-    copy = 'cp "$(ls -t target/release/deps/%s-%s | head -n 1)" %s'
+    copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
     if len(made) > 1:
-        lines.append(f"keep() {{ {copy % ('$1', '?' * 16, '$2')}; }}")
+        lines.append(f"keep() {{ {copy % (_triple(tree), '$1', '?' * 16, '$2')}; }}")
     for call, each in calls.items():
         compile_ = f"{call} {' '.join(f'--bench {bench.name}' for _, bench in each)}"
         # before another package makes one of that name; a hash has 16 digits
@@ -271,7 +271,7 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> tuple[str, dict[str, 
             keeps = [f"keep {name} {path}" for name, path in named]
             lines.append("; ".join([compile_, *keeps]))
         else:
-            keeps = [copy % (name, "?" * 16, path) for name, path in named]
+            keeps = [copy % (_triple(tree), name, "?" * 16, path) for name, path in named]
             lines += [compile_, *keeps]
         for (path, bench), keep in zip(each, keeps, strict=True):
             # without a name the command would compile all of the package
@@ -289,17 +289,23 @@ def _features(target: _Target) -> str:
     return f" --features {shlex.quote(','.join(target.features))}" if target.features else ""
 
 
-def _made(target: _Target) -> str:
-    return f"target/release/{'examples/' if target.kind == 'example' else ''}{target.name}"
+def _triple(tree: Tree) -> str:
+    """Return the directory that `build.target` of cargo's config puts below target/."""
+    target = table_of(tree.toml(".cargo/config.toml"), "build").get("target")
+    return f"{target.removesuffix('.json')}/" if isinstance(target, str) and _NAME.fullmatch(target) else ""
 
 
-def _of_program(programs: list[_Target]) -> Found | None:
+def _made(tree: Tree, target: _Target) -> str:
+    return f"target/{_triple(tree)}release/{'examples/' if target.kind == 'example' else ''}{target.name}"
+
+
+def _of_program(tree: Tree, programs: list[_Target]) -> Found | None:
     """Take the first program that surely ends by itself, what is called a benchmark before others."""
     for each in sorted(programs, key=lambda each: not BENCH.search(each.name)):
         helps = bool(_PARSERS & set(each.dependencies)) or '"--help"' in each.text or '"help"' in each.text
         if not each.default or not (helps or (each.text and not _WANTS.search(each.text))):
             continue
-        path = _made(each)
+        path = _made(tree, each)
         made = f"cargo build --release {_TARGET}{_manifest(each)} --{each.kind} {each.name}{_features(each)}"
         build = f"touch {shlex.quote(each.source)} && {made}"
         measured = program(path, ["--help"] if helps else [])

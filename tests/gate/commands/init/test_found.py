@@ -98,9 +98,10 @@ CARGO = {
             "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nresolver = "2"\n',
             **benched("b", CRITERION, top="crates/one/", crate=CRATE.replace("app", "one")),
             **benched("b", CRITERION, top="crates/two/", crate=CRATE.replace("app", "two")),
+            ".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n',
         },
         "cd crates/one && ../../target/bench-one-b --bench",
-        'cp "$(ls -t target/release/deps/$1-???????????????? | head -n 1)" $2; }',
+        'cp "$(ls -t target/x86_64-linux/release/deps/$1-???????????????? | head -n 1)" $2; }',
     ),
     # a member of the workspace, in any folder, under any fuzzer
     "fuzz": Case(
