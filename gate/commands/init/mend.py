@@ -190,11 +190,16 @@ def _isolated_build(found: Found, told: _Told) -> _Cure:
 
 
 def _as_it_says(found: Found, told: _Told) -> _Cure:
-    """Do what a failure names itself: of pytest, javac and this harness."""
-    text, setup = told.text, found.setup or ""
+    """Do what a failure names itself: of pytest, cargo, javac and this harness."""
+    text, build, setup = told.text, found.build or "", found.setup or ""
     if "import file mismatch" in text:
         after = _reworded(found, lambda own: own.replace(" pytest ", " pytest --import-mode=importlib ", 1), told.name)
         return after, "with --import-mode=importlib, as two test files have one name"
+    asked = re.search(r"requires the features: `([\w, -]+)`", text)
+    if asked and build and "--features" not in build:
+        features = asked[1].replace(" ", "")
+        build = build.replace(" --target-dir target", f" --target-dir target --features {features}")
+        return replace(found, build=build), f"with the features {features}, which it needs"
     asked = re.search(r"(?:[Ss]ource|[Tt]arget) option \d+ is no longer supported\. Use (\d+)", text)
     if asked and not told.name and setup and "maven.compiler" not in setup:
         level = f" --batch-mode -Dmaven.compiler.source={asked[1]} -Dmaven.compiler.target={asked[1]}"

@@ -77,6 +77,7 @@ def chosen_of(suited: Found, told: Mapping[str, Any]) -> tuple[Found, int, int]:
         (found(["node", "b.js"], kind="npm", setup="npm ci"), trial("Error: Cannot find module '../dist/x.js'"), "npm run --silent build"),
         (found(["node", "b.js"], kind="npm"), trial("Error: Cannot find module 'ms'"), "npm install"),
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
+        (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
         # a system's own pip may refuse to install anything
         (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --target .perfgate-site ."),
