@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.ask import Asked
+from gate.commands.init.ask import Asked, has
 from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
@@ -120,10 +120,17 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     # those with a marker may not be needed here
     needed = [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
     wanted = [*needed, *tools]
+
+    def told(name: str) -> dict[str, str]:
+        found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
+        return found
+
     asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
     least = int(asked[1]) if asked else 0
-    asked_for = f"./{tree.environment}/bin/python" if tree.environment else plain
-    there: dict[str, str] = json.loads(ask.run(asked_for, "-c", _INSTALLED) or "{}")
+    there = told(f"./{tree.environment}/bin/python" if tree.environment else plain)
+    if there and int(there["python"]) < least and not tree.environment:
+        names = (name for n in range(least, least + 5) if has(name := f"python3.{n}"))
+        plain, there = next(((name, found) for name in names if (found := told(name))), (plain, there))
     if there and int(there["python"]) < least:
         ask.notes.append(f"the project asks for Python 3.{least}, and here is 3.{there['python']}: make .venv with it")
     executable = f"{tree.environment}/bin/python" if tree.environment else plain

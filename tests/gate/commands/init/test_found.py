@@ -604,11 +604,19 @@ def test_builders_and_jmh_tell_more_than_their_files(
     assert any("was read without its tool" in note for note in found.notes)
 
 
-def test_a_python_that_is_too_old_for_the_project_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Asked, "run", lambda *_, **__: json.dumps({"python": "11"}))
-    asking = '[project]\nname = "x"\nrequires-python = ">=3.12"\n'
-    found = detected(project({"pyproject.toml": asking, "bench.py": "print(1)\n"}))
-    assert any("asks for Python 3.12, and here is 3.11" in note for note in found.notes)
+@pytest.mark.parametrize(("there", "command"), [({"python3.13": "13"}, "python3.13"), ({}, "python")])
+def test_the_python_that_a_project_asks_for_is_looked_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch, there: dict[str, str], command: str
+) -> None:
+    versions = {"python": "11", **there}
+    monkeypatch.setattr(shutil, "which", lambda name, *_, **__: f"/bin/{name}")
+    told = {name: json.dumps({"python": minor}) for name, minor in versions.items()}
+    monkeypatch.setattr(Asked, "run", lambda _, *words, **__: told.get(words[0]))
+    found = detected(
+        project({"pyproject.toml": '[project]\nname = "x"\nrequires-python = ">=3.12"\n', "bench.py": "print(1)\n"})
+    )
+    assert found.benchmark.command == [command, "bench.py"]
+    assert any("asks for Python 3.12, and here is 3.11" in note for note in found.notes) is not bool(there)
 
 
 def test_what_takes_too_long_to_ask_is_left_to_the_trial(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
