@@ -32,7 +32,7 @@ from gate.run.programs import open_programs, two_programs
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.run_folder import make_room, outputs_in, records_of, resumed
-from gate.run.strict import refuse_unfit_for, strictly
+from gate.run.strict import refuse_unfit_for, shim_warnings, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit
@@ -173,7 +173,7 @@ class Measuring:
         if self._options.strict:
             refuse_unfit_for(job)
         unfit = map(UnfitHost, standing_problems())
-        warnings: list[AnyWarning] = [*unfit, *repository.store.work.left]
+        warnings: list[AnyWarning] = [*unfit, *shim_warnings(job), *repository.store.work.left]
         self._say(*(f"warning: {warning.sentence()}" for warning in warnings))
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited

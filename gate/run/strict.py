@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from statistics import median
 
@@ -9,9 +10,14 @@ from gate.codes import Exit
 from gate.config.rules import is_decided
 from gate.model import Execution, Record, UserError
 from gate.model.names import ACTIVE, ONE_TASK
+from gate.model.warnings.setup import StartedByShim
 from gate.run.job import Job, by_starts
+from gate.run.workshop import direct
 from harness.host.fitness.examination import problems
+from harness.host.shims import shims
+from harness.instruments.declaration import declared
 from harness.loop.measure import Append
+from harness.process.execute import clean_environment
 
 
 class UnfitError(UserError):
@@ -69,3 +75,13 @@ def strictly(job: Job, append: Append) -> Append:
 def _by_active(job: Job) -> Collection[str]:
     rules = job.project.settings.rules
     return [name for name in by_starts(job) if is_decided(rules, name, ACTIVE, "time", sharp=True)]
+
+
+def shim_warnings(job: Job) -> list[StartedByShim]:
+    """Name the shims among the commands whose start is measured; a suite's values do not hold its own start."""
+    head = job.project.settings.sides["head"]
+    environment = direct(job.project, clean_environment(os.environ, head.env.pass_, head.env.set))
+    every = job.project.settings.rules.benchmark
+    commands = {each.name: each.command for each in every if declared(each.instrument).any_command}
+    found = shims(environment, job.project.repository.project, commands)
+    return [StartedByShim(tuple(names), each.manager, each.path, each.program) for each, names in found.items()]

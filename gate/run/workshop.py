@@ -26,6 +26,7 @@ from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe, in_project, keeps_by_path
 from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
+from harness.host.shims import behind
 from harness.loop.execution import Executions
 from harness.process.affinity import before_others
 from harness.process.budget import BoundedExecutor, Budget
@@ -161,7 +162,12 @@ def _recipe(config: Config, project: Project, kept: Mapping[str, str]) -> Recipe
     table = msgspec.structs.replace(config.build, perturb=perturb, relink=relink)
     named = paths_named(benchmark.command for benchmark in config.benchmark)
     environment = {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)}
-    return Recipe(table, environment, named)
+    return Recipe(table, direct(project, environment), named)
+
+
+def direct(project: Project, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment of a side's commands, in which version managers' shims start nothing."""
+    return behind(environment, _commands(project), _paths(project))
 
 
 def _paths(project: Project) -> list[str]:

@@ -30,7 +30,7 @@ from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
-from gate.run.strict import refuse_unfit_for
+from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.workshop import Workshop, workshop
 from gate.units import format_duration
 from gate.writing.plain import visible
@@ -101,6 +101,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     host = {check.name: check.value for check in unfit(examine())}
     # what a round costs is found out now
     warnings: list[AnyWarning] = [w for w in typed(job.run.warnings) if not isinstance(w, BudgetHoldsFew)]
+    warnings += shim_warnings(job)
     budget = Budget()
     with (
         open_trees(repository, job.project.sources, share_paths=dict.fromkeys(SIDES, head.build.share)) as trees,

@@ -307,6 +307,18 @@ class InstrumentLimits(Base, frozen=True):
         return f"{self.instrument}: {'; '.join(map(str, self.limits))}"
 
 
+class StartedByShim(Base, frozen=True):
+    says = (
+        "{benchmarks}: {path} is a shim of {manager}, whose own time is part of every start: name "
+        "{program:?{program} in the command|the program behind it}"
+    )
+    benchmarks: tuple[str, ...]
+    manager: str
+    path: str
+    program: str
+    """The path of the program behind it; empty: the manager does not tell."""
+
+
 class BudgetHoldsFew(Later, frozen=True):
     """The budget ends before there are the rounds that a regression needs."""
 

@@ -209,6 +209,8 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.BuildChanged(tuple(s.Differing(f"env.set.{n}", None, "1") for n in range(5))), "base and head are not built alike: head changes env.set.0 from none to `1`, env.set.1 from none to `1`, env.set.2 from none to `1` and 2 more"),
     (s.ExpiredAccept("encode", "2026-12-31", "see #123"), "the [[accept]] entry of encode expired on 2026-12-31: remove it (see #123)"),
     (s.MatchesNothing("head: perfgate.toml:9", "override", "benchmark", "prase", ("parse", "scan")), 'head: perfgate.toml:9: [[override]] benchmark = "prase" matches nothing: did you mean parse?'),
+    (s.StartedByShim(("a", "b"), "pyenv", "/shims/python", "/versions/3.12/bin/python"), "a, b: /shims/python is a shim of pyenv, whose own time is part of every start: name /versions/3.12/bin/python in the command"),
+    (s.StartedByShim(("a",), "asdf", "/shims/python", ""), "a: /shims/python is a shim of asdf, whose own time is part of every start: name the program behind it"),
     (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: nothing can show a change"),
     (s.FewBuilds(3, 5, True, True), "plan.builds = 3 is below gate.min_builds = 5: only exact counts and benchmarks remembered on this host can show a change"),
     (s.FewBuildsPerMachine(2, 3), 'plan.builds = 2 is below the 3 that each machine needs with gate.sessions = "fixed": nothing can show a change'),

@@ -133,6 +133,7 @@ NOT_FOLLOWED: dict[type, str] = {
     m.ForeignValues: "how to read it, nothing to do",
     s.LeftBehind: "a folder that perfgate may not remove",
     s.LfsPointers: "Git LFS",
+    s.StartedByShim: "a version manager",
     s.ControlsAlarm: "another machine",
     s.NothingRemembered: "calibrating takes an hour: tests/e2e",
     c.SubmoduleAbsent: "a step of a workflow",

@@ -1,0 +1,76 @@
+"""A benchmark that is started by a version manager's shim; real git and processes, perfgate in process."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.host.shims import behind
+from tests.harness.host.test_shims import MANAGER, PYENV, script
+from tests.support.project import Project
+
+CONFIG = """\
+[plan]
+sandbox = "off"
+builds = 1
+executions = 1
+iterations = 2
+[[benchmark]]
+name = "a"
+command = ["tool", "x"]
+instrument = "spawn"
+[[benchmark]]
+name = "b"
+command = "tool y"
+instrument = "spawn"
+[[benchmark]]
+name = "numbers"
+command = "tool; echo 1"
+instrument = "values"
+"""
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_path: Path, *, chosen: bool) -> None:
+    program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
+    log = tmp_path / "log"
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
+    shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
+    project = Project(tmp_path / "project")
+    project.write("perfgate.toml", CONFIG)
+    if chosen:
+        project.write(".tool-version", "1.0\n")
+    project.commit()
+    project.commit("another")
+    path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
+    done = project.perfgate("measure", "--base", "HEAD~1", PATH=path)
+    assert done.returncode == 0, done.stderr
+    run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])
+    warned = [warning for warning in run["warnings"] if warning["kind"] == "started-by-shim"]
+    assert len(warned) == chosen
+    # the benchmarks' own starts
+    assert log.exists() is chosen
+    for found in warned:
+        # the instrument values does not measure the start
+        assert found["benchmarks"] == ["a", "b"]
+        assert (found["manager"], found["path"], found["program"]) == ("pyenv", str(shim), str(program))
+        assert f"{shim} is a shim of pyenv" in done.stderr
+
+
+def test_nothing_that_a_project_sets_starts_outside_of_the_sandbox(tmp_path: Path) -> None:
+    """Head's own [env] names a folder of its checkout, or a manager's variables: that manager is not asked."""
+    log = tmp_path / "log"
+    program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
+    shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
+    path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
+    own = {**os.environ, "PATH": path}
+    assert behind(own, ["tool x"], []) == own
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", path)
+        chosen = {**own, "PYENV_VERSION": "2"}
+        assert behind(chosen, ["tool x"], []) == chosen
+        assert not log.exists()
+        # whoever starts perfgate has the same
+        assert behind(own, ["tool x"], [])["PATH"].split(os.pathsep)[0] == str(program.parent)
