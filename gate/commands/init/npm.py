@@ -98,9 +98,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     # a workspace is installed with the project
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
+    script, inner = _split(script)
     installs = [install] if of_project or manager != UNLOCKED else []
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
+    installs += [f"({inner})"] if inner else []
     needed = _dependencies(root) | _dependencies(script.package)
     tool, measured, amount, notes = _measured(tree, script, run.split(), execute, needed)
     texts = [tree.text(path) for path in _files(tree, script)]
@@ -110,7 +112,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if manager == UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
     before = f"pre{script.name}"
-    if before in (script.package.get("scripts") or {}) or re.search(r"\b(build|tsc|install)\b", script.text):
+    if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", [measured],
@@ -121,6 +123,16 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and measured.command else {},
         notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
+
+
+def _split(script: _Script) -> tuple[_Script, str | None]:
+    """Take the installation of packages out of a script, which is no part of what it measures."""
+    steps = re.split(r"\s*&&\s*", script.text)
+    install = next((each for each in steps if re.fullmatch(r"(npm|pnpm|yarn) (ci|i|install)\b[\w -]*", each)), None)
+    if install is None or len(steps) < 3 or not re.fullmatch(r"cd [\w./-]+", steps[0]):
+        return script, None
+    rest = " && ".join(each for each in steps if each != install)
+    return script._replace(text=rest), f"{steps[0]} && {install}"
 
 
 def _measured(
@@ -137,6 +149,8 @@ def _measured(
         words = [*run, script.name]
     lead = f"cd {shlex.quote(script.directory)} && " if script.directory else ""
     command: list[str] | str = f"{lead}{shlex.join(words)}" if lead else words
+    if script.file is None and script.text != scripts.get(script.name):
+        command = f"{lead}{script.text}"  # what is left of it
     own = next((text for text in texts if "PERFGATE_OUTPUT" in text), "")
     if tool is None or own:
         measured, amount = of_script(script.name, command, own)

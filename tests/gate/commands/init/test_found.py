@@ -407,6 +407,11 @@ JAVASCRIPT = {
     # its users need not print what is read
     "benchmark": Case({"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "import B from 'benchmark'"}, "['node', 'bench.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, None),
+    # what it installs each time is no part of what it measures
+    "installs": Case(
+        {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
+        "cd bench && npm run all",
+    ),
     "workspace": Case(
         {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
         "cd a && node b.js",
