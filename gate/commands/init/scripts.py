@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Amount, Found, Measured, Rank, Row, placeholder
+from gate.commands.init.found import Amount, Found, Measured, Rank, Row, fixed_plan, placeholder
 from gate.commands.init.tree import Tree
 
 _NAMED = re.compile(
@@ -25,6 +25,12 @@ _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]|\$argv\[1\
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby", ".php": "php"}
 _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|benchmark)["']""")
 """Libraries that repeat until a fixed time has passed: the time of the whole run says nothing."""
+_IPS = (
+    "Benchmark.singleton_class.prepend(Module.new{def ips(*a,&b);super(*a){|x|b.call(x);x.config(time:0.3,warmup:0.1)}"
+    '.tap{|r|File.open(ENV["PERFGATE_OUTPUT"]||File::NULL,"a"){|f|r.entries.each{|e|f.puts({metric:e.label,'
+    'value:1/e.ips,unit:"s"}.to_json)}}}end});$0=File.expand_path(ARGV.shift);load $0'
+)
+"""Has benchmark-ips of Ruby, which repeats until a time has passed, take 0.4 s a case, and report each."""
 _PYTHON = "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)"
 _JAVA = "JMH benchmarks, or a program that times its own work (docs/start/java.md)"
 _START = {
@@ -72,6 +78,12 @@ def look(tree: Tree, ask: Asked) -> Found:
         first = text.split("\n", 1)[0]
         command = ["bash" if suffix == ".sh" and "bash" in first else _INTERPRETERS[suffix], script]
     measured, amount = of_script(PurePosixPath(script).stem, command, text)
+    if suffix == ".rb" and re.search(r"""["']benchmark/ips["']""", text) and measured.instrument == "spawn":
+        libraries = ["-Ilib"] if any(tree.ending(".rb", under="lib")) else []
+        command = ["ruby", *libraries, "-rjson", "-rbenchmark/ips", "-e", _IPS, script]
+        comment = ["The time of one call that benchmark-ips finds for each report, which -e has it tell."]
+        measured = replace(measured, command=command, comment=comment, instrument="values", rank=Rank.RESULTS)
+        amount = fixed_plan(len(re.findall(r"\.report\b", text)), 0.3, 0.4)
     locked = "package-lock.json" in tree.names and "node_modules/" not in tree.ignored
     setup = "npm ci --no-audit --no-fund" if command[0] == "node" and locked else None
     if suffix == ".php" and "composer.json" in tree.names and "vendor/" not in tree.ignored:
@@ -89,5 +101,6 @@ def _runs_alone(tree: Tree, path: str) -> bool:
         return False
     # what it starts may be in a file beside it
     beside = tree.ending(place.suffix, under=str(place.parent)) if place.suffix in (".js", ".mjs") else ()
-    adapts = "benchmark/ips" in tree.text(path) or any(_ADAPTIVE.search(tree.text(file)) for file in beside)
-    return not adapts and not _WANTS_ARGUMENTS.search(tree.text(path))
+    return not _WANTS_ARGUMENTS.search(tree.text(path)) and not any(
+        _ADAPTIVE.search(tree.text(file)) for file in beside
+    )

@@ -456,7 +456,7 @@ SCRIPTS_OF = {
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, None, rows=("bench.php",)),
     "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "['ruby', 'test/perf_a.rb']"),
     # the time of a run of what repeats until a time has passed says nothing
-    "ips": Case({"bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, None, rows=("bench.rb",)),
+    "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
 }  # fmt: skip
 EVERY = {
     f"{group}-{name}": case._replace(kind=case.kind or kind)
