@@ -29,6 +29,7 @@ _ASIDE = {"resources", "archetype-resources", "testdata", "node_modules"}
 _MAIN_OF = re.compile(r"\bpublic\s+static\s+void\s+main\s*\(")
 _MAIN = "org.openjdk.jmh.Main"
 _JAR = "perfgate-jmh.jar"
+_CLASSES = ".perfgate-classes"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
 _SAME_JARS = (
@@ -174,11 +175,15 @@ def _by_classes(mvn: str, target: str) -> tuple[str, str]:
 
 
 def look_mains(tree: Tree, ask: Asked) -> Found | None:
-    """Find classes that are called benchmarks, have a main without arguments and are compiled by Maven."""
+    """Find classes that are called benchmarks and have a main without arguments; None without one.
+
+    Maven compiles them, or javac where no build tool does.
+    """
     del ask
     sources = [p for p in tree.ending(".java") if BENCH.search(PurePosixPath(p).stem) and _MAIN_OF.search(tree.text(p))]
     inner = {path: folder_of(path.partition("src/")[0]) for path in sources if "src/" in path}
-    usable = [p for p, at in inner.items() if str(PurePosixPath(at, "pom.xml")) in tree.names]
+    alone = not any(tree.ending("pom.xml", ".gradle", ".gradle.kts"))
+    usable = sources if alone else [p for p, at in inner.items() if str(PurePosixPath(at, "pom.xml")) in tree.names]
     if not usable or not all(map(_PATH.fullmatch, usable)):
         return None
     asking = [path for path in usable if re.search(r"\bargs?\s*(?:\[|\.length)", tree.text(path))]
@@ -190,10 +195,15 @@ def look_mains(tree: Tree, ask: Asked) -> Found | None:
         return Found("java", "without a class that needs no arguments", [placeholder()], rows=rows)
     path, *rest = ordered
     package = re.search(r"^\s*package\s+([\w.]+)\s*;", tree.text(path), re.MULTILINE)
-    name, place = PurePosixPath(path).stem, inner[path]
-    where = f" --projects {place} --also-make" if place else ""
-    mvn = f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}{where}"
-    setup, java = _by_classes(mvn, str(PurePosixPath(place, "target")))
+    name, place = PurePosixPath(path).stem, "" if alone else inner[path]
+    if alone:
+        top = folder_of(path).removesuffix(package[1].replace(".", "/") if package else "").rstrip("/") or "."
+        setup, java = f"javac -d {_CLASSES} -sourcepath {top} {path}", f"java -cp {_CLASSES}"
+    else:
+        where = f" --projects {place} --also-make" if place else ""
+        setup, java = _by_classes(
+            f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}{where}", str(PurePosixPath(place, "target"))
+        )
     command = f"{java} {package[1]}.{name}" if package else f"{java} {name}"
     measured, amount = of_script(name, command, tree.text(path))
     rows += [Row(each, "left out: one program is measured") for each in rest]

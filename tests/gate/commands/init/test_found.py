@@ -449,6 +449,8 @@ JVM = {
     "unseen": Case({"pom.xml": SHADED}, None),
     # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
     "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, 'jmh.classpath)" a.ABench', kind="java"),
+    # no build tool at all: with what it names, wherever that lies
+    "main-alone": Case({"src/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java -cp .perfgate-classes a.ABench", kind="java"),
     "main-wants": Case({"pom.xml": "<project/>", "src/Bench.java": JAVA_MAIN + " f(args[0]);"}, None, rows=("src/Bench.java",), kind="java"),
 }  # fmt: skip
 SCRIPTS_OF = {
@@ -524,7 +526,7 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
         assert subprocess.run(["sh", "-n", "-c", str(fewer.build)], check=False).returncode == 0
     if case.kind in ("jmh", "java") and found.measures_something:
         assert found.build is None
-        same = (REPRODUCIBLE, "reproducibleFileOrder = true")
+        same = (REPRODUCIBLE, "reproducibleFileOrder = true", "javac -d .perfgate-classes -sourcepath src ")
         assert any(text in str(found.setup) for text in same)
 
 
