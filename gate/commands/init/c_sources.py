@@ -23,9 +23,14 @@ SOURCES = (
 OTHERS = {"vendor", "third_party", "third-party", "external", "deps", "_deps", "node_modules", "submodules"}
 """Folders of other people's packages."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)
+_USAGE_OF_FILE = re.compile(r"\busage:[^\n]*\b(?:file|path|input)s?\b", re.IGNORECASE)
 _COMPLAINS = re.compile(r"\bargc\s*(<|!=|==)|\busage\s*\(|\"[^\"\n]*\busage\b", re.IGNORECASE)
 _READS_INPUT = re.compile(r"\bstdin\b|\bcin\b|\bgetchar\b|\blisten\s*\(|\baccept\s*\(")
 _READS = re.compile(r"\bargv\s*(\[\s*[^0\s\]]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
+_EACH_FILE = re.compile(
+    r"(?=.*\bfor\s*\([^;]*;\s*\w+\s*<\s*argc\b).*\b(?:f?open|ifstream\s+\w+|\w*read_?\w*file\w*)\s*\(\s*argv", re.DOTALL
+)
+"""A program that does nothing unless files are named."""
 _TIMED = re.compile(r"(?=.*\bSIGALRM\b).*\b(?:u?alarm|setitimer)\s*\(", re.DOTALL)
 LEFT_OUT = "left out: it wants arguments that are not known, or works for a fixed time"
 _LIBRARIES = {
@@ -38,10 +43,13 @@ _LIBRARIES = {
 }
 _TEST = re.compile(r"^[ \t]*TEST_CASE\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
 _TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
+_CHANGES = re.compile(r"change|history|news|lock|version|authors|perfgate", re.IGNORECASE)
 _CHANGES_FILES = re.compile(
     r"\b(?:editor|server|daemon|in-place|watch|encrypt|compress|remove|delete|overwrite)", re.IGNORECASE
 )
 """Words of programs that do not end by themselves, or change the file that they are given."""
+_FOR_TESTS = {"test", "tests", "testdata", "data", "bench", "benchmark", "benchmarks", "corpus", "samples"}
+_DATA = 20_000_000
 
 
 def library(texts: list[str]) -> str | None:
@@ -97,6 +105,10 @@ def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool
     bench = BENCH.search(PurePosixPath(path).name)
     if not mains or timed(tree, path, sources):
         return None
+    wants_file = any(_USAGE_OF_FILE.search(text) or _EACH_FILE.match(text) for text in mains)
+    if wants_file and (bench or not any(map(_CHANGES_FILES.search, mains))):
+        data = largest(tree)
+        return [data] if data else None
     reads = any(map(_READS_INPUT.search, mains))
     if not reads and any(re.search(r"\bmain\s*\(\s*(void)?\s*\)", text) for text in mains):
         return []
@@ -122,3 +134,14 @@ def texts_of(tree: Tree, path: str, sources: list[str]) -> list[str]:
     own = [file for file in every if str(PurePosixPath(file).with_suffix("")) in stems]
     same = [file for file in every if PurePosixPath(file).stem == PurePosixPath(path).stem]
     return [tree.text(file) for file in own or same]
+
+
+def largest(tree: Tree) -> str | None:
+    """Return the largest file that git tracks and most commits leave alone, best of data for tests or benchmarks."""
+    sized = []
+    for path in tree.files:
+        place = tree.directory / path
+        plain = place.is_file() and not place.is_symlink() and not path.startswith("-")
+        if plain and not _CHANGES.search(path) and not any(part.startswith(".") for part in PurePosixPath(path).parts):
+            sized.append((bool(_FOR_TESTS & {*PurePosixPath(path).parts}), place.stat().st_size, path))
+    return max((each for each in sized if 0 < each[1] <= _DATA), default=(False, 0, None))[2]

@@ -160,6 +160,10 @@ WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
 # its arguments may be left out, which a start alone tells
 OPTIONAL = "int main(int argc, char **argv) { if (argc == 2 && *argv[1] == 'i') for (;;) ; return 0; }\n"
 ASKING = 'int puts(const char *); int main(int argc, char **argv) { return argc == 1 ? puts("Usage: bench N") < 0 : !argv; }\n'
+EACH_FILE = (
+    "int open(char *); int main(int argc, char **argv) { for (int i = 1; i < argc; i++) open(argv[i]); return 0; }\n"
+)
+ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
 APP, OFF = "add_executable(app main.c)\n", 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\n'
 
 
@@ -202,6 +206,10 @@ CMAKE = {
         listed("add_executable(app app.c)\nadd_executable(bench main.c)\n", OPTIONAL, **{"app.c": MAIN}),
         "['./build/bench']",
         rows=("program app",),
+    ),
+    "a-file": Case(
+        listed("add_executable(bench main.c)\n", ON_FILE, **{"data/words.txt": "word " * 100}),
+        "['./build/bench', 'data/words.txt']",
     ),
     "below": Case(
         {"README": "", **{f"code/{name}": text for name, text in listed(APP).items()}},
@@ -255,6 +263,10 @@ MAKE = {
             "main.c": ASKING, "app.c": MAIN, "README.md": "    $ ./bench -o x.txt\n    $ ./bench --size 7 main.c > x\n",
         },
         "['./bench', '--size', '7', 'main.c']",
+    ),
+    "each-file": Case(
+        {"Makefile": "bench: main.c\n\tcc -o $@ $<\n", "main.c": EACH_FILE, "data/a.txt": "a" * 999},
+        "['./bench', 'data/a.txt']",
     ),
     "program": Case(
         {
