@@ -47,7 +47,8 @@ def test_go_packages_of_one_module(tmp_path: Path) -> None:
     [
         ("go-program", "go", "go", ("tool", "time")),
         ("go-tests", "go", "go", ("tests", "time")),
-        # a program that no suite starts
+        # programs that no rule of the project starts
+        ("c", "cc", "c", ("bench", "active")),
         ("java", "mvn", "java", ("WorkBenchmark", "time")),
     ],
 )

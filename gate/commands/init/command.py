@@ -12,7 +12,7 @@ from gate.codes import Exit, MisuseError
 
 KINDS = (
     *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "java", "npm", "autotools", "make"),
-    *("python", "generic"),
+    *("c", "python", "generic"),
 )
 """Of projects; gate/commands/init/init.py looks for them."""
 WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "calibrate", "history", "creep", "study")

@@ -17,9 +17,9 @@ from typing import Any, TextIO
 from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.codes import Exit
-from gate.commands.init import cargo, cmake, go, jmh, make, npm, python, scripts
+from gate.commands.init import c_sources, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
-from gate.commands.init.c_sources import SOURCES
+from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.command import Options
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
@@ -289,10 +289,11 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),
+    "c": (c_sources.look, "source of C or C++ that is called a benchmark and has a main"),
     "python": (python.look, "benchmark script or test of Python"),
     "generic": (scripts.look, "script"),
 }
-_COMPILED = {"go", "cargo", "cmake", "autotools", "make"}
+_COMPILED = {"go", "cargo", "cmake", "autotools", "make", "c"}
 _BEGIN = {
     *("Cargo.toml", "go.mod", "go.work", "CMakeLists.txt", "Makefile", "GNUmakefile", "configure.ac", "package.json"),
     *("pyproject.toml", "setup.py", "pom.xml", "build.gradle", "build.gradle.kts", "asv.conf.json"),
@@ -330,8 +331,11 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     found: list[Found] = []
     for name, (look, _) in _LOOKS.items():
         built = any(each.kind in _COMPILED and each.measures_something for each in found)
-        # make is asked where nothing else builds programs: it may have to build them to tell
-        if built and name in ("autotools", "make"):
+        # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
+        # builds itself is known better than what is guessed, also where it cannot be started
+        seen = any(each.rank <= Rank.BENCHMARK or LEFT_OUT in {row.became for row in each.rows} for each in found)
+        needless = {"autotools": built, "make": built, "c": seen}
+        if needless.get(name):
             continue
         if (each := look(tree, ask)) is not None:
             found.append(each)
@@ -356,7 +360,9 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     # a placeholder and plain tests are no news beside something better
     better = [each for each in others if each.rank < Rank.TESTS]
     more = [Row(each.evidence, f"left out: --kind {each.kind} measures it") for each in better]
-    rows = [*first.rows, *more]
+    # why a benchmark does not compile
+    unbuilt = [row for each in others if each.kind == "c" and not each.measures_something for row in each.rows]
+    rows = [*first.rows, *unbuilt, *more]
     if first.rank >= Rank.PROGRAM:
         # what is called a benchmark, though nothing here can run it
         evidence = first.evidence if first.measures_something else ""

@@ -138,6 +138,8 @@ def test_a_project_of_hostile_files(project: Project, kind: str | None) -> None:
     if kind == "autotools":
         del files["Makefile"]
         files |= {"configure.ac": f"AC_INIT([{name}])", "Makefile.am": f"bin_PROGRAMS = {name} a\n"}
+    if kind == "c":
+        files |= {"bench.c": f'#include "{name}.h"\n{MAIN}', f"{name}.h": "", f"include/{name}.c": MAIN}
     if kind == "java":
         main = "public static void main(String[] x) {}"
         files |= {"pom.xml": "<project/>", "src/Bench.java": f"package {name};\nclass Bench {{ {main} }}"}

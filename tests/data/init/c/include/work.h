@@ -1,0 +1,1 @@
+int work(int n);
