@@ -139,11 +139,10 @@ _KINDS = {
     "REF": "ref",
     "FILE": "file",
     "DIR": "folder",
-    "GLOB": "benchmark",
     "KEY=VALUE": "setting",
     "base|head|FILE": "rules",
-    "RUN": "run",
+    "RUN": "file",
     "[LABEL=]FILE": "file",
-    "[LABEL=]RUN": "run",
+    "[LABEL=]RUN": "file",
 }
 """By what usage calls it."""

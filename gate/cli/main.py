@@ -333,29 +333,11 @@ def _option_names(parser: argparse.ArgumentParser) -> list[str]:
     return [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
 
 
-_GONE = {
-    "--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds",
-    "--log": "write --scale log",
-    "--inject": "`perfgate simulate .perfgate/calibration --effect 5%` shows how often a change is found",
-    "--remembered": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
-    "--ref": "write --history REF",
-    "--folder": "write --history DIR",
-    "perfgate simulate --markdown": "its text has the same tables: write `> FILE`",
-    "perfgate simulate --history": "name the calibration's folder: `perfgate simulate .perfgate/calibration`",
-    "perfgate study plan --json": "--all prints the order, --matrix the jobs as JSON",
-    "--metrics": "`perfgate try` shows which view of a benchmark is sharpest on this host",
-}
-"""Options that there were, of every command or of one, and what to do instead."""
-
-
 def _advice(parser: argparse.ArgumentParser, name: str, value: str) -> str:
     """Say what an option that there is not was probably meant to be: another option, or a key that --set takes.
 
     value: that it was given, or dots.
     """
-    gone = _GONE.get(f"{parser.prog} {name}", _GONE.get(name))
-    if gone is not None:
-        return f"; {gone}"
     known, keys = _option_names(parser), dict[str, str]()
     if "--set" in known:
         from gate.cli.catalogue import setting_keys  # late: only a mistake needs it

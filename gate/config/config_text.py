@@ -4,45 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
-from gate.config.types import Config
 from gate.model import Side, UserError
 from gate.writing.phrases import dotted as dotted
 from gate.writing.plain import visible
-
-_ITS_OWN = (
-    "defaults", "bench", "baseline_server", "decision_policy", "ratchet", "scenario", "tradeoff",
-)  # fmt: skip
-"""Its tables, as of its version 0.18 (`ConfigFile` in crates/perfgate-types)."""
-
-
-def tables_of_namesake(tables: Mapping[str, Any]) -> tuple[str, ...]:
-    """Name the tables that show that a file is the other tool's; empty if a single key is one of ours.
-
-    A file of ours with a wrong table has its own message, with the place of the key.
-    """
-    ours = {field.encode_name for field in msgspec.structs.fields(Config)}
-    if any(key in ours for key in tables):
-        return ()
-    return tuple(key for key in _ITS_OWN if key in tables)
-
-
-def why_namesake(tables: Mapping[str, Any]) -> str:
-    """Say that a file is the other tool's, and where ours can stand beside it."""
-    named = ", ".join(
-        f"[[{key}]]" if isinstance(tables[key], list) else f"[{key}]" for key in tables_of_namesake(tables)
-    )
-    return (
-        f"belongs to another tool named perfgate (it has {named}) and stays as it is: keep the configuration of this "
-        "one under [tool.perfgate] in pyproject.toml, or in a file of another name (`perfgate init --file gate.toml`) "
-        "that you give as `--config gate.toml`"
-    )
 
 
 class ConfigError(UserError):
@@ -194,8 +163,6 @@ def project_source(
 ) -> Source | None:
     """Return the config of a project from the texts of its two possible files; None when neither holds one.
 
-    The perfgate.toml of another tool of that name is none.
-
     Args:
         whose: put before the file names in messages.
         side: that they are of, where each side has its own.
@@ -210,7 +177,7 @@ def project_source(
     own = None
     if perfgate_toml is not None:
         own = read_source(perfgate_toml, f"{lead}perfgate.toml", side=side)
-    if own is None or tables_of_namesake(own.tables):
+    if own is None:
         return pyproject if pyproject and pyproject.tables else None
     if pyproject and pyproject.tables:
         raise ConfigError(f"{lead}perfgate.toml", "pyproject.toml has [tool.perfgate] too; keep one of them", side=side)

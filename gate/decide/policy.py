@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.config_text import Source, from_tables, project_source, read_source, tables_of_namesake, why_namesake
+from gate.config.config_text import Source, from_tables, project_source, read_source
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
@@ -67,15 +67,12 @@ def read_rules(file: Path, option: str = "rules") -> Source:
     """Read a config file that an option names; a pyproject.toml by its [tool.perfgate].
 
     Raises:
-        UserError: it cannot be read, is not TOML, or is another tool's.
+        UserError: it cannot be read, or is not TOML.
     """
     text = _text(file, option)
     if text is None:
         raise UserError(f"{file}: no such file", option=option)
-    source = read_source(text, str(file), prefix=("tool", "perfgate") if file.name == "pyproject.toml" else ())
-    if tables_of_namesake(source.tables):
-        raise UserError(f"{file} {why_namesake(source.tables)}")
-    return source
+    return read_source(text, str(file), prefix=("tool", "perfgate") if file.name == "pyproject.toml" else ())
 
 
 def _text(file: Path, option: str | None = None) -> str | None:

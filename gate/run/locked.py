@@ -86,14 +86,12 @@ class WaitingLines:
         self._option = f", {option}" if option else ""
         self._first = True
 
-    def __call__(self, holder: Claim | None, before: int) -> None:
-        """Say who holds the machine, and how many others come before this run."""
+    def __call__(self, holder: Claim | None) -> None:
+        """Say who holds the machine."""
         where = f" in {visible(holder.directory)}" if holder is not None else ""
-        queue = f", then for {before} more that came earlier" if before else ""
         if self._first:
             self._first = False
             limit = f"for at most {format_duration(self._seconds)} (until {self._until}{self._option})"
-            whom = f"{named(holder)}{where}{queue}"
-            self._say(f"waiting for {whom}; {limit}: only one perfgate at a time measures on a machine")
+            self._say(f"waiting for {named(holder)}{where}; {limit}: only one perfgate at a time measures on a machine")
         else:
-            self._say(f"now waiting for {named(holder)}{where}{queue}; until {self._until}")
+            self._say(f"now waiting for {named(holder)}{where}; until {self._until}")

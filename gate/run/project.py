@@ -20,9 +20,7 @@ from gate.config.config_text import (
     Source,
     project_source,
     read_source,
-    tables_of_namesake,
     together,
-    why_namesake,
 )
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
@@ -184,7 +182,7 @@ def project_of(
     texts = {side: None if config else config_at(repository, sources.of(side).revision, files[side]) for side in SIDES}
     rules = given or _rules(options)
     if texts["head"] is None and config is None:
-        _refuse_unseen(repository, without=texts["base"] is None)
+        _refuse_unseen(repository)
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
     if any(b.against is not None for b in settings.rules.benchmark):
         raise UserError("benchmark.against: the file compares two given programs, which only `perfgate check` does")
@@ -311,22 +309,17 @@ def config_at(repository: Repository, revision: str, side: Side) -> Source | Non
     return project_source(own, shared, side, side=side)
 
 
-def _refuse_unseen(repository: Repository, *, without: bool) -> None:
-    """Refuse a perfgate.toml on disk that does not count: another tool's if base is without one too, or ignored."""
+def _refuse_unseen(repository: Repository) -> None:
+    """Refuse a perfgate.toml on disk that head does not hold."""
     file = repository.project / "perfgate.toml"
     try:
-        text = text_of(file)
+        read_source(text_of(file), file.name)
     except OSError:
         return
-    tables = read_source(text, file.name).tables
-    if tables_of_namesake(tables):
-        if without:
-            raise ConfigError("", f"{file.name} {why_namesake(tables)}")
-    else:
-        raise ConfigError(
-            "perfgate.toml", "exists, but head does not hold it (ignored by git, or --head names an older commit); "
-            "commit it, or give it as --config perfgate.toml",
-        )  # fmt: skip
+    raise ConfigError(
+        "perfgate.toml", "exists, but head does not hold it (ignored by git, or --head names an older commit); "
+        "commit it, or give it as --config perfgate.toml",
+    )  # fmt: skip
 
 
 def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:

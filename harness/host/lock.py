@@ -7,10 +7,9 @@ import fcntl
 import os
 import pwd
 import stat
-import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,13 +23,11 @@ from harness.process.process_groups import alive, start_time
 LOCK_FILE = Path("/tmp/perfgate.lock")  # noqa: S108  # opened without following links, and nothing in it is trusted
 _PAUSE = 0.1
 """Seconds between two attempts: flock(2) itself waits without a limit."""
-_GRACE = 2.0
-"""Seconds that the next of the queue gets to take a lock that became free, before it counts as held."""
 _LONGEST = 4096
 """Bytes of a lock file that are read."""
 
-Waiting = Callable[["Claim | None", int], None]
-"""Gets what the holder says of itself, and how many of the queue come before this process."""
+Waiting = Callable[["Claim | None"], None]
+"""Gets what the holder says of itself."""
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -122,7 +119,7 @@ def lock_file(environment: Mapping[str, str]) -> Path:
 
 @contextmanager
 def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Iterator[None]:
-    """Hold the machine for measuring; wait for another gate to end, and for those that waited before this one.
+    """Hold the machine for measuring; wait for another gate to end.
 
     The lock ends with this process, however it ends; children do not inherit it.
 
@@ -152,32 +149,30 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Ite
 def _take(path: Path, wait: float, waiting: Waiting) -> int:
     deadline = time.monotonic() + wait
     descriptor = _open(path)
-    with closing(Turn(queue_file(path))) as turn:
-        found: tuple[Claim | None, int] | None = None
-        told = found
-        while True:
-            try:
-                while _is_current(descriptor, path):
-                    before = turn.before()
-                    if not before and _locked(descriptor, path):
-                        if _is_current(descriptor, path):
-                            return descriptor
-                        break
-                    left = deadline - time.monotonic()
-                    # who has just taken the lock gets a moment to say so, and the next of the queue one to take it
-                    found, last = (claim_of(descriptor), before), found
-                    if left <= 0 and (found[0] is not None or left <= -(_GRACE if before else 2 * _PAUSE)):
-                        raise NotFreeError(path, found[0])
-                    if left > 0 and found == last != told:
-                        told = found
-                        waiting(*found)
-                    time.sleep(min(_PAUSE, left) if left > 0 else _PAUSE)
-            except BaseException:
-                os.close(descriptor)
-                raise
-            # a cleaner of /tmp removed it meanwhile: whoever comes next would make another
+    found: tuple[Claim | None] | None = None
+    told = found
+    while True:
+        try:
+            while _is_current(descriptor, path):
+                if _locked(descriptor, path):
+                    if _is_current(descriptor, path):
+                        return descriptor
+                    break
+                left = deadline - time.monotonic()
+                # who has just taken the lock gets a moment to say so
+                found, last = (claim_of(descriptor),), found
+                if left <= 0 and (found[0] is not None or left <= -2 * _PAUSE):
+                    raise NotFreeError(path, found[0])
+                if left > 0 and found == last != told:
+                    told = found
+                    waiting(*found)
+                time.sleep(min(_PAUSE, left) if left > 0 else _PAUSE)
+        except BaseException:
             os.close(descriptor)
-            descriptor = _open(path)
+            raise
+        # a cleaner of /tmp removed it meanwhile: whoever comes next would make another
+        os.close(descriptor)
+        descriptor = _open(path)
 
 
 def _locked(descriptor: int, path: Path) -> bool:
@@ -226,54 +221,3 @@ def _is_current(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
-
-
-_LINUX = os.uname().sysname == "Linux"
-_FLOCK = "@hhqqi0q" if _LINUX else "@qqihh0q"
-"""The layout of struct flock: type, whence, start, length, process; elsewhere start, length, process, type, whence."""
-_MOST = 1000
-"""Processes that are counted."""
-
-
-def queue_file(lock: Path) -> Path:
-    """Return the file of the queue for a lock file."""
-    return lock.with_name(f"{lock.name}.queue")
-
-
-class Turn:
-    """The place of this process in the queue, until it is closed."""
-
-    def __init__(self, path: Path) -> None:
-        """Join the queue of a file at its end."""
-        self._descriptor: int | None = None
-        self._place = time.time_ns() // 1000
-        with suppress(OSError, LockError):  # without a queue the lock is as good, but not fair
-            self._descriptor = _open(path)
-            # shared, since a file of another user may be read-only
-            fcntl.lockf(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, self._place)
-
-    def before(self) -> int:
-        """Count the processes that came before this one and still wait."""
-        if self._descriptor is None:
-            return 0
-        count, ranges = 0, [(0, self._place)]
-        while ranges and count < _MOST:
-            begin, end = ranges.pop()
-            # what an exclusive lock would meet, if anything; asking needs no right to write
-            asked = (fcntl.F_WRLCK, os.SEEK_SET, begin, end - begin, 0)
-            packed = struct.pack(_FLOCK, *(asked if _LINUX else (*asked[2:], *asked[:2])))
-            try:
-                said = struct.unpack(_FLOCK, fcntl.fcntl(self._descriptor, fcntl.F_GETLK, packed))
-            except OSError:
-                continue
-            kind, _, first, size, _ = said if _LINUX else (*said[3:], *said[:3])
-            if kind != fcntl.F_UNLCK:
-                count += 1
-                of_them = (begin, first), (first + size if size else end, end)
-                ranges += [(start, stop) for start, stop in of_them if start < stop]
-        return count
-
-    def close(self) -> None:
-        """Leave the queue."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
 from gate.cli.catalogue import headings, kind, setting_keys
 from gate.cli.command import Command, command_names, command_of
-from gate.cli.listing import declaring
 from gate.cli.options import argument
 
-_SHELLS = declaring("gate/commands/completion", "SCRIPT")
-_BESIDE = {"file": "file", "rules": "file", "run": "file", "folder": "folder", "setting": "setting"}
+_SHELLS = ("bash", "fish", "zsh")
+_BESIDE = {"file": "file", "rules": "file", "folder": "folder", "setting": "setting"}
 """What a shell does besides, by kinds of values: it lists files or folders, or puts no blank behind a word."""
-_RUNS = (".perfgate", ".perfgate/*", ".perfgate/runs/*")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,9 +26,9 @@ class Options:
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Print the script; or what completes a line: first, behind a tab, what the shell does besides."""
     if not options.line:
-        from importlib import import_module
+        from gate.commands.completion.shells import SCRIPTS
 
-        out.write(import_module(f"gate.commands.completion.{options.shell}").SCRIPT)
+        out.write(SCRIPTS[options.shell])
         return 0
     also, found = candidates(options.line)
     out.writelines([f"\t{also}\n", *(f"{word}\t{about}\n" for word, about in found.items())])
@@ -81,8 +77,7 @@ def _all(before: Sequence[str], option: str, current: str) -> tuple[str, Mapping
     said = "" if asked is None else kind(asked)
     kinds: Mapping[str, tuple[str, Iterable[str]]] = {
         "words": ("", asked.known if asked is not None else ()), "rules": ("", ("base", "head")),
-        "ref": ("git ref", _refs()), "benchmark": ("benchmark", _benchmarks()),
-        "run": ("run", (str(each) for glob in _RUNS for each in Path().glob(glob) if each.is_dir())),
+        "ref": ("git ref", _refs()),
         "setting": ("setting", (f"{key}=" for key in setting_keys())),
     }  # fmt: skip
     about, words = kinds.get(said, ("", ()))
@@ -94,17 +89,3 @@ def _refs() -> Iterator[str]:
 
     command = ["git", "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"]
     yield from subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-
-
-def _benchmarks() -> Iterator[str]:
-    """Read names in the nearest configuration, as far as it can be read while somebody writes it."""
-    import tomllib
-
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        for name in ("perfgate.toml", "pyproject.toml"):
-            with suppress(OSError, ValueError, LookupError, TypeError):
-                tables = tomllib.loads((folder / name).read_text(encoding="utf-8"))
-                own = tables if name == "perfgate.toml" else tables["tool"]["perfgate"]
-                yield from (each["name"] for each in own["benchmark"])
-        if (folder / "perfgate.toml").exists() or (folder / ".git").exists():
-            return

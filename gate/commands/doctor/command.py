@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,7 +39,6 @@ def run(options: Options, out: TextIO, _err: TextIO) -> int:
     from gate.run.memory import opened
     from gate.run.refusal import require_measuring
     from gate.store.history_records import proof_of
-    from gate.store.memory import HistoryError, folder_of
     from harness.host.fitness.examination import examine, unfit
     from harness.host.fitness.host_check import Check
     from harness.sandbox.sandbox import examined
@@ -48,21 +46,18 @@ def run(options: Options, out: TextIO, _err: TextIO) -> int:
     require_measuring()
     files = {"json": options.json} if options.json is not None else {}
     require_writable(OutputOptions(files))
-    history = None
-    with suppress(HistoryError):
-        history = folder_of(None, None, os.environ)
     sandbox = examined("auto")
     why = "It keeps what is measured from everything but its own tree (docs/security.md)."
     # what the controls prove of the history that the working directory has
     proved, proof = list[Check](), None
     with suppress(UserError):
-        proof = None if history is None else proof_of(opened(None).read().records)
+        proof = proof_of(opened(None).read().records)
     if proof is not None:
         warning = proof.warning()
         # what is well is shown without why
         said = f"{proof.sentence()}: {warning}" if warning else f"{proof.sentence()}. {UNTESTED}"
         proved = [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
-    checks = [*examine(history), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
+    checks = [*examine(), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
     keys = ("name", "state", "value", "why", "command")
     plain = [{key: getattr(check, key) for key in keys} for check in checks]
     found = {"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain}

@@ -422,7 +422,7 @@ def _room(trial: Mapping[str, Any], rounds: int) -> float:
 
 def _enough(trial: Mapping[str, Any]) -> float:
     """Return the seconds of a budget that would find something; inf: none is known."""
-    return float(((trial.get("plans") or {}).get("enough") or {}).get("budget") or math.inf)
+    return float((trial.get("plans") or {}).get("enough") or math.inf)
 
 
 def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
@@ -463,7 +463,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         plan = replace(plan, executions=lean["executions"], iterations=lean["iterations"])
     if not found.timed and cost and not cost["least"]:
         each = cost["executions"] / found.plan.executions
-        own = next((fit["finds"] for fit in plans.get("fits", ()) if fit["configured"]), 0.0)
+        own = (plans.get("fit") or {"finds": 0.0})["finds"]
         fit = max(_room(trial, _ROUNDS), _BESIDE * cost["builds"]) / max(each, 1e-3)
         # half of it is spare: a host may become twice as slow
         more = min(MOST_EXECUTIONS * VALUES // plan.iterations, int(fit / 2)) if own is None or own > _WIDE else 1

@@ -18,12 +18,6 @@ from harness.source.git import git_of
 
 _MOST_FILES = 20_000
 _SKIPPED = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
-# Ignored names that nobody needs for a build or a benchmark: caches, editors' files, what builds make, secrets.
-_NOISE = re.compile(
-    r"\.(DS_Store|benchmarks|cache|coverage|eggs|env.*|git|hypothesis|idea|mypy_cache|nox|perfgate|pytest_cache|ruff_cache|"
-    r"tox|vscode|venv)|__pycache__|bin|build|coverage|dist|htmlcov|logs|obj|out|perfgate\.toml|target|tmp|venv|cmake-build.*|"
-    r".*(\.(a|class|egg-info|env|key|log|o|pem|pyc|so|swp|tmp)|~)"
-)
 _NEEDED = {
     "assets", "corpora", "corpus", "data", "dataset", "datasets", "deps", "external", "fixtures", "inputs", "models",
     "samples", "test-data", "test_data", "testdata", "third-party", "third_party", "vendor",
@@ -95,12 +89,6 @@ class Tree:
         """Ignored paths that builds or benchmarks surely need, by their names: data sets, fetched sources, packages."""
         packages = {"node_modules"} if "package.json" in self.names else set()
         return tuple(p for p in self.ignored if p.endswith("/") and PurePosixPath(p).name in _NEEDED | packages)[:8]
-
-    @property
-    def doubtful(self) -> tuple[str, ...]:
-        """Ignored paths that builds or benchmarks may need."""
-        rest = (path for path in self.ignored if path not in self.needed)
-        return tuple(path for path in rest if not any(map(_NOISE.fullmatch, PurePosixPath(path).parts)))
 
     @property
     def environment(self) -> str | None:

@@ -37,11 +37,11 @@ class Kind:
 
 
 _RUNNER = (
-    "runner: a self-hosted one with the label perf, on a machine that does nothing else, with {tools}; run "
-    "`perfgate doctor` there to see whether it is fit"
+    "runner: a self-hosted one with the label perf, on a machine that does nothing else, with git, CPython 3.11 to "
+    "3.14 and what your build needs; run `perfgate doctor` there to see whether it is fit"
 )
 _HOSTED = (
-    "runner: ubuntu-latest; add steps that set up what it lacks of {tools}. A hosted runner is enough for commands "
+    "runner: ubuntu-latest; add steps that set up what your build needs. A hosted runner is enough for commands "
     "that `perfgate try`, in a job there, decides by active time; suites timed by the wall clock want "
     "`[self-hosted, perf]`: a machine that does nothing else, which `perfgate doctor` there calls fit"
 )
@@ -87,7 +87,7 @@ KINDS: Mapping[str, Kind] = {
         {"matrix.yml": "perfgate.yml"},
         (
             _PUBLIC,
-            "runners: self-hosted ones with the label perf, each on a machine of its own, with {tools}",
+            "runners: self-hosted ones with the label perf, each on a machine of its own, with what your build needs",
             "perfgate.toml: set shards and sessions of [plan]; without them there is one job",
             _PUSH,
             _REQUIRE,
@@ -124,8 +124,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
     kind = KINDS.get(str(options.workflow))
     if kind is None:
         raise UserError(f"{options.workflow!r}: unknown; choose from {', '.join(KINDS)}", option="workflow")
-    own, ref = os.environ.get("GITHUB_ACTION_REPOSITORY"), os.environ.get("GITHUB_ACTION_REF")
-    action = options.action or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
+    action = options.action or DEFAULT_ACTION
     if not _ACTION.fullmatch(action):
         raise UserError(f"--action {action!r}: write OWNER/REPO@REF, such as {DEFAULT_ACTION}")
     git = git_of(Path.cwd())
@@ -170,7 +169,6 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:  # noqa: ARG001 - as
         "check": f"perfgate {slug}".rstrip(),
         "status": f"perfgate/{slug}".rstrip("/"),
         "ref": f"{HISTORY_REF}-{slug}".rstrip("-"),
-        "tools": ", ".join(["git", "CPython 3.11 to 3.14", *needs.tools]),
     }
     lines = [*(f"wrote {file}" for file in texts), *(f"note: {line}" for line, holds in notes.items() if holds)]
     lines += ["next:", *(f"  - {step.format_map(names)}" for step in kind.next)]
@@ -243,12 +241,6 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
             raise UserError(f"{file} cannot be written: {error.strerror}") from None
 
 
-_TOOLS = (
-    *("go", "cargo", "npm", "pnpm", "yarn", "bun", "node", "mvn", "gradle", "java", "javac", "python", "python3", "uv"),
-    *("cmake", "ninja", "make", "cc", "gcc", "clang", "c++", "g++", "clang++", "autoreconf", "cython", "hyperfine"),
-)
-_WORD = re.compile(r"(?<![\w./+-])([a-z][a-z0-9+]*)(?![\w./+-])")
-_COMES_WITH = {"npx": "npm", "npm": "node"}
 _REQUIREMENTS = re.compile(r"(requirements[\w.-]*|[\w.-]*[-_]requirements)\.txt")
 _OF_OTHERS = re.compile(r"(?<![a-z])(?:mypy|types?|typing|lint|format|docs?|release)(?![a-z])")
 """What no benchmark needs."""
@@ -265,8 +257,6 @@ class Needs(NamedTuple):
 
     placeholder: bool
     """Whether there is a benchmark without a command, with which nothing is measured."""
-    tools: list[str]
-    """Programs that its commands start."""
     steps: list[tuple[str, list[str]]]
     """Paths that are linked into both sides, and the commands of a step that makes each."""
     others: list[str]
@@ -282,18 +272,8 @@ def needs_of(folder: Path) -> Needs:
     build = table_of(config, "build")
     share = [path.rstrip("/") for path in _list(build.get("share")) if isinstance(path, str)]
     steps = [(path, commands) for path in share if (commands := _commands(own, path, benchmarks))]
-    texts = [
-        (" ".join(map(str, each)) if isinstance(each, list) else str(each or ""))
-        for each in (build.get("command"), build.get("setup"), *(b.get("command") for b in benchmarks))
-    ]
-    # what is installed, the runner need not have
-    texts += [part.split()[0] for _, commands in steps for command in commands for part in command.split(" && ")]
-    # the programs that commands name as words of their own
-    words = {*_WORD.findall("\n".join(texts))}
-    words |= {_COMES_WITH[word] for word in words & _COMES_WITH.keys()}
-    tools = [tool for tool in _TOOLS if tool in words and not (tool == "python" and "python3" in words)]
     known = {path for path, _ in steps}
-    return Needs(any(b.get("command") == [] for b in benchmarks), tools, steps, [p for p in share if p not in known])
+    return Needs(any(b.get("command") == [] for b in benchmarks), steps, [p for p in share if p not in known])
 
 
 def _list(value: Any) -> list[Any]:

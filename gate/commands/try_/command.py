@@ -11,8 +11,8 @@ from gate.cli.options import group, option, switch
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TryOptions:
-    """What is tried, and where the result goes."""
+class Options:
+    """What is tried by which rules, and where the result goes."""
 
     head: str | None = option(HEAD, metavar="REF")
     strict: bool = switch(STRICT)
@@ -21,13 +21,6 @@ class TryOptions:
     quiet: bool = switch("print one line, and errors")
     advises: bool = True
     """Whether to say what to change; whoever changes the file by the JSON, as `perfgate init`, says what it did."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """A trial by these rules."""
-
-    trial: TryOptions = group(TryOptions)
     rules: RulesOptions = group(RulesOptions, "rules")
 
 

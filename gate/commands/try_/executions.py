@@ -68,8 +68,8 @@ class Ran:
 
 def each_tried(
     made: Workshop, begin: Callable[[str, int, int, float], None], slower: float = 1.0, seconds: float = SECONDS
-) -> Iterator[tuple[Tried, list[Execution]]]:
-    """Execute each benchmark of head that the first round has; give what came out, and the records to plan from.
+) -> Iterator[Tried]:
+    """Execute each benchmark of head that the first round has; give what came out.
 
     Args:
         made: what executes.
@@ -116,7 +116,7 @@ class _One:
     def rules(self) -> Config:
         return self.made.job.project.settings.rules
 
-    def tried(self) -> tuple[Tried, list[Execution]]:
+    def tried(self) -> Tried:
         """Execute it: with one iteration, and then with a few if there is time for them."""
         wanted = self.rules.plan.iterations
         single = is_single(self.rules, self.benchmark.name)
@@ -128,7 +128,7 @@ class _One:
             starts = 1 if single or in_service or not self._starts else wanted + _warmup(self.benchmark)
             limit = self.first.limit
             names = () if in_service else self._names()
-            return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts), []
+            return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts)
         ran.append(first)
         # a second execution has as many iterations as fit; a single one would show no spread
         warmup = 0 if self._starts else _warmup(self.benchmark)
@@ -151,7 +151,7 @@ class _One:
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
         own = [case for each in last.executions for case in cases_of(each, self.rules)]
         cases = _together(own, again, self.rules)
-        return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
+        return self._with(cases=cases, failures=failures, execution=seconds, iteration=each)
 
     def _names(self) -> tuple[str, ...]:
         """Ask a suite what it would run, which takes no time; nothing where it cannot tell."""

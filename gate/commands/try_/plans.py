@@ -9,10 +9,9 @@ from itertools import product
 
 import msgspec
 
-from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
+from gate.commands.try_.result import Built, Case, Fit, Plans, RoundCost, Tried
 from gate.config.rules import (
     FIRST_STARTS,
-    MOST_BUILDS,
     ROOM,
     budget_of,
     goes_by_starts,
@@ -25,22 +24,13 @@ from gate.config.rules import (
 )
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, fewest_of
-from gate.model import Memory, UserError
-from gate.model.case import MEAN, TYPICAL
-from gate.planning.basis import Known, from_memory
+from gate.model.case import MEAN
 from gate.planning.document import POWER
 from gate.planning.plan import terms_of
 from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
-from gate.store.memory import Costs as Spent
-from gate.units import Duration
 
-_BUDGETS = (300.0, 3600.0)
-_SEVERAL = 4
-"""Findings of which the quieter half is worth a number of its own."""
-_MANY = 50
-"""Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -85,82 +75,38 @@ def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundC
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """A finding to be, and what is known of its noise.
-
-    known: of builds too, by the memory of this host. unknown: nothing is known of it.
-    """
+    """A finding to be; unknown: nothing is known of its noise."""
 
     planned: PlannedCase
-    known: bool
     unknown: bool
     case: Case
 
 
-def plans(
-    cost: RoundCost, tried: Sequence[Tried], rules: Config, memory: Memory | None, spent: Mapping[str, Spent]
-) -> Plans | None:
-    """Say which budget is enough for how many rounds, and what these find; None without values to go by.
-
-    Args:
-        cost: of rounds.
-        tried: every benchmark.
-        rules: of the gate.
-        memory: of this host, None: there is none.
-        spent: what was measured now, by the name of a case's benchmark.
-    """
+def plans(cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Plans | None:
+    """Say for how many rounds the budget is enough, and what these find; None without values to go by."""
     cases = [case for each in tried for case in each.cases if case.decided]
     if cost.least or not cases or any(each.refused for each in tried):
         return None
-    remembered: dict[tuple[str, str], Known] = {}
-    why = ""
-    if memory is not None:
-        try:
-            gathered = from_memory(memory, spent, rules, [each.benchmark for each in tried], "the memory of this host")
-            remembered = {
-                (known.benchmark, known.metric): known for known in gathered.known if known.statistic in (MEAN, TYPICAL)
-            }
-        except UserError as error:
-            why = str(error)
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile, and no ratio is of zero
     noise = [
-        _noise(case, remembered.get((case.benchmark, case.metric)), cost.starts, rules)
+        _noise(case, cost.starts, rules)
         for case, statistics in wanted.items()
         if MEAN in statistics and (case.mean or case.exact)
     ]
-    every = []
-    for budget in sorted({*_BUDGETS, float(rules.plan.budget)}):
-        own = cost
-        if budget != float(rules.plan.budget) and any(is_counted(rules, name) for name in cost.starts):
-            # what is counted has other starts than within the configured budget
-            plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
-            executed = [each for each in tried if each.execution is not None]
-            own = _executing(cost, executed, msgspec.structs.replace(rules, plan=plan))
-        every.append(_fit(noise, size, own, rules, budget))
-    # a larger budget that measures no more is no other plan
-    values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
-    kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
-    noisy = [each for each in noise if not each.case.exact]
-    known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
-    configured = next(fit for fit in every if fit.configured)
+    configured = _fit(noise, size, cost, rules)
     short = configured.builds < _wanted(rules)[-2]
-    lean = _leaner(noise, size, cost, tried, rules) if short else None
-    if size > _MANY and lean is not None and lean.finds is None:
-        # a little of everything tells nothing of anything
-        lean = None
     return Plans(
-        basis=known if noisy else "exact",
-        why=why,
-        fits=tuple(kept),
-        leaner=lean,
-        choose=size if size > _MANY and short and lean is None else None,
+        basis="exact" if all(each.case.exact for each in noise) else "one-build",
+        fit=configured,
+        leaner=_leaner(noise, size, cost, tried, rules) if short else None,
         enough=_enough(configured, noise, size, cost, rules),
     )
 
 
-def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Enough | None:
-    """Return the fewest builds that find something, and their budget, where a check finds nothing as it is."""
+def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> float | None:
+    """Return the budget of the fewest builds that find something, where a check finds nothing as it is."""
     if own.finds is not None or own.unknown:
         return None
 
@@ -169,17 +115,13 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
             math.isfinite(_smallest(each, builds, size, cost, rules)) for each in noise
         )
 
-    few, many = max(rules.gate.min_builds, own.builds + 1), MOST_BUILDS
+    few, many = max(rules.gate.min_builds, own.builds + 1), most_builds(rules.plan)
     if few > many or not finds(many):
         return None
     while few < many:
         middle = (few + many) // 2
         few, many = (few, middle) if finds(middle) else (middle + 1, many)
-    budget = float(budget_of(cost.of(few)))
-    return Enough(
-        budget=budget if budget > float(rules.plan.budget) else None,
-        builds=few if few > most_builds(rules.plan) else None,
-    )
+    return float(budget_of(cost.of(few)))
 
 
 def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence[Tried], rules: Config) -> Fit | None:
@@ -197,7 +139,7 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
         starts = dict.fromkeys(cost.starts, executions * iterations)
         seconds = 2 * sum(_seconds(each, lean, rules, starts) for each in known)
         spent = msgspec.structs.replace(cost, executions=seconds, starts=starts)
-        fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean), float(plan.budget)))
+        fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean)))
     for wanted in _wanted(rules):
         enough = [fit for fit in fits if fit.builds >= wanted >= least and (fit.finds is not None or fit.unknown)]
         if enough:
@@ -230,57 +172,49 @@ def _seconds(each: Tried, plan: Plan, rules: Config, starts: Mapping[str, int]) 
     return (1 if is_single(rules, each.benchmark) else plan.executions) * (each.execution - fewer * each.iteration)
 
 
-def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Config) -> _Noise:
+def _noise(case: Case, starts: Mapping[str, int], rules: Config) -> _Noise:
     variance = (case.noise or 0.0) ** 2
     # of executions that give one value each, however many are asked for
     single = case.executions > 1 or case.benchmark in starts
-    alone = Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0)
-    components = known.estimated.components if known else alone
     planned = PlannedCase(
         benchmark=case.benchmark,
-        components=components,
+        components=Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0),
         costs=Costs(0.0, 0.0, 0.0, 0.0),
         threshold=threshold_of(rules, case.benchmark, case.metric, MEAN),
         aims=(),
-        shared=known.shared if known else 0.0,
-        degrees=known.degrees(*_repeats(case.benchmark, starts, rules)) if known else 0.0,
+        shared=0.0,
+        degrees=0.0,
     )
-    unknown = known is None and not case.exact and case.spread is None
-    return _Noise(planned, known is not None, unknown, case)
+    return _Noise(planned, not case.exact and case.spread is None, case)
 
 
-def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
+def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Fit:
     """Count the builds that fit with the configured executions, and what they find."""
-    own = budget == float(rules.plan.budget)
+    budget = float(rules.plan.budget)
     room = ROOM * budget - cost.once
-    most = most_builds(rules.plan) if own else MOST_BUILDS
-    builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
-    finds, half = math.inf, math.inf
+    builds = max(min(int(room / max(cost.round, 1e-9)), most_builds(rules.plan)), 0)
+    finds = math.inf
     hardest = max(noise, key=lambda each: each.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
     if builds and hardest is not None and not unknown:
-        smallest = sorted(((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise)))
-        finds, hardest, half = smallest[-1][0], noise[smallest[-1][1]], smallest[(len(noise) - 1) // 2][0]
-    looks = rules.plan.builds if own else None
+        finds, place = max((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise))
+        hardest = noise[place]
+    looks = rules.plan.builds
     first = min(looks.min, builds) if isinstance(looks, Builds) else builds
     often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
     executions, iterations = max(often, default=(rules.plan.executions, rules.plan.iterations), key=math.prod)
     hard = hardest.case if hardest is not None else None
     # its metric too where there are several
     several = len({each.case.metric for each in noise}) > 1
-    seconds = cost.of(max(builds, 1))
     return Fit(
-        # no longer than the most builds take
-        budget=budget if own else min(budget, float(budget_of(seconds))),
-        configured=own,
+        budget=budget,
         builds=builds,
         executions=executions,
         iterations=iterations,
-        seconds=seconds,
+        seconds=cost.of(max(builds, 1)),
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,
-        half=half if len(noise) >= _SEVERAL and math.isfinite(half) else None,
         hardest=f"{hard.benchmark}{f' {hard.metric}' if several else ''}" if hard is not None and builds else None,
         unknown=unknown and builds >= rules.gate.min_builds,
         better=hard.better if hard is not None else "lower",

@@ -110,8 +110,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """What a budget is enough for."""
 
     budget: float
-    configured: bool
-    """It is that of plan.budget."""
+    """Seconds, as configured."""
     builds: int
     """0: not even one round fits."""
     executions: int
@@ -125,8 +124,6 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     finds: float | None
     """The smallest change for the worse that 80% of such checks call, of the noisiest finding; None: none, or unknown.
     """
-    half: float | None = None
-    """The same of the quieter half; None: there are few, or none."""
     hardest: str | None
     """That finding."""
     unknown: bool = False
@@ -135,50 +132,26 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """Of that finding."""
 
 
-Basis = Literal["memory", "one-build", "exact"]
-"""Of what a plan finds. one-build: how builds differ is not known of every finding, so that it is at least that large.
-exact: there is no noise."""
-
-
-class Enough(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a plan must be raised, so that a check finds something."""
-
-    budget: float | None
-    """Seconds; None: the present budget is enough."""
-    builds: int | None
-    """The most builds; None: the plan has as many."""
-
-
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
-    """How many rounds of the configured executions fit which budget."""
+    """How many rounds of the configured executions fit the budget."""
 
-    basis: Basis
-    why: str
-    """Why what is remembered is not used, if something is."""
-    fits: tuple[Fit, ...]
+    basis: Literal["one-build", "exact"]
+    """Of what a plan finds. one-build: how builds differ is not known, so that it is at least that large. exact: there
+    is no noise."""
+    fit: Fit
     leaner: Fit | None = None
     """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they
     are enough, or there is no such plan."""
-    choose: int | None = None
-    """How many findings share a budget with too few builds for so many, where no leaner plan helps; None: they fit."""
-    enough: Enough | None = None
-    """What finds something with the configured executions, where the plan finds nothing; None: it does, or none would.
-    """
-
-
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes the host unfit."""
-
-    check: str
-    value: str
+    enough: float | None = None
+    """Seconds of a budget that finds something with the configured executions and builds, where the plan finds nothing;
+    None: it does, or none would."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark, in words."""
 
-    kind: Literal["short", "quantile", "floor", "zero"]
-    """short: a process that takes so little time that its start is most of it. floor: what the rules call too small to
-    matter is more than the threshold. zero: some of it has no ratio."""
+    kind: Literal["short", "quantile", "zero"]
+    """short: a process that takes so little time that its start is most of it. zero: some of it has no ratio."""
     benchmark: str = ""
     text: str
 
@@ -191,7 +164,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     """Of the build, or that a benchmark changed tracked files."""
     benchmarks: tuple[Tried, ...] = ()
-    host: tuple[Problem, ...]
+    host: dict[str, str]
+    """What makes it unfit, by the name of the check."""
     cost: RoundCost | None = None
     plans: Plans | None = None
     notes: tuple[Note, ...] = ()

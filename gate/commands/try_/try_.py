@@ -15,14 +15,12 @@ from gate.commands.try_ import words
 from gate.commands.try_.command import Options
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import plans, round_cost
-from gate.commands.try_.result import Built, Case, Note, Problem, Trial, Tried
+from gate.commands.try_.result import Built, Note, Trial, Tried
 from gate.config.commands import by_hand
-from gate.config.rules import floor_of, threshold_of
 from gate.config.types import Config
 from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Failure, UserError
-from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.report.outputs import deliver, require_writable, targets
@@ -34,11 +32,8 @@ from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.workshop import Workshop, workshop
-from gate.store.learning import costs_of
-from gate.units import format_duration, format_share, plural
-from gate.writing.amounts import as_configured
+from gate.units import format_duration
 from gate.writing.plain import visible
-from gate.writing.sentences import Lines
 from harness.build.cache import About
 from harness.host.fitness.examination import examine, unfit
 from harness.host.lock import NotFreeError
@@ -72,22 +67,21 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         EndedError: a signal.
     """
     refuse_unsafe()
-    asked = options.trial
-    outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
-    measuring = MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait)
+    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
+    measuring = MeasureOptions(head=options.head, strict=options.strict, wait=options.wait)
     require_writable(outputs)
-    with opened(measuring, _FOLDER, err, quiet=asked.quiet) as making:
-        project = making.enter(open_itself(asked.head, options.rules, making.outputs(targets(outputs))))
+    with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
+        project = making.enter(open_itself(options.head, options.rules, making.outputs(targets(outputs))))
         job = prepare(project, measuring, making.settle(project))
-        if asked.strict:
+        if options.strict:
             refuse_unfit_for(job)
-        trial = _tried(making, job, err, quiet=asked.quiet)
+        trial = _tried(making, job, err, quiet=options.quiet)
     own = job.project.settings.rules
 
     def text() -> str:
-        if asked.quiet:
+        if options.quiet:
             return "".join(f"{line}\n" for line in words.brief(trial))
-        return terminal.render(words.document_of(trial, own, advises=asked.advises), terminal.bounded(out))
+        return terminal.render(words.document_of(trial, own, advises=options.advises), terminal.bounded(out))
 
     deliver(outputs.files, {"json": lambda: words.as_json(trial, own)}, text, out)
     return trial.exit_code
@@ -104,7 +98,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     measured = {step.benchmark for step in job.rounds[0].executions if step.side == "head"}
     say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))
     # before anything is built: a build is load too
-    host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine(None)))
+    host = {check.name: check.value for check in unfit(examine())}
     # what a round costs is found out now
     warnings: list[AnyWarning] = [w for w in typed(job.run.warnings) if not isinstance(w, BudgetHoldsFew)]
     warnings += shim_warnings(job)
@@ -139,20 +133,16 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     def tells(benchmark: str, number: int, of: int, seconds: float) -> None:
         say(f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most")
 
-    found = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
-    tried = [each for each, _ in found]
-    records = [record for _, own in found for record in own]
+    tried = list(each_tried(made, tells, _UNFIT if begun.host else 1.0))
     changed = next(iter(made.builder.changed(0, executed=True)), None)
     cost = round_cost(built, tried, settings.rules)
-    later = Build(side="head", build=1, seconds=built.later)
-    spent = costs_of([later, *records])
     return msgspec.structs.replace(
         begun,
         built=built,
         failure=changed,
         benchmarks=tuple(tried),
         cost=cost,
-        plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
+        plans=plans(cost, tried, settings.rules) if cost else None,
         notes=tuple(notes_of(settings.rules, tried)),
     )
 
@@ -180,10 +170,9 @@ def _built(job: Job, record: Build, kept: About | None) -> Built:
 
 
 def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
-    """Say what to mind: quantiles, starts that take almost no time, zeros, and the floor that hides most."""
+    """Say what to mind: quantiles, starts that take almost no time, and zeros."""
     for text in quantile_warnings(rules):
         yield Note(kind="quantile", text=text)
-    below = list[tuple[float, Case, float]]()
     for each in tried:
         name, cases = each.benchmark, [case for case in each.cases if case.decided and not case.exact]
         shortest = min((case.mean for case in each.cases if case.metric == "time"), default=_SHORT)
@@ -196,18 +185,3 @@ def notes_of(rules: Config, tried: Sequence[Tried]) -> Iterator[Note]:
         if zeros := [case.benchmark if case.benchmark != name else case.metric for case in cases if not case.mean]:
             text = f"{name}: {', '.join(zeros[:3])} is 0, of which no ratio can be told: leave it out (exclude)"
             yield Note(kind="zero", benchmark=name, text=text)
-        for case in cases:
-            floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
-            share = floor / case.mean if floor is not None and case.mean > 0 else 0.0
-            if floor is not None and share > threshold_of(rules, case.benchmark, case.metric, MEAN):
-                below.append((share, case, floor))
-    if not below:
-        return
-    share, case, floor = max(below, key=lambda each: each[0])
-    others = f" (too large for {plural(len(below) - 1, 'more case')}, too)" if len(below) > 1 else ""
-    text = (
-        f"{case.benchmark}: a slowdown passes up to {format_share(share)}, which is the floor of "
-        f"{as_configured(floor, case.unit)}{others}: if that matters, put a smaller one or "
-        f"{Lines(('benchmark', 'metric', case.metric), {'floor': '0'})}"
-    )
-    yield Note(kind="floor", benchmark=case.benchmark, text=text)

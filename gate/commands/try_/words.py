@@ -177,27 +177,19 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
 def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
     finding = "finds at least" if plans.basis == "one-build" else "finds"
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
-    rows = [_fit(fit) for fit in plans.fits]
-    place = next((number for number, fit in enumerate(plans.fits, 1) if fit.configured), 0)
-    if plans.leaner is not None:
-        rows.insert(place, _fit(plans.leaner, ", leaner"))
-    finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    told = (
-        [f"What a check finds is that of the noisiest result, {visible(finds[-1])}."]
-        if finds and plans.basis != "exact"
-        else []
-    )
-    if finds and plans.basis == "one-build":
+    fit = plans.fit
+    rows = [_fit(fit), *([_fit(plans.leaner, ", leaner")] if plans.leaner is not None else [])]
+    told = []
+    if fit.finds is not None and fit.hardest is not None and plans.basis != "exact":
+        told.append(f"What a check finds is that of the noisiest result, {visible(fit.hardest)}.")
+    if fit.finds is not None and plans.basis == "one-build":
         told.append("Builds differ too, which one build does not show: a check may find only larger changes.")
-    told += [plans.why] if plans.why else []
-    told += ["noise: as remembered of this host"] if plans.basis == "memory" else []
-    unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
-    if unknown is not None:
+    if fit.unknown and fit.hardest is not None:
         told.append(
-            f"unknown: {visible(unknown)} gave one value in the time of a trial, which shows no spread; a check will"
+            f"unknown: {visible(fit.hardest)} gave one value in the time of a trial, which shows no spread; a check "
+            "will"
         )
-    few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]
-    if few and min(few) < rules.gate.min_builds:
+    if fit.finds is None and not fit.unknown and fit.builds < rules.gate.min_builds:
         told.append(f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}")
     called = f"the change that {POWER:.0%} of such checks call a regression"
     table = Table(f"plans: builds x starts x values, and {called}", "", head, rows)
@@ -211,17 +203,14 @@ def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
 
 
 def _fit(fit: Fit, whose: str = ", as configured") -> Row:
-    budget = format_duration(fit.budget) + (whose if fit.configured else "")
+    budget = format_duration(fit.budget) + whose
     counts, takes = f"{fit.builds} x {fit.executions} x {fit.iterations}", format_duration(fit.seconds)
     if fit.builds == 0:
         return Row([*map(Cell, (budget, "no round", takes, "nothing"))])
     # what is lost of a rate is less than all of it
-    change, half = (
-        None if each is None else format_share((1 + each if fit.better == "lower" else 1 / (1 + each)) - 1, sign=True)
-        for each in (fit.finds, fit.half)
-    )
-    finds = change or ("unknown" if fit.unknown else "nothing")
-    finds = finds if half is None or half == change else f"{half} in half, {finds} in all"
+    finds = "unknown" if fit.unknown else "nothing"
+    if fit.finds is not None:
+        finds = format_share((1 + fit.finds if fit.better == "lower" else 1 / (1 + fit.finds)) - 1, sign=True)
     if fit.first < fit.builds:
         counts, takes = f"{fit.first} to {counts}", f"{format_duration(fit.sooner)} to {takes}"
     return Row([*map(Cell, (budget, counts, takes, finds))])
@@ -230,8 +219,8 @@ def _fit(fit: Fit, whose: str = ", as configured") -> Row:
 def _host(trial: Trial) -> str:
     if not trial.host:
         return "host: fit to measure on"
-    problems = "; ".join(f"{problem.check}: {problem.value}" for problem in trial.host)
-    unfit = "unfit for wall time" if {problem.check for problem in trial.host} <= WAITS else "unfit"
+    problems = "; ".join(f"{check}: {value}" for check, value in trial.host.items())
+    unfit = "unfit for wall time" if trial.host.keys() <= WAITS else "unfit"
     return f"host: {unfit}, {problems} (`perfgate doctor` shows more)"
 
 
@@ -241,25 +230,14 @@ def _next(trial: Trial, rules: Config) -> str:
     if any(each.longer_than is not None for each in trial.benchmarks):
         return "make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
     plans = trial.plans
-    if plans is not None and plans.choose is not None:
-        budget = format_duration(float(rules.plan.budget))
-        return (
-            f"choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
-            "suite's own filter in its command; then `perfgate try` again"
-        )
-    if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
+    if plans is None or plans.fit.finds is not None or plans.fit.unknown:
         return "perfgate check, once the code has changed"
     # what to change where the plan as configured finds nothing
     ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
-    if (enough := plans.enough) is not None:
-        builds = rules.plan.builds
-        most = enough.builds if isinstance(builds, int) else f"{{min = {builds.min}, max = {enough.builds}}}"
-        keys = [f"`builds = {most}`"] if enough.builds is not None else []
-        keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
-        ways += [f"set {joined(keys)} in [plan]"] if keys else []
-        if enough.budget is not None:
-            ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
-            ways += ["give the benchmarks less work"] if enough.budget > _LONG else []
+    if plans.enough is not None:
+        ways.append(f'set `budget = "{Duration(plans.enough)}"` in [plan]')
+        ways += ["measure fewer benchmarks (`--benchmark 'NAME*'`)"] if len(trial.benchmarks) > 1 else []
+        ways += ["give the benchmarks less work"] if plans.enough > _LONG else []
     ways = ways or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",

@@ -28,10 +28,6 @@ class Unfit(Sentence, frozen=True):
     """Why a host is unfit as it is set up."""
 
 
-class LowPowerProfile(Unfit, frozen=True):
-    says = "governor: platform profile low-power"
-
-
 class HeldDown(Unfit, frozen=True):
     says = "governor: {governors}"
     governors: tuple[str, ...]
@@ -77,7 +73,7 @@ class NoTemporaryFiles(Unfit, frozen=True):
         return f"temporary files: {self.folder}{why}"
 
 
-Problem = LowPowerProfile | HeldDown | OnBattery | LittleMemory | NoTemporaryFiles
+Problem = HeldDown | OnBattery | LittleMemory | NoTemporaryFiles
 
 
 class OnMachine(msgspec.Struct, frozen=True):

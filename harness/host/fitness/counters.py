@@ -98,7 +98,6 @@ class Moment:
     ticks: Ticks | None
     throttling: Throttling | None
     throttles: int | None
-    vmstat: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,6 @@ def moment(tree: Tree) -> Moment:
         ticks(tree),
         throttling(tree),
         throttles(tree),
-        tree.table("proc/vmstat"),
     )
 
 

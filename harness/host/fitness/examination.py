@@ -1,22 +1,22 @@
-"""All checks of the machine, or the quick ones that come before measuring; and those of its memory, disks and tools."""
+"""All checks of the machine, or the quick ones that come before measuring; and those of all but its load."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 
-from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
-from harness.host.facts import facts, install
-from harness.host.fitness import load, machine
+from gate.model.warnings.hosts import HeldDown, LittleMemory, NoTemporaryFiles, OnBattery, Problem
+from gate.units import plural
+from harness.host.facts import install
+from harness.host.fitness import load
+from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import Tree, memory_limit
-from harness.host.lock import claim_of, lock_file
+from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, memory_limit, whole, written
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -104,48 +104,10 @@ def _temporary(_: Here) -> Check | None:
     return warn(value, command) if free < FREE_WARN else ok(value)
 
 
-@CHECKS("history", "Remembered noise of this machine lets checks decide sooner; they also work without it.")
-def _kept_history(here: Here) -> Check | None:
-    folder, command = here.history, "export PERFGATE_HISTORY=/path/to/history"
-    if folder is None:
-        return warn("no home directory, and nothing names another place", command)
-    there = next((each for each in (folder.absolute(), *folder.absolute().parents) if each.exists()), None)
-    if there is None or not there.is_dir() or not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-        return warn(f"{folder} cannot be written", command)
-    return ok(str(folder))
-
-
-@CHECKS("other gates", "Two gates never measure at once on one machine: a check waits for the other to end.")
-def _others(_: Here) -> Check | None:
-    # the lock is asked for a shared moment and never made
-    lock = lock_file(os.environ)
-    try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return ok("none measures")
-    except OSError as error:
-        return unknown(f"{lock}: {error.strerror}")
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        found = claim_of(descriptor)
-        who = f"another perfgate measures (process {found.pid})" if found else "another program holds its lock"
-        return warn(who)
-    except OSError as error:
-        return unknown(f"{lock}: {error.strerror}")
-    finally:
-        os.close(descriptor)
-    return ok("none measures")
-
-
 AVAILABLE_WARN = 0.10
 """Share of the memory; the alert HostOutOfMemory of awesome-prometheus-alerts, and where earlyoom ends programs."""
 AVAILABLE_BAD = 0.05
 """Half of that: the kernel takes pages back while programs wait."""
-SWAP_WARN = 0.05
-"""Share of the swap space. Systems put some pages of idle programs there in the course of days."""
-SWAPPED_BAD = 64
-"""Pages moved while watched, a quarter of a MiB: more than one idle program that wakes up."""
 
 
 @CHECKS("memory", "With little memory left, programs wait for pages, or the kernel kills one.")
@@ -169,28 +131,212 @@ def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
-@CHECKS("swap", "Reading a page back from disk takes a thousand times as long as from memory.")
-def _swap(here: Here) -> Check | None:
-    info = here.files.table("proc/meminfo")
-    total, free = info.get("SwapTotal"), info.get("SwapFree")
-    if total is None or free is None:
+NO_RANDOMIZE = 0x0040000
+"""ADDR_NO_RANDOMIZE of personality(2), as `setarch -R` sets it."""
+# In DMI, as systemd-detect-virt knows them (src/basic/virt.c).
+_VENDORS = re.compile(
+    "QEMU|KVM|VMware|VirtualBox|innotek|Xen|Bochs|Parallels|BHYVE|OpenStack|Amazon EC2|Google Compute Engine|"
+    "Virtual Machine|Apple Virtualization"
+)
+
+
+@CHECKS("aslr", "Leave it on: each start then samples another layout, and one lucky layout decides nothing.")
+def _aslr(here: Here) -> Check | None:
+    setting = here.files.number("proc/sys/kernel/randomize_va_space")
+    if setting is None:
         return None
-    if not total:
-        return ok("none")
-    used = total - free
-    begin, end = here.window.begin.vmstat, here.window.end.vmstat
-    moved = sum(end.get(way, 0) - begin.get(way, 0) for way in ("pswpin", "pswpout"))
-    if moved >= SWAPPED_BAD:
-        return bad(f"swapping now: {moved} pages while it was watched")
-    value = f"{_gib(used)} of {_gib(total)} in use"
-    if used > SWAP_WARN * total:
-        return warn(value, "sudo swapoff -a && sudo swapon -a")
-    return ok(value)
+    if setting < 2:
+        return warn("off" if setting == 0 else "partly off", "sudo sysctl kernel.randomize_va_space=2")
+    try:
+        personality = int(here.files.text("proc/self/personality") or "0", 16)
+    except ValueError:
+        personality = 0
+    if personality & NO_RANDOMIZE:
+        return warn("off for this process (setarch -R)")
+    return ok("on")
 
 
-@CHECKS("name in reports", "Reports name the machine by a hash, so that they can be published.")
-def _name(_: Here) -> Check | None:
-    return ok(str(facts()["hostname"]))
+@CHECKS("power supply", "On battery power the processors run slower.")
+def _power(here: Here) -> Check | None:
+    folder = "sys/class/power_supply"
+    if not here.files.exists(folder):
+        return None
+    batteries, mains = [], []
+    for supply in here.files.found(f"{folder}/*"):
+        if here.files.text(f"{supply}/type") == "Battery":
+            # scope Device: of a mouse or a headset
+            batteries += [here.files.text(f"{supply}/status")] if here.files.text(f"{supply}/scope") != "Device" else []
+        elif here.files.text(f"{supply}/type") in ("Mains", "USB"):
+            mains.append(here.files.text(f"{supply}/online"))
+    if "Discharging" in batteries:
+        return bad("battery, discharging", OnBattery())
+    if not batteries:
+        return ok("no battery")
+    if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):
+        return ok("mains")
+    return unknown("a battery of unknown status")
+
+
+def is_virtual(tree: Tree) -> bool | None:
+    """Return whether this is a virtual machine; None when nothing tells."""
+    named = " ".join(
+        tree.text(f"sys/class/dmi/id/{what}") or "" for what in ("sys_vendor", "product_name", "bios_vendor")
+    )
+    if _VENDORS.search(named):
+        # a bare-metal instance of Amazon's has its maker's name in DMI as well
+        return ".metal" not in named
+    flags = re.search(r"^flags\s*:(.*)$", tree.text("proc/cpuinfo") or "", flags=re.MULTILINE)
+    if flags is not None:
+        return "hypervisor" in flags[1].split()
+    # a board that is described by its device tree, or a maker's name that is not one of a hypervisor
+    model = (tree.text("proc/device-tree/model") or "").strip("\0")
+    if tree.exists("proc/device-tree/hypervisor") or tree.exists("sys/hypervisor/type") or model == "linux,dummy-virt":
+        return True
+    return False if model or named.strip() else None
+
+
+@CHECKS("virtual machine", "Neighbours on the same hardware take caches, memory bandwidth and processor time.")
+def _virtualization(here: Here) -> Check | None:
+    virtual = is_virtual(here.files)
+    return None if virtual is None else warn("yes") if virtual else ok("no")
+
+
+OTHER_KIND = 0.9
+"""A processor whose highest frequency is below this share of the fastest is of another kind. Favoured cores of one
+kind differ by some percent (Intel Turbo Boost Max 3.0), big and little ones by a third and more."""
+
+
+@CHECKS("smt", "Two threads on one core slow each other down: a neighbour's work becomes part of the time.")
+def _smt(here: Here) -> Check | None:
+    active = here.files.text(f"{CPUS}/smt/active")
+    if active == "1":
+        return warn("on: processors share cores", f"echo off | sudo tee /{CPUS}/smt/control")
+    if active != "0":
+        return None
+    if is_virtual(here.files) is not False:
+        return unknown("none visible, but a virtual machine may have half cores")
+    return ok("off")
+
+
+@CHECKS("affinity", "With a single processor, perfgate and all services run on the one that is measured.")
+def _affinity(here: Here) -> Check | None:
+    status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
+    online = here.files.text(f"{CPUS}/online")
+    if status is None:
+        return None
+    allowed = len(cpu_list(status[1]))
+    every = len(cpu_list(online)) if online else allowed
+    of = f" of {every}" if online else ""
+    value = f"{allowed}{of} {'processor' if every == 1 else 'processors'} ({status[1]})"
+    return warn(value) if allowed == 1 else ok(value)
+
+
+@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=), unless interrupts are handled there.")
+def _isolated(here: Here) -> Check | None:
+    text = here.files.text(f"{CPUS}/isolated")
+    if text in (None, "", "(null)"):  # what some kernels write for none
+        return None if text is None else ok("none")
+    interrupts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
+    met = {cpu for each in interrupts for cpu in cpu_list(each)} & {*cpu_list(text)}
+    if met:
+        others = written({*cpu_list(here.files.text(f"{CPUS}/online") or "")} - {*cpu_list(text)})
+        command = f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done"
+        return warn(f"{text}; {written(met)} may handle interrupts", command)
+    return ok(f'{text}; cpus = "{text}" in a [[benchmark]] uses them')
+
+
+@CHECKS("processor kinds", "A program takes longer on a slow core than on a fast one, and the scheduler chooses which.")
+def _kinds(here: Here) -> Check | None:
+    groups = _groups(here.files)
+    if not groups:
+        return None
+    if len(groups) == 1:
+        return ok("all of one kind")
+    value = "; ".join(f"{kind}: {written(cpus)}" for kind, cpus in groups.items())
+    fastest = written(next(iter(groups.values())))
+    return warn(value, f'cpus = "{fastest}"  # in each [[benchmark]] of perfgate.toml')
+
+
+def _groups(tree: Tree) -> dict[str, list[int]]:
+    """Group the processors by kind, the fastest kind first; empty where nothing tells."""
+    hybrid = {
+        "fast cores": tree.text("sys/devices/cpu_core/cpus"),
+        "slow cores": tree.text("sys/devices/cpu_atom/cpus"),
+    }
+    if all(hybrid.values()):
+        return {kind: cpu_list(text or "") for kind, text in hybrid.items()}
+    speeds: dict[int, int] = {}
+    # cpu_capacity knows that a little core does less with a cycle
+    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items() if not speeds else ():
+            if speed := whole(text):
+                speeds[int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0])] = speed
+    models = {}
+    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
+        fields = dict(re.findall(r"^([^\t\n:]+?)[ \t]*:[ \t]*(.+?)[ \t]*$", block, flags=re.MULTILINE))
+        if (cpu := whole(fields.get("processor"))) is not None:
+            models[cpu] = f"part {fields['CPU part']}" if "CPU part" in fields else fields.get("model name", "")
+    fastest = max(speeds.values(), default=0)
+    groups: dict[tuple[float, str], list[int]] = defaultdict(list)
+    for cpu in sorted(speeds.keys() | models.keys()):
+        speed = speeds.get(cpu, fastest)
+        # of one kind with the fastest, whatever the last percents
+        rounded = fastest if speed >= OTHER_KIND * fastest else speed
+        groups[-rounded, models.get(cpu, "")].append(cpu)
+    return {
+        " ".join(part for part in (model, f"{-speed / fastest:.0%} speed" if speed > -fastest else "") if part)
+        or "full speed": cpus
+        for (speed, model), cpus in sorted(groups.items())
+    }
+
+
+SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
+"""Drivers whose "powersave" follows the load; that of all others stays at the lowest frequency
+(Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst, cpufreq.rst)."""
+_POWERSAVE = "power"
+
+
+@CHECKS("governor", "When the frequency follows the load, a program's speed depends on what ran before it.")
+def _governor(here: Here) -> Check | None:
+    command = f"echo performance | sudo tee /{CPUS}/cpu*/cpufreq/scaling_governor"
+    found = Counter(governors(here.files))
+    if not found:
+        return None
+    names = tuple(found) if len(found) == 1 else tuple(f"{name} on {found[name]}" for name in sorted(found))
+    value = ", ".join(names)
+    if set(found) == {"performance"}:
+        return ok(value)
+    drivers = set(here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
+    preferences = here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values()
+    if "powersave" in found and (drivers - SCALING_DRIVERS or _POWERSAVE in preferences):
+        held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
+        return bad(value, HeldDown(names), command, held)
+    return warn(value, command)
+
+
+@CHECKS("turbo", "How long turbo lasts depends on heat and on what the other processors do.")
+def _boost(here: Here) -> Check | None:
+    on = turbo(here.files)
+    if on is None:
+        return None
+    intel = here.files.exists(f"{CPUS}/intel_pstate/no_turbo")
+    everywhere = (
+        f"/{CPUS}/cpufreq/boost" if here.files.exists(f"{CPUS}/cpufreq/boost") else f"/{CPUS}/cpu*/cpufreq/boost"
+    )
+    command = f"echo 1 | sudo tee /{CPUS}/intel_pstate/no_turbo" if intel else f"echo 0 | sudo tee {everywhere}"
+    return warn("on", command) if on else ok("off")
+
+
+@CHECKS("thermal throttling", "A hot processor slows down in the middle of a measurement.")
+def _heat(here: Here) -> Check | None:
+    count, before = here.window.end.throttles, here.window.begin.throttles
+    if count is None or before is None:
+        return None
+    if count > before:
+        return bad(f"{plural(count - before, 'time')} while it was watched")
+    if count:
+        return warn(f"{plural(count, 'time')} since boot, not now")
+    return ok("never since boot")
 
 
 WINDOW = 1.0
@@ -200,26 +346,24 @@ QUICK_WINDOW = 0.4
 
 _STATE = (
     "governor", "turbo", "thermal throttling", "power supply", "load", "other processes", "steal time", "cpu quota",
-    "cpu pressure", "memory pressure", "io pressure", "memory", "swap",
+    "cpu pressure", "memory pressure", "io pressure", "memory",
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "processor kinds", "numa nodes", "affinity", "isolated cpus", "idle states", "aslr",
-    "clock source", "tools", "tracer", "temporary files", "name in reports", "history", "other gates",
+    "virtual machine", "smt", "processor kinds", "affinity", "isolated cpus", "aslr",
+    "tools", "tracer", "temporary files",
 )  # fmt: skip
 """What stays as it was made or set up."""
 _STANDING = ("governor", "power supply", "memory", "temporary files")
 """What can make a machine unfit and is seen without watching it."""
 
 
-def examine(history: Path | None, tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
+def examine(tree: Tree | None = None, seconds: float = WINDOW) -> list[Check]:
     """Run every check; it reads, computes for some seconds on one processor, and changes nothing.
 
-    Args:
-        history: the file that keeps what is learned; None: no place is known.
-        tree: the machine's files.
+    tree: the machine's files.
     """
-    return _found((*_STATE, *_MADE), Here(tree or Tree(), seconds, history))
+    return _found((*_STATE, *_MADE), Here(tree or Tree(), seconds))
 
 
 def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: bool = True) -> list[str]:
@@ -247,5 +391,5 @@ def unfit(checks: Iterable[Check]) -> list[Check]:
 
 
 def _found(names: Iterable[str], here: Here) -> list[Check]:
-    every = CHECKS | load.CHECKS | machine.CHECKS
+    every = CHECKS | load.CHECKS
     return [every[name](here) for name in names]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
 from gate.model.warnings.hosts import Problem
@@ -54,12 +53,10 @@ def unknown(value: str = "this system does not show it") -> Check:
 
 @dataclass(frozen=True)
 class Here:
-    """What checks look at: a machine's files, what happens while it is watched, and the folder of its history."""
+    """What checks look at: a machine's files, and what happens while it is watched."""
 
     files: Tree
     seconds: float
-    history: Path | None = None
-    """None: no place is known."""
 
     @cached_property
     def window(self) -> Window:

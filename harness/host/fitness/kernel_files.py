@@ -113,27 +113,20 @@ class Throttling:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The folders of this process's group and of those around it, for one controller; empty: none is known."""
-
-    folders: tuple[str, ...]
-    version: int
-
-
-def group(tree: Tree, controller: str) -> Group:
-    """Find the group of this process that a controller limits."""
+def group(tree: Tree, controller: str) -> list[str]:
+    """Return the folders of this process's group and of those around it that a controller limits; empty: none known."""
     lines = [line.split(":", 2) for line in (tree.text("proc/self/cgroup") or "").splitlines()]
     entries = [line for line in lines if len(line) == 3]
     for _, controllers, path in entries:
         if controller in controllers.split(","):
-            folders = [*_upwards(tree, f"{_MOUNTS}/{controllers}", path)]
-            folders = folders or _upwards(tree, f"{_MOUNTS}/{controller}", path)
+            folders = _upwards(tree, f"{_MOUNTS}/{controllers}", path) or _upwards(
+                tree, f"{_MOUNTS}/{controller}", path
+            )
             if folders:
-                return Group(tuple(folders), 1)
+                return folders
     mount = _MOUNTS if tree.exists(f"{_MOUNTS}/cgroup.procs") else f"{_MOUNTS}/unified"
     paths = [path for number, controllers, path in entries if number == "0" and not controllers]
-    return Group(tuple(_upwards(tree, mount, paths[0])) if paths else (), 2)
+    return _upwards(tree, mount, paths[0]) if paths else []
 
 
 def _upwards(tree: Tree, mount: str, path: str) -> list[str]:
@@ -152,15 +145,14 @@ def quota(tree: Tree) -> float | None:
     Raises:
         LookupError: the group cannot be read.
     """
-    found = group(tree, "cpu")
-    if not found.folders:
+    folders = group(tree, "cpu")
+    if not folders:
         raise LookupError("the control group of this process")
     limits: list[float] = []
-    for folder in found.folders:
-        if found.version == 1:
-            allowed, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
-        else:
-            # the group at the top has no such file, and no limit
+    for folder in folders:
+        allowed, period = tree.number(f"{folder}/cpu.cfs_quota_us"), tree.number(f"{folder}/cpu.cfs_period_us")
+        if period is None:
+            # of version 2; the group at the top has no such file, and no limit
             words = (tree.text(f"{folder}/cpu.max") or "max 1").split()
             allowed, period = whole(words[0]), whole(words[-1])
         limits += [allowed / period] if allowed and period and allowed > 0 else []
@@ -169,8 +161,7 @@ def quota(tree: Tree) -> float | None:
 
 def throttling(tree: Tree) -> Throttling | None:
     """Return what the quotas did; None where no group with a quota can be read."""
-    found = group(tree, "cpu")
-    tables = [tree.table(f"{folder}/cpu.stat") for folder in found.folders]
+    tables = [tree.table(f"{folder}/cpu.stat") for folder in group(tree, "cpu")]
     limited = [table for table in tables if "nr_throttled" in table]
     if not limited:
         return None
@@ -183,12 +174,11 @@ def throttling(tree: Tree) -> Throttling | None:
 
 def memory_limit(tree: Tree) -> tuple[int, int] | None:
     """Return the bytes that are left of the limit that leaves the least, and the limit; None where there is none."""
-    found = group(tree, "memory")
-    names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-    if found.version == 2:
-        names = ("memory.max", "memory.current", "inactive_file")
     limits: list[tuple[int, int]] = []
-    for folder in found.folders:
+    for folder in group(tree, "memory"):
+        names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        if not tree.exists(f"{folder}/{names[0]}"):
+            names = ("memory.max", "memory.current", "inactive_file")
         limit, used = tree.number(f"{folder}/{names[0]}"), tree.number(f"{folder}/{names[1]}")
         if limit is not None and used is not None and limit < _NO_LIMIT:
             # cached files that nobody used lately make room when it is needed

@@ -58,10 +58,6 @@ def test_version_and_help() -> None:
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
         (("compare", "main", "slow"), "main: no such file"),
         (("chekc",), "'chekc' is not a command (did you mean check?)"),
-        (
-            ("plan", "--interaction", "5%"),
-            "perfgate plan: --interaction is not an option; the gate decides without factors: `perfgate study plan` shows what a study",
-        ),
         (("check", "--bench", "x"), "--bench is not an option (did you mean --benchmark?)"),
         # the keys of the config are options to many a reader
         (("check", "--threshold=3%"), "(did you mean --set gate.threshold=3%?); see perfgate check --help"),
@@ -69,11 +65,6 @@ def test_version_and_help() -> None:
         (("check", "--builds", "--quiet"), "(did you mean --set plan.builds=...?)"),
         (("study", "--builds", "3"), "(did you mean --set study.builds=3?)"),
         (("study", "--shards=2"), "(did you mean --set plan.shards=2?)"),
-        (("study", "analyse", "--log"), "--log is not an option; write --scale log; see perfgate study analyse --help"),
-        (("calibrate", "--inject", "3%"), "--inject is not an option; `perfgate simulate .perfgate/calibration --effect 5%` shows how often a change is found; see perfgate calibrate --help"),
-        (("simulate", "--remembered"), "--remembered is not an option; name the calibration's folder: `perfgate simulate .perfgate/calibration`; see"),
-        (("simulate", "--markdown", "x"), "perfgate simulate: --markdown is not an option; its text has the same tables: write `> FILE`; see"),
-        (("study", "plan", "--json", "x"), "--json is not an option; --all prints the order, --matrix the jobs as JSON; see"),
         (("check", "--seeed", "1"), "--seeed is not an option (did you mean --seed?)"),
         (("check", "-j", "3"), "perfgate check: -j is not an option; see perfgate check --help"),
         (("check", "--thresold", "5"), "perfgate check: --thresold is not an option (did you mean --set gate.threshold=5%?); see"),

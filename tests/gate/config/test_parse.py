@@ -9,8 +9,6 @@ from gate.config.config_text import (
     line_of,
     project_source,
     read_source,
-    tables_of_namesake,
-    why_namesake,
 )
 from gate.config.parse import parse
 from gate.config.types import Config, Detectable
@@ -71,21 +69,10 @@ def test_a_threshold_of_0_may_stay_open_where_no_sign_is_enough() -> None:
     assert parse(read_source(text, "perfgate.toml")).override[1].detectable == Share(0.02)
 
 
-ITS = '[defaults]\nrepeat = 7\nthreshold = 0.2\n\n[[bench]]\nname = "pst_extract"\ncommand = ["sh", "-c", "true"]\n'
 OURS = '[gate]\nthreshold = "3%"\n'
 TABLE = '[tool.perfgate.gate]\nthreshold = "3%"\n'
 
 
-def test_the_file_of_another_tool_of_this_name_is_no_configuration() -> None:
-    assert project_source(ITS, None) is None
-    # beside it the table in pyproject.toml counts
-    beside, ours = project_source(ITS, TABLE), project_source(OURS + ITS, None)
-    assert beside is not None and ours is not None
-    assert (beside.name, beside.tables) == ("pyproject.toml", {"gate": {"threshold": "3%"}})
+def test_one_of_two_configurations_is_refused() -> None:
     with pytest.raises(ConfigError, match="keep one of them"):
         project_source(OURS, TABLE)
-    # a file of ours with one of its tables is ours, and one with none of them not its
-    others: list[dict[str, object]] = [ours.tables, {}, {"benchmarks": []}, {"tool": {}}]
-    assert [tables_of_namesake(tables) for tables in others] == [()] * 4
-    why = why_namesake({"ratchet": {}, "bench": [{}], "unknown": 1})
-    assert "[[bench]], [ratchet]" in why and "unknown" not in why

@@ -53,7 +53,6 @@ SHA = "0123456789abcdef" * 2 + "01234567"
 
 # fmt: off
 UNFIT: list[tuple[h.Problem, str]] = [
-    (h.LowPowerProfile(), "governor: platform profile low-power"),
     (h.HeldDown(("powersave",)), "governor: powersave"),
     (h.OnBattery(), "power supply: battery, discharging"),
     (h.LittleMemory(2 ** 26, 2 ** 31, False), "memory: 64 MiB of 2.0 GiB available"),

@@ -7,15 +7,15 @@ import pwd
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from harness.errors import LockError
-from harness.host.lock import Claim, NotFreeError, host_lock, lock_file, queue_file
+from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 
 ROOT = Path(__file__).parents[3]
 # waits for the lock, says for whom and when it has it, and holds it until its standard input ends
@@ -26,8 +26,8 @@ from harness.host import lock
 from harness.host.lock import Claim
 claim = Claim.own("perfgate check", sys.argv[2], Path("/some/project"), Path("/some/project/.perfgate"))
 lock._PAUSE = 0.01
-def waiting(holder, before):
-    print("waits", holder and holder.pid, before, flush=True)
+def waiting(holder):
+    print("waits", holder and holder.pid, flush=True)
 with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
     print("holds", flush=True)
     sys.stdin.read()
@@ -35,14 +35,11 @@ with lock.host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
 
 
 def locked(
-    path: Path, wait: float = 60.0, waiting: Callable[[Claim | None], object] = print
+    path: Path, wait: float = 60.0, waiting: Callable[[Claim | None], None] = print
 ) -> AbstractContextManager[None]:
     claim = Claim.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
 
-    def told(holder: Claim | None, _: int) -> None:
-        waiting(holder)
-
-    return host_lock(claim, path, wait=wait, waiting=told)
+    return host_lock(claim, path, wait=wait, waiting=waiting)
 
 
 def started(code: str, *arguments: str) -> subprocess.Popen[str]:
@@ -66,12 +63,8 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-@pytest.mark.parametrize("queue", [True, False])
-def test_the_second_waits_and_is_told_for_whom(tmp_path: Path, queue: bool) -> None:
+def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    if not queue:
-        # without one the lock still serves
-        queue_file(path).mkdir()
     told: list[Claim | None] = []
     with holder(path) as process:
         assert first_line(process) == "holds"
@@ -252,21 +245,7 @@ def test_two_users_share_one_lock(tmp_path: Path) -> None:
             path.unlink()
     finally:
         path.unlink(missing_ok=True)
-        queue_file(path).unlink(missing_ok=True)
         sticky.rmdir()
-
-
-@contextmanager
-def waiters(path: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """Start processes one after the other, each when the one before it waits for the lock."""
-    with ExitStack() as stack:
-        found: list[subprocess.Popen[str]] = []
-        for number in range(count):
-            found.append(stack.enter_context(started(HOLD, str(path), f"run-{number}")))
-            stack.callback(found[-1].kill)
-            said = first_line(found[-1]).split()
-            assert (said[0], said[2]) == ("waits", str(number))
-        yield found
 
 
 def until_it_says(process: subprocess.Popen[str], wanted: str) -> None:
@@ -276,46 +255,12 @@ def until_it_says(process: subprocess.Popen[str], wanted: str) -> None:
     assert said[-1] == wanted, said
 
 
-def refused(path: Path) -> Claim:
-    with pytest.raises(NotFreeError) as held, locked(path, wait=0):
-        pass
-    assert held.value.holder is not None
-    return held.value.holder
-
-
-def test_who_came_first_has_it_first(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with holder(path) as first:
-        assert first_line(first) == "holds"
-        with waiters(path, 3) as waiting:
-            release(first)
-            for number, process in enumerate(waiting):
-                until_it_says(process, "holds")
-                # those that came later are told who holds it now, and how many are before them
-                for later, other in enumerate(waiting[number + 1 :]):
-                    until_it_says(other, f"waits {process.pid} {later}")
-                # a newcomer that tries again and again gets nothing while others wait
-                for _ in range(20):
-                    assert refused(path).pid == process.pid
-                release(process)
-                if number < 2:
-                    refused(path)
-            assert [process.wait(30) for process in waiting] == [0, 0, 0]
-    with locked(path, wait=0):
-        pass
-    assert queue_file(path).stat().st_mode & 0o777 == 0o666
-    assert queue_file(path).read_bytes() == b""
-
-
 def test_the_time_of_a_holder_is_that_of_taking_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with holder(path) as first:
         first_line(first)
-        with waiters(path, 3) as (*killed, process):
-            # they leave the queue
-            for each in killed:
-                each.kill()
-                each.wait()
+        with holder(path) as process:
+            assert first_line(process) == f"waits {first.pid}"
             # in whole seconds
             asked = datetime.now(UTC).replace(microsecond=0)
             while (freed := datetime.now(UTC).replace(microsecond=0)) == asked:

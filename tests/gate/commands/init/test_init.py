@@ -1,25 +1,21 @@
 """perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
-import io
 import json
 import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
-from gate.commands.init.tree import Tree, read_tree
+from gate.commands.init.tree import Tree
 from gate.config.config_text import read_source
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
 from gate.config.types import Builds
-from tests.support.initialized import Project, detected, init, make_project, written
-from tests.support.started import need
+from tests.support.initialized import Project, init, make_project, written
 
 MAIN = "int main(void) { return 0; }\n"
 PACKAGE = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -91,43 +87,14 @@ def test_several_projects_side_by_side_are_asked_for(project: Project) -> None:
 # --- what git does not track ---------------------------------------------------------------------------------------
 
 
-def test_ignored_paths_are_shared_or_offered(project: Project) -> None:
-    ignored = ("data/big.bin", "node_modules/a/index.js", "local.conf", ".env", "build/x", "a.log", "bench/corpus/1")
-    files = {".gitignore": "data/\nnode_modules\nlocal.conf\n.env\nbuild/\n*.log\ncorpus\n", "bench/.keep": ""}
+def test_ignored_data_and_packages_are_shared(project: Project) -> None:
+    ignored = ("data/big.bin", "node_modules/a/index.js", ".env", "build/x", "bench/corpus/1")
+    files = {".gitignore": "data/\nnode_modules\n.env\nbuild/\ncorpus\n", "bench/.keep": ""}
     directory = project({**files, "package.json": "{}", **dict.fromkeys(ignored, "")})
     assert written(directory, code=4).build.share == ["data/", "node_modules/", "bench/corpus/"]
-    text = (directory / "perfgate.toml").read_text(encoding="utf-8")
-    assert '#share = ["data/", "node_modules/", "bench/corpus/", "local.conf"]' in text
-
-
-@pytest.mark.parametrize("tool", ["make", "cmake"])
-def test_what_a_build_makes_is_not_offered(project: Project, tool: str) -> None:
-    need(tool)
-    placed = "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/gen)\nadd_executable(wf main.c)"
-    made = {
-        "make": ("Makefile", "all: wf\nwf: main.c\n\tcc -o wf main.c\n", ["words.txt", "gen/"]),
-        "cmake": ("CMakeLists.txt", f"project(x C)\n{placed}", ["wf", "words.txt"]),
-    }
-    name, listing, offered = made[tool]
-    ignored = {".gitignore": "wf\nwords.txt\ngen\n", "wf": "", "words.txt": "", "gen/t.h": ""}
-    directory = project({name: listing, **ignored, "main.c": MAIN})
-    lines = [line.split("  #")[0] for line in render(read_tree(directory), detected(directory)).splitlines()]
-    assert [line for line in lines if line.startswith("#share")] == [f"#share = {toml_value(offered)}"]
-
-
-def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = project({".gitignore": "*.toml\n", "bench.sh": "true\n"})
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
-    subprocess.run([*git, "add", "."], cwd=directory, check=True)
-    subprocess.run([*git, "commit", "--quiet", "--message=first"], cwd=directory, check=True)
-    monkeypatch.setenv("PERFGATE_LOCK", str(directory / ".git" / "lock"))
-    monkeypatch.delenv("CI", raising=False)
-    code, out, err = init(directory, tries=True)
-    assert code == 0, err
-    assert "the benchmark gave values" in out
-    assert "git add --force perfgate.toml" in out
+    # one side would measure what the other builds
+    made = Found("make", "x", [Measured("a", ["data/app"])], products=["data/app"])
+    assert "share" not in render(Tree(directory, (), ("data/",), git=True), made)
 
 
 # --- hostile projects ----------------------------------------------------------------------------------------------
@@ -251,50 +218,3 @@ def test_what_is_written_over_and_what_is_not(project: Project, tmp_path: Path) 
     (directory / "perfgate.toml").mkdir()
     assert init(directory, force=True) == (2, "", "perfgate: perfgate.toml cannot be written: Is a directory\n")
     assert init(tmp_path, project=Path("nowhere"))[0] == 2
-
-
-# --- a project where another tool named perfgate has its perfgate.toml ------------------------------------------------
-
-
-ITS = '[defaults]\nrepeat = 7\n\n[[bench]]\nname = "pst_extract"\ncommand = ["sh", "-c", "true"]\n'
-FILES = {"perfgate.toml": ITS, "Makefile": "all:\n\tcc -o app main.c\n", "main.c": "int main(void) { return 0; }\n"}
-
-
-@pytest.fixture
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    project = make_project(tmp_path / "project", FILES)
-    for words in ("add .", "-c user.name=a -c user.email=a@b commit --quiet -m first"):
-        subprocess.run(["git", *words.split()], cwd=project, check=True)
-    monkeypatch.chdir(project)
-    return project
-
-
-def perfgate(*arguments: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(arguments, out, err), out.getvalue(), err.getvalue()
-
-
-def test_its_file_is_recognised_and_left_as_it_is(directory: Path) -> None:
-    check = "check --base HEAD"
-    for command in ("init", "init --force", check, f"{check} --config perfgate.toml", "try", "config"):
-        code, out, err = perfgate(*command.split())
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert "another tool named perfgate (it has [defaults], [[bench]])" in err
-        assert (directory / "perfgate.toml").read_text(encoding="utf-8") == ITS
-
-
-def test_init_writes_another_file_and_names_it(directory: Path) -> None:
-    code, out, err = perfgate("init", "--no-try", "--file", "gate.toml")
-    assert (code, err) == (0, "")
-    assert "wrote gate.toml\n" in out
-    assert "perfgate check --config gate.toml " in out
-    assert (directory / "perfgate.toml").read_text(encoding="utf-8") == ITS
-    assert perfgate("check", "--config", "gate.toml", "--base", "HEAD", "--dry-run")[0] == 0
-
-
-def test_pyproject_is_not_written(directory: Path) -> None:
-    for name in ("pyproject.toml", "./sub/pyproject.toml"):
-        code, _, err = perfgate("init", "--force", "--file", name)
-        assert code == 2
-        assert "--file: names pyproject.toml" in err or "--file names pyproject.toml" in err
-        assert not (directory / name).exists()

@@ -214,7 +214,7 @@ def test_a_few_slow_cases_are_left_out_before_a_budget_grows(instrument: str, op
         told = {
             "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
             "cost": {"once": 20.0, "builds": 4.0, "executions": 60.0 * slow + 100.0, "least": False},
-            "plans": {"leaner": lean and {"builds": lean}, "enough": {"budget": 1500.0}},
+            "plans": {"leaner": lean and {"builds": lean}, "enough": 1500.0},
         }
         made = representatives(found(["./b", option], instrument), told)
         assert (made[1:] if made else None) == (chosen and (chosen, 10))
@@ -295,9 +295,9 @@ def costs(builds: float, executions: float, starts: int | None = None) -> Mappin
         ("go", Amount(10, 5), costs(2, 100), {}, Amount(1, 5)),
         ("go", Amount(10, 5), costs(2, 50), {}, Amount(3, 5)),
         # more where little is found and there is room
-        ("go", Amount(2, 5), costs(2, 2), {"fits": [{"configured": True, "finds": 0.07}]}, Amount(2, 5)),
-        ("go", Amount(2, 5), costs(2, 2), {"fits": [{"configured": True, "finds": 0.3}]}, Amount(9, 5)),
-        ("go", Amount(2, 5), costs(2, 4), {"fits": [{"configured": True, "finds": None}]}, Amount(4, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fit": {"finds": 0.07}}, Amount(2, 5)),
+        ("go", Amount(2, 5), costs(2, 2), {"fit": {"finds": 0.3}}, Amount(9, 5)),
+        ("go", Amount(2, 5), costs(2, 4), {"fit": {"finds": None}}, Amount(4, 5)),
         # starts count themselves; a long one needs no other before it
         ("spawn", Amount(2, 5, 1), costs(2, 40, 2), {"leaner": {"executions": 1, "iterations": 3}}, Amount(2, 5)),
         ("spawn", Amount(2, 5, 1), costs(2, 40, 10), {}, Amount(2, 5, 1)),
@@ -311,9 +311,9 @@ def test_counts_are_those_that_give_a_verdict_in_five_minutes(
 
 def test_what_a_trial_found_too_little_is_written_larger() -> None:
     cost = costs(90, 90)
-    told: dict[str, Any] = {"cost": cost, "plans": {"enough": {"budget": 1510.0}}, "built": {"seconds": 250.0}}
+    told: dict[str, Any] = {"cost": cost, "plans": {"enough": 1510.0}, "built": {"seconds": 250.0}}
     made = fitted(found(["x"], "jmh", amount=Amount(1, 5)), told)
     assert (made.plan.budget, made.timeout) == (30, "30m")
     # nobody waits that long for a pull request
-    told["plans"] = {"enough": {"budget": 2400.0}}
+    told["plans"] = {"enough": 2400.0}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10

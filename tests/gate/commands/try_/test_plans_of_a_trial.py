@@ -105,7 +105,7 @@ STARTED = Tried(benchmark="a", instrument="spawn", cases=(ACTIVE,), execution=0.
 
 
 def planned(cost: RoundCost, each: Tried, of: Config) -> Plans:
-    found = plans(cost, [each], of, None, {})
+    found = plans(cost, [each], of)
     assert found is not None
     return found
 
@@ -119,18 +119,10 @@ def test_what_a_check_counts_is_counted_by_what_was_tried() -> None:
     assert cost.executions == pytest.approx(2 * 50 * 0.025)
     more = costs(STARTED, found)
     assert more.starts == {"a": 200}
-    (fit,) = (fit for fit in planned(more, STARTED, found).fits if fit.configured)
+    fit = planned(more, STARTED, found).fit
     assert (fit.executions, fit.iterations, fit.first, fit.builds) == (200, 1, 4, 56)
     assert (fit.sooner, fit.seconds) == (more.of(4), more.of(56))
     assert costs(STARTED, rules(plan={"starts": 30})).starts == {"a": 30}
-
-
-def test_another_budget_has_the_starts_that_a_check_would_count_within_it() -> None:
-    short = rules(plan={"budget": "90s"})
-    made = planned(costs(STARTED, short), STARTED, short)
-    # ten are what it affords; a larger one has more starts, and not only more builds
-    assert [(fit.budget, fit.executions) for fit in made.fits] == [(90.0, 10), (300.0, 200), (840.0, 200)]
-    assert made.fits[-1].seconds == costs(STARTED, rules(plan={"budget": "1h"})).of(made.fits[-1].builds)
 
 
 def test_a_burst_asks_for_no_more_starts_than_a_check_would_count() -> None:
@@ -155,7 +147,7 @@ def test_a_burst_asks_for_no_more_starts_than_a_check_would_count() -> None:
 def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = rules(plan={"budget": "5m"})
     cost = RoundCost(once=41.0, builds=2.9, executions=16.1, least=False)
-    (fit,) = (fit for fit in planned(cost, tried(), found).fits if fit.configured)
+    fit = planned(cost, tried(), found).fit
     monkeypatch.setattr(preview, "expected_seconds", lambda job, rounds: cost.of(rounds))
     project = SimpleNamespace(settings=SimpleNamespace(rules=found))
     job: Any = SimpleNamespace(project=project, rounds=range(56), run=SimpleNamespace(looks=56))
@@ -165,69 +157,54 @@ def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.Monke
 COST = RoundCost(once=40.0, builds=2.0, executions=18.0, least=False)
 
 
-def fits(each: Tried, cost: RoundCost = COST, **plan: Any) -> dict[float, Any]:
+def fit_of(each: Tried, cost: RoundCost = COST, **plan: Any) -> Any:
     found = planned(cost, each, config(**plan))
     assert found.basis == ("exact" if each.cases[0].exact else "one-build")
-    return {fit.budget: fit for fit in found.fits}
+    return found.fit
 
 
 def test_budgets_and_what_they_find() -> None:
-    found = fits(tried())
+    few, own = fit_of(tried(), budget="5m"), fit_of(tried())
     # 90% of 5 min are 40 s and 11 rounds of 20 s
-    assert (found[300.0].builds, found[300.0].seconds) == (11, 260.0)
-    # no more than the plan has
-    assert (found[600.0].builds, found[600.0].configured) == (12, True)
-    # an hour has room for more than the most builds, which take 19 minutes
-    assert (found[1320.0].builds, found[1320.0].seconds, 3600.0 in found) == (56, 1160.0, False)
-    assert 0.03 < found[1320.0].finds < found[600.0].finds < found[300.0].finds < 0.06
-
-
-def test_of_several_findings_the_quieter_half_has_a_number_of_its_own() -> None:
-    cases = tuple(case(metric=f"m{n}", spread=spread) for n, spread in enumerate((0.005, 0.01, 0.02, 0.2)))
-    of_all = rules(benchmark=[{"name": "a", "command": "a", "metrics": ["m*"]}])
-
-    def own(*cases: Case) -> Any:
-        return next(each for each in planned(COST, tried(cases=cases), of_all).fits if each.configured)
-
-    found = own(*cases)
-    assert found.hardest == "a m3"
-    assert own(*cases[:2]).finds < found.half < found.finds
-    # of two the noisier one is all that there is to say
-    assert fits(tried())[600.0].half is None
+    assert (few.builds, few.seconds) == (11, 260.0)
+    # no more than the plan has; without a most no more than any check has, which take 19 minutes
+    most = fit_of(tried(), budget="1h", builds={"min": 4})
+    assert (own.builds, most.builds, most.seconds) == (12, 56, 1160.0)
+    assert 0.03 < most.finds < own.finds < few.finds < 0.06
 
 
 def test_few_builds_call_no_regression_and_a_budget_may_hold_none() -> None:
-    few, none = (fits(tried(), msgspec.structs.replace(COST, executions=seconds)) for seconds in (58.0, 298.0))
-    assert (few[300.0].builds, few[300.0].finds) == (3, None)
-    assert (none[300.0].builds, none[300.0].seconds, none[300.0].finds) == (0, 340.0, None)
-    assert none[600.0].builds == 1
+    few, none = (
+        fit_of(tried(), msgspec.structs.replace(COST, executions=seconds), budget="5m") for seconds in (58.0, 298.0)
+    )
+    assert (few.builds, few.finds) == (3, None)
+    assert (none.builds, none.seconds, none.finds) == (0, 340.0, None)
 
 
 def test_without_a_spread_nothing_is_promised() -> None:
-    found = fits(tried(cases=(case(spread=None),)))[600.0]
+    found = fit_of(tried(cases=(case(spread=None),)))
     assert (found.builds, found.finds, found.unknown, found.hardest) == (12, None, True, "a")
     # a quiet case beside it does not make it known
-    both = fits(tried(cases=(case(spread=None), case("b", spread=0.01))))[600.0]
+    both = fit_of(tried(cases=(case(spread=None), case("b", spread=0.01))))
     assert (both.finds, both.unknown, both.hardest) == (None, True, "a")
     # what is zero has no noise to plan by, and exact counts find what is beyond the threshold
-    zero = fits(tried(cases=(case(), case(metric="zero", mean=0.0, spread=None))))
-    assert not any(fit.unknown for fit in zero.values()) and [*zero.values()][-1].finds is not None
-    assert fits(tried("b", cases=(case("b", None, exact=True),)))[300.0].finds == 0.03
+    zero = fit_of(tried(cases=(case(), case(metric="zero", mean=0.0, spread=None))))
+    assert not zero.unknown and zero.finds is not None
+    assert fit_of(tried("b", cases=(case("b", None, exact=True),))).finds == 0.03
 
 
 def test_noise_and_what_differs_between_executions_find_less() -> None:
     same = case(spread=0.01), case(spread=0.2), case(spread=0.2, executions=5)
-    quiet, noisy, several = (fits(tried(cases=(each,)))[600.0].finds for each in same)
+    quiet, noisy, several = (fit_of(tried(cases=(each,))).finds for each in same)
     # what differs between executions is not divided by the iterations of the plan
     assert quiet < noisy < several
     # the direction is that of the noisiest
-    found = fits(tried(cases=(same[0], case("b", spread=0.2, better="higher", metric="rate"))))[600.0]
+    found = fit_of(tried(cases=(same[0], case("b", spread=0.2, better="higher", metric="rate"))))
     assert (found.hardest, found.better) == ("b rate", "higher")
 
 
-def enough(cost: RoundCost, spread: float = 0.02, **plan: Any) -> tuple[float | None, int | None] | None:
-    found = planned(cost, tried(cases=(case(spread=spread),)), config(**plan)).enough
-    return None if found is None else (found.budget, found.builds)
+def enough(cost: RoundCost, spread: float = 0.02, **plan: Any) -> float | None:
+    return planned(cost, tried(cases=(case(spread=spread),)), config(**plan)).enough
 
 
 MUCH = msgspec.structs.replace(COST, executions=130.0)
@@ -235,36 +212,30 @@ MUCH = msgspec.structs.replace(COST, executions=130.0)
 
 def test_the_budget_that_would_be_enough() -> None:
     # 3 of the 5 builds of a regression fit 10 min; 40 s and 5 rounds of 132 s are 90% of 13 min
-    assert enough(MUCH) == (13 * 60.0, None)
+    assert enough(MUCH) == 13 * 60.0
     assert enough(MUCH, budget="13m") is None
-    assert enough(COST) is None
-    # of a plan of fewer builds they are raised, and the budget where it must be
-    assert enough(MUCH, builds=4) == (13 * 60.0, 5)
-    assert enough(MUCH, builds=4, budget="13m") == (None, 5)
+    # no budget is enough for a plan of too few builds
+    assert enough(COST) is enough(MUCH, builds=4) is None
 
 
 @pytest.mark.parametrize("spread", [0.5, 2.0, 3.0])
-@pytest.mark.parametrize("plan", [{}, {"builds": 6}, {"builds": 3, "budget": "1h"}])
+@pytest.mark.parametrize("plan", [{}, {"builds": 6}])
 def test_what_is_said_to_be_enough_finds_something(spread: float, plan: dict[str, Any]) -> None:
     plan = {**plan, "executions": 1, "iterations": 1}
     found = enough(MUCH, spread=spread, **plan)
     if found is not None:
-        budget, builds = found
-        raised = plan | ({} if builds is None else {"builds": builds})
-        raised |= {} if budget is None else {"budget": f"{budget:.0f}s"}
-        again = fits(tried(cases=(case(spread=spread),)), MUCH, **raised)
-        assert again[budget or float(config(**plan).plan.budget)].finds is not None
+        assert fit_of(tried(cases=(case(spread=spread),)), MUCH, **plan, budget=f"{found:.0f}s").finds is not None
     assert found is not None or spread > 1
 
 
 def test_without_values_there_is_no_plan() -> None:
     too_long, undecided = tried(cases=(), longer_than=12.0), tried(cases=(case(decided=False),))
     for each in (too_long, undecided, tried(cases=(), execution=None)):
-        assert plans(msgspec.structs.replace(COST, least=each is too_long), [each], config(), None, {}) is None
+        assert plans(msgspec.structs.replace(COST, least=each is too_long), [each], config()) is None
 
 
 def leaner(cost: RoundCost, *each: Tried, **plan: Any) -> Any:
-    found = plans(cost, each, config(**plan), None, {})
+    found = plans(cost, each, config(**plan))
     assert found is not None
     return found.leaner
 
@@ -295,15 +266,6 @@ def test_where_too_few_builds_fit_fewer_executions_and_iterations_are_named() ->
     assert leaner(cost, tried(execution=24.0, iteration=2.0, cases=(case(spread=20.0),))) is None
 
 
-@pytest.mark.endtoend
-def test_of_many_cases_that_do_not_fit_some_are_to_be_chosen_rather_than_each_measured_less() -> None:
-    # one value of each says nothing of its noise; a plan that finds something is one
-    for count, spread, leaner, choose in ((60, None, False, 60), (20, None, True, None), (60, 0.02, True, None)):
-        cases = tuple(case(spread=spread, metric=f"m{number}") for number in range(count))
-        found = planned(executing(240.0), tried(execution=24.0, iteration=2.0, cases=cases), config())
-        assert (found.leaner is not None, found.choose) == (leaner, choose)
-
-
 def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:
     long = tried(execution=90.0, iteration=2.0)
     # one execution of one iteration takes 72 s on each side: three such rounds fit
@@ -315,7 +277,7 @@ def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:
 def test_a_plan_without_a_most_uses_its_budget() -> None:
     # 12 rounds of 20 s are four of ten minutes
     noisy, builds = tried(cases=(case(spread=0.1),)), ({"min": 4, "max": 12}, {"min": 4})
-    least, found = (fits(noisy, executions=1, iterations=1, builds=each)[600.0] for each in builds)
+    least, found = (fit_of(noisy, executions=1, iterations=1, builds=each) for each in builds)
     assert (least.builds, found.builds) == (12, 25)
     assert found.finds < 0.85 * least.finds
 
