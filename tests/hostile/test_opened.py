@@ -30,7 +30,7 @@ ALLOWED = {
     "harness/instruments/launcher.py": OWN,
     "harness/instruments/perf_launcher.py": INSIDE, "harness/instruments/perf_stat.py": OWN,
     "harness/loop/proof.py": CONTENT, "harness/loop/same_output.py": OWN,
-    "harness/instruments/pytest_benchmark.py": OWN, "harness/process/descendants.py": MACHINE,
+    "harness/instruments/suite.py": OWN, "harness/instruments/active_clock.py": OWN, "harness/process/descendants.py": MACHINE,
     "harness/process/execute.py": OWN, "harness/process/process_groups.py": OWN,
     "harness/profilers/callgrind.py": BENEATH, "harness/profilers/python_sampler.py": INSIDE,
     "harness/sandbox/keeper.py": MACHINE, "harness/sandbox/landlock.py": "O_PATH: what rules are about, and nothing is read",
