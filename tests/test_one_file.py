@@ -223,7 +223,7 @@ def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
     run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])
     assert run["host"]["wordcount"] == "7.1"
     assert run["config"]["benchmark"][0]["traits"] == {
-        "chief": ["words"], "floor": "5", "suite": False, "exact": True, "starts": False,
+        "chief": ["words"], "floor": "5", "suite": False, "exact": True, "starts": False, "own_clock": False,
     }  # fmt: skip
     assert "traits" not in run["config"]["benchmark"][1]
     # what it measured is decided the same where it is not installed

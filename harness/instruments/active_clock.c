@@ -2,10 +2,11 @@
 
    Loaded before the C library (LD_PRELOAD), it takes the place of its monotonic clocks, as one, in programs that measure
    themselves. What they print is then active time: sleeping, locks and disks count as they did, other programs do not.
-   Of the first thread the kernel says how long it was ready and did not run (/proc/thread-self/schedstat). All threads
-   read one clock, which never goes back, so that times of several threads can be compared; where others than the first
-   do the work, it is the usual one. Waits until a time of this clock are made to end at the system's. At the end it
-   adds a line to $PERFGATE_CLOCK: the nanoseconds that it stood still. Built without a library of its own. */
+   Of the first thread the kernel says how long it was ready and did not run (/proc/thread-self/schedstat). Others read
+   the same clock, as the first thread left it: what they read may be ahead by what that thread waits just then, never
+   by more. Where others do the work, it is the usual one. Waits until a time of this clock are made to end at the
+   system's. At the end it adds a line to $PERFGATE_CLOCK: the nanoseconds that it stood still. Built without a library
+   of its own. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +26,7 @@
 enum { SECOND = 1000000000, SHORT = 50000, STOPPED = 5000, TRIES = 9 };
 
 static pthread_t first;
-static int64_t stood, read_at, waited, latest;
+static int64_t stood, read_at, waited;
 static int (*system_clock)(clockid_t, struct timespec *);
 
 /* Symbols are looked for without dlsym's cast, which ISO C does not know. */
@@ -109,10 +110,6 @@ int clock_gettime(clockid_t id, struct timespec *at) {
     int64_t now = pthread_equal(pthread_self(), first)
                       ? looked()
                       : nanoseconds(CLOCK_MONOTONIC) - __atomic_load_n(&stood, __ATOMIC_RELAXED);
-    int64_t before = __atomic_load_n(&latest, __ATOMIC_RELAXED);
-    while (now > before && !__atomic_compare_exchange_n(&latest, &before, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-    if (now < before) now = before;
     at->tv_sec = (time_t)(now / SECOND);
     at->tv_nsec = (long)(now % SECOND);
     return 0;
