@@ -173,7 +173,7 @@ def bins(numbers: Array) -> tuple[Array, npt.NDArray[np.int64]] | None:
         low -= step / 2
     count = max(1, math.ceil((high - low) / width + 1e-9))
     place = np.minimum(((numbers - low) / width + 1e-9).astype(np.int64), count - 1)
-    return low + width * np.arange(count + 1), np.bincount(place, minlength=count)
+    return np.asarray(low + width * np.arange(count + 1)), np.bincount(place, minlength=count).astype(np.int64)
 
 
 def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Picture | None:
