@@ -205,7 +205,6 @@ class Act:
             command, cwd=top, env=around, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace", timeout=timeout, check=False,
         )  # fmt: skip
-        known.conclusion = "failure" if done.returncode else "success"
         return told(done.returncode, done.stdout, box / "outputs.json", number)
 
 

@@ -139,9 +139,6 @@ def test_the_place_has_one_name_everywhere(project: Project, tmp_path: Path, mon
         Session(id="s", created="2026-11-20T09:00:00Z", kind="check", project="p", host={}, commit=None), []
     )
     assert run()[1].startswith(f"{tmp_path / 'environment'}: 1 record, 2 cases")
-    for old, new in (("--folder", "write --history DIR"), ("--ref", "write --history REF")):
-        code, _, err = run("add", old, "x")
-        assert code == Exit.USAGE and f"{old} is not an option; {new}" in err
 
 
 def test_refuses_in_one_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -258,7 +258,7 @@ def test_the_default_branch(repository: Path) -> None:
     assert "is not known here" not in write(repository, "pull-request", force=True)
     git(repository, "branch", "--move", "main", "other")
     # it measures whatever branch is the default
-    assert "is not known here" not in write(repository, "creep")
+    assert "is not known here" not in write(repository, "creep", force=True)
     branches = {"master": "master", "a+b": r'"a\\+b"', "v1.0/x": "v1.0/x", "#1": '"#1"'}
     for branch, expected in branches.items():
         git(repository, "update-ref", f"refs/remotes/origin/{branch}", "HEAD")
