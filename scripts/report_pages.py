@@ -18,7 +18,6 @@ from gate.model.choice import AnyHow
 from gate.model.outcomes import KINDS, Summary
 from gate.model.reasons import Reason
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.hosts import Problem
 from gate.report.json import schema
 
 UNIONS: Mapping[str, Any] = {
@@ -27,7 +26,6 @@ UNIONS: Mapping[str, Any] = {
     "Reasons": Reason,
     "Warnings": AnyWarning,
     "Choices of base and head": AnyHow,
-    "Problems of a host": Problem,
 }
 """What has a kind, by its name on the page."""
 _REF = "#/$defs/"

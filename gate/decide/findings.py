@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from math import comb
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -30,6 +29,7 @@ from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sa
 from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
+from gate.model.warnings.base import Said
 from gate.stats import diagnostics
 from gate.stats.diagnostics import carry_over
 from gate.stats.estimate import level_variances
@@ -38,9 +38,9 @@ from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
 from gate.stats.round_ratio import UNKNOWN, wider
 from gate.stats.special import chdtri
+from gate.writing.amounts import format_percent
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
-_OF_SAMPLED_SESSIONS = (warn.SessionsDiffer, warn.RatioBySession)
 
 
 def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
@@ -281,34 +281,24 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
     told = [*judged.subject.case.warnings, *found.warnings, *([marked] if marked is not None else [])]
     if found.exact:
         return told
-    if verdict in ("regression", "improvement"):
-        is_regression = verdict == "regression"
-        tested, p = (judged.regression, judged.p) if is_regression else (judged.improvement, judged.p_improvement)
-        base, head = len(found.base.builds), len(found.head.builds)
-        # a p smaller than any rearrangement of the builds could give rests on normal build effects
-        told += (
-            [warn.NormalTail(base, head)]
-            if p is not None and tested.rejected and p < 1 / comb(base + head, base)
-            else []
-        )
-        if judged.look + 1 < len(design.looks):
-            told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
+    if verdict in ("regression", "improvement") and judged.look + 1 < len(design.looks):
+        told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
     if spread is not None:
         told.append(warn.UnlikeSpreads(*spread, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
-        told.append(warn.NoisierThanRemembered())
+        told.append(Said("noisier than calibrated: the remembered variance is not used", "noisier-than-remembered"))
     if judged.subject.role is not None and judged.subject.sharp:
         carried = carry_over(found.base, found.head)
         told += [carried] if carried is not None else []
     if judged.subject.center is None:
         of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
-        # fixed sessions may differ in level; whether the change differs between them has a warning of its own
-        told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]
+        # whether the change differs between fixed sessions has a warning of its own
+        told += [each for each in of_values if not (found.machines and isinstance(each, warn.RatioBySession))]
     return told
 
 
-def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
+def _beyond_warn(judged: Judged) -> Said | None:
     """Mark a change for the worse whose interval lies beyond `warn`, at the level of its look; the floor holds too."""
     found, subject, nominal = judged.estimated, judged.subject, judged.nominal
     if subject.warn is None or nominal.low is None or nominal.high is None or found.hold:
@@ -317,7 +307,7 @@ def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
     near = nominal.low if subject.lower else 1 / nominal.high if nominal.high > 0 else 0.0
     if near <= edge * (1 + 1e-12) or (subject.floor is not None and change <= subject.floor):
         return None
-    return warn.BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
+    return Said(f"worse by more than the {format_percent(subject.warn)} from which the rules warn", "beyond-warn")
 
 
 # --- what a floor alone decides ---------------------------------------------------------------------------------------

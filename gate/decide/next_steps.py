@@ -17,7 +17,7 @@ from gate.model import outcomes as steps
 from gate.model.history import Control
 from gate.model.names import ACTIVE
 from gate.model.report import NextPlan
-from gate.model.warnings.hosts import Pressure, Steal
+from gate.model.warnings.hosts import HostEvent
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.ratio import t_quantile
@@ -448,10 +448,10 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
 
     more: the plan that would settle some of the open findings; None: none is known.
     """
-    busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
+    busy = _event(report, "cpu pressure")
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
-    loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
+    loaded = waited is not None or _event(report, "steal") > 0
     itself = sum(_varies_itself(f, report) for f in still_open) > len(still_open) / 2
     too_much = loaded or itself if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
@@ -468,6 +468,11 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
         # under `nice` root's programs wait too
         itself=itself, shared=waited is not None and (report.run.host or {}).get("priority") == 0,
     )  # fmt: skip
+
+
+def _event(report: Report, what: str) -> float:
+    """Return how bad something was that happened to the host; 0: it did not."""
+    return next((w.bad for w in report.warnings if isinstance(w, HostEvent) and w.what == what), 0.0)
 
 
 def _is_too_much(report: Report, more: _More) -> bool:
@@ -520,7 +525,7 @@ def _varies_itself(finding: Finding, report: Report) -> bool:
     the other, differ as much as base and head do, so it is neither layout nor what disturbs both sides of a turn.
     """
     control, width = finding.control, _width(finding.ratio)
-    if control is None or not 0 < width <= _width(control) or any(isinstance(w, Steal) for w in report.warnings):
+    if control is None or not 0 < width <= _width(control) or _event(report, "steal") > 0:
         return False
     cpu = [r.ratio for r in report.recorded if _case(r) == _case(finding) and r.metric in ("user", "cpu", "cpu_time")]
     return finding.metric in ("cpu", "cpu_time") or any(_width(each) >= _AS_WIDE * width for each in cpu)

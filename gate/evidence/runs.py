@@ -31,7 +31,7 @@ from gate.model import (
     Side,
     UserError,
 )
-from gate.model.warnings.setup import MemoryOfOneFile, MemoryOfOneSession
+from gate.model.warnings.base import Said
 from gate.units import plural
 
 MOST_PARTS = 4096
@@ -84,7 +84,8 @@ def run_of(records: Iterable[Located]) -> Run | None:
     alike = len(hosts) == 1 and all(file.run.memory == run.memory for file in files)
     if (alike and not several) or not any(file.run.memory for file in files):
         return run
-    warning = MemoryOfOneSession() if several else MemoryOfOneFile()
+    why = "it holds one session, and this run has several" if several else "the files were measured separately"
+    warning = Said(f"the memory of this host is not used: {why}", "memory-unused", "later")
     return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, warning])
 
 

@@ -10,8 +10,10 @@ from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import SIDES, Build, Execution, Failure, HostState, Layouts, Record, Run, Same, Side, Unproved
 from gate.model.case import canonical
-from gate.model.warnings.measured import ProvedInPart, SameCommit
+from gate.model.warnings.base import Said
+from gate.model.warnings.measured import SAME_COMMIT
 from gate.model.warnings.setup import NothingToCompare
+from gate.writing.phrases import listed
 
 
 def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
@@ -64,16 +66,17 @@ def is_one_commit(run: Run | None) -> bool:
     return run.base.sha is not None and run.base.sha == run.head.sha and not changed
 
 
-def sameness_warnings(records: Sequence[Located], run: Run | None) -> list[SameCommit | ProvedInPart]:
+def sameness_warnings(records: Sequence[Located], run: Run | None) -> list[Said]:
     """Warn of an A/A run, and of benchmarks that are proved in some sessions only."""
     if is_one_commit(run):
         meant = run is not None and any(isinstance(each, NothingToCompare) for each in run.warnings)
-        return [] if meant else [SameCommit()]
+        return [] if meant else [SAME_COMMIT]
     executions = [each.record for each in records if isinstance(each.record, Execution)]
     measured = {name for e in executions for name in (e.benchmark, e.suite)}
     proved = {each.record.benchmark: None for each in records if isinstance(each.record, Same)}
-    both = tuple(name for name in proved if name in measured)
-    return [ProvedInPart(both)] if both else []
+    both = listed([name for name in proved if name in measured])
+    text = f"{both}: unaffected in some sessions and measured in others: only the values count"
+    return [Said(text, "proved-in-part", "first")] if both else []
 
 
 def unproved(records: Iterable[Record]) -> dict[str, Unproved]:

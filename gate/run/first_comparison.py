@@ -16,7 +16,7 @@ from gate.config.types import Benchmark
 from gate.model import SIDES, UNBUILT, Failure, Run, UserError
 from gate.model.choice import AsHead, Choice
 from gate.model.warnings import typed
-from gate.model.warnings.setup import BaseBroken, BaseWithoutConfig, NothingToCompare
+from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, BaseBroken, NothingToCompare
 from gate.run.project import Project, with_base
 from harness.source.base_and_head import Source, Sources
 
@@ -25,7 +25,7 @@ T = TypeVar("T", BaseBroken, NothingToCompare)
 
 def may_lack(project: Project) -> bool:
     """Return whether base may lack what head adds."""
-    return BaseWithoutConfig() in project.settings.warnings
+    return BASE_WITHOUT_CONFIG in project.settings.warnings
 
 
 def lacking(

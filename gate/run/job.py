@@ -39,7 +39,7 @@ from gate.model.case import quantile_of
 from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
-from gate.model.warnings import setup as warn
+from gate.model.warnings.base import Said
 from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
@@ -51,6 +51,7 @@ from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.store.memory import Costs
 from gate.units import plural
 from gate.words.effects import settings_text
+from gate.writing.phrases import joined
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn
@@ -320,20 +321,30 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
     stops = not rules.gate.interval.startswith("bootstrap") and sessions == 1
     builds, needed = most_builds(rules.plan, early=stops), rules.gate.min_builds
     told: list[AnyWarning] = []
+    few = f"plan.builds = {builds} is below"
     if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
         exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
-        told.append(warn.FewBuilds(builds, needed, moderates, exact))
+        can = ["only exact counts"] if exact else []
+        can += ["benchmarks remembered on this host" if can else "only benchmarks remembered on this host"] * moderates
+        told.append(
+            Said(f"{few} gate.min_builds = {needed}: {joined(can) or 'nothing'} can show a change", "few-builds")
+        )
     if rules.gate.sessions == "fixed" and sessions > 1 and builds < FEWEST_ROUNDS:
-        told.append(warn.FewBuildsPerMachine(builds, FEWEST_ROUNDS))
+        each = f"the {FEWEST_ROUNDS} that each machine needs with gate.sessions = "
+        told.append(Said(f'{few} {each}"fixed": nothing can show a change', "few-builds"))
     if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
-        told.append(warn.FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
+        told.append(Said(f"{few} the {BOOTSTRAP_BUILDS} that a bootstrap interval needs for a verdict", "few-builds"))
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
-        told.append(warn.NoLooksByBootstrap(builds))
+        whole = f"the whole plan is measured, {plural(builds, 'round')}"
+        told.append(Said(f"bootstrap intervals do not stop early: {whole}", "no-early-stop"))
     # a program that writes its own values may write more of them
     names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
     if names and rules.plan.iterations < FEWEST_FOR_STEADY:
-        told.append(warn.FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY))
+        cannot = (
+            f"plan.iterations = {rules.plan.iterations} cannot show a steady state, which needs {FEWEST_FOR_STEADY}"
+        )
+        told.append(Said(f'{", ".join(names)}: warmup = "auto": {cannot}', "few-iterations-for-steady"))
     return told
 
 

@@ -28,13 +28,8 @@ from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.names import HISTORY_REF
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import (
-    ControlsAlarm,
-    Differing,
-    HistoryUnusable,
-    MemoryOfOtherMachine,
-    MemoryOfOtherSetup,
-)
+from gate.model.warnings.base import Said
+from gate.model.warnings.setup import quoted
 from gate.run.project import Project
 from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
@@ -43,6 +38,7 @@ from gate.store.history_records import proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.ref import RefStore
+from gate.writing.phrases import listed
 from harness.errors import SourceError
 from harness.host.facts import differences
 from harness.source.git import Access, Git, authorised, git_of
@@ -73,7 +69,8 @@ def control_warnings(history: Path | None) -> list[AnyWarning]:
 
     with contextlib.suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
-        return [ControlsAlarm(proof)] if proof is not None and proof.since is not None else []
+        if proof is not None and proof.since is not None:
+            return [Said(f"{proof.sentence()}, {proof.warning()}", "controls-alarm", "first")]
     return []
 
 
@@ -125,12 +122,12 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         mine = history.of_host("*", project_name(project.repository))
         here = history.of_host(str(host.get("fingerprint"))) if mine else []
     except HistoryError as error:
-        return Recalled(None, (HistoryUnusable(str(error)),))
+        return Recalled(None, (Said(f"the memory of this host is not used: {error}", "memory-unused", "later"),))
     if not mine:
         return Recalled(None)
     sides = [(config, setups_of(config, host)) for config in project.settings.sides.values()]
     usable: list[Entry] = []
-    unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
+    unused: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
         own = [entry for entry in mine if entry.learned.benchmark == name]
         setups = [setup_of(known, config, name) for config, known in sides]
@@ -151,24 +148,37 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
-        unused=[msgspec.structs.replace(each, benchmarks=tuple(names)) for each, names in unused.items()],
+        unused=[
+            Said(f"the memory of {listed(names)} is not used: {why}", "memory-unused", "later")
+            for why, names in unused.items()
+        ],
     )
     # the newest session comes first
     costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
     return Recalled(memory, costs={each.benchmark: each.costs for each in costs})
 
 
-def _why_not(
-    newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]
-) -> MemoryOfOtherMachine | MemoryOfOtherSetup:
-    """Say why an entry is not used, of benchmarks that are named later."""
+_SETUP = {
+    "command": "its command",
+    "instrument": "its instrument",
+    "warmup": "its warm-up",
+    "build": "[build] command",
+    "conditions": "its conditions",
+}
+
+
+def _why_not(newest: Entry, setups: Sequence[Setup | None], host: Mapping[str, object]) -> str:
+    """Say why an entry is not used: it is of another machine, or was measured in another way."""
     if newest.session.fingerprint != host.get("fingerprint"):
-        return MemoryOfOtherMachine((), tuple(differences(newest.session.host, host)))
+        differing = "; ".join(
+            f"{each.name} was {each.was}, is {each.now}" for each in differences(newest.session.host, host)
+        )
+        return f"measured on another machine ({differing or 'a different model'})"
     if any(setup != setups[0] for setup in setups):
-        return MemoryOfOtherSetup((), ())
+        return "base and head are measured in different ways"
     was, now = newest.learned.setup, setups[0]
     both = ((name, getattr(was, name), getattr(now, name)) for name in Setup.__struct_fields__)
-    return MemoryOfOtherSetup((), tuple(Differing(*each) for each in both if each[1] != each[2]))
+    return "; ".join(f"{_SETUP[name]} was {quoted(a)}, is {quoted(b)}" for name, a, b in both if a != b)
 
 
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:

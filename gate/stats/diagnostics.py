@@ -21,7 +21,6 @@ from gate.model.warnings.estimates import (
     Drift,
     OrderEffect,
     RatioBySession,
-    SessionsDiffer,
     Trend,
 )
 from gate.stats.centers import by_build, squared_error, trimmed_mean
@@ -49,7 +48,7 @@ def warnings(base: Sample, head: Sample, unit: str) -> list[AnyWarning]:
     found: list[AnyWarning | None] = []
     if all(side.builds.min() > 0 for side in sides):
         rounds = shared_rounds(sides)
-        found = [trend(sides, unit), drift(rounds, unit), order(sides, unit), *between_sessions(rounds)]
+        found = [trend(sides, unit), drift(rounds, unit), order(sides, unit), between_sessions(rounds)]
     found.append(correlated(sides))
     return [warning for warning in found if warning]
 
@@ -406,17 +405,13 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
     return OrderEffect(test.mean, unit) if test is not None and test.speaks else None
 
 
-def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySession]:
-    """Warn where sessions differ more than their builds do: in what both sides have in common, and in the difference.
+def between_sessions(rounds: list[Round]) -> RatioBySession | None:
+    """Warn where the difference of the sides varies from session to session more than its builds do.
 
-    Sizes are standard deviations between sessions, of which the builds within them explain nothing.
+    Said is the standard deviation between sessions, of which the builds within them explain nothing.
     """
     sessions = by_session(rounds)
     if len(sessions) < 2:
-        return []
-    level = deviation_between([[r.level for r in session] for session in sessions])
+        return None
     difference = deviation_between([[r.difference for r in session] for session in sessions])
-    return [
-        *([SessionsDiffer(level)] if level is not None and level >= SMALLEST else []),
-        *([RatioBySession(difference)] if difference is not None and difference >= SMALLEST else []),
-    ]
+    return None if difference is None or difference < SMALLEST else RatioBySession(difference)

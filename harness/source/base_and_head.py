@@ -26,7 +26,8 @@ from gate.model.choice import (
 )
 from gate.model.history import Pin
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseAhead
+from gate.model.warnings.base import Said
+from gate.units import plural
 from harness.errors import SourceError
 from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, parents_of, refuse_several
 from harness.source.snapshot import working_tree
@@ -94,7 +95,9 @@ def resolve(
     start = find(repository, base, "base")
     if not repository.shallow and start.commit.sha != end.commit.sha:
         extra = repository.git.line("rev-list", "--count", f"{end.commit.sha}..{start.commit.sha}")
-        warnings += [BaseAhead(base, int(extra))] if extra != "0" else []
+        if extra != "0":
+            ahead = f"base ({base}) has {plural(int(extra), 'commit')} that head lacks"
+            warnings.append(Said(f"{ahead}: their effect counts as a change by head", "base-ahead"))
     return Sources(start, end, Choice(Given(start.commit.ref or base), of_head), tuple(warnings))
 
 

@@ -22,9 +22,11 @@ from gate.evidence.runs import apart, config_of, missing_parts, parts_of, sessio
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Record, Run, Sample, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
-from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues, SetUpDifferently
+from gate.model.warnings.base import Said
+from gate.model.warnings.measured import SAME_VALUES, NotComparable
 from gate.stats.levels import of_rounds
 from gate.units import to_base
+from gate.writing.phrases import listed
 
 
 def comparable(
@@ -88,14 +90,14 @@ _TABLES = {
 _BENCHMARK = ("command", "instrument", "warmup", "service", "load", "cpus", "priority")
 
 
-def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDifferently]:
+def setting_differences(base: Run | None, head: Run | None) -> list[Said]:
     """Name the settings in which two runs differ; what only one of them records is not spoken of."""
     one, other = ((run.config if run else None) or {} for run in (base, head))
-    settings = tuple(
+    settings = [
         f"[{table}] {key}"
         for table, names in _TABLES.items()
         for key in _differing(one.get(table), other.get(table), names)
-    )
+    ]
     first, second = (
         {str(t.get("name")): t for t in config.get("benchmark") or () if isinstance(t, Mapping)}
         for config in (one, other)
@@ -104,8 +106,9 @@ def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDiffere
     for name, table in first.items():
         for key in _differing(table, second.get(name), _BENCHMARK):
             found.setdefault(key, []).append(name)
-    keys = tuple(DifferingKey(key, tuple(names)) for key, names in found.items())
-    return [SetUpDifferently(settings, keys)] if settings or keys else []
+    keys = [*settings, *(f"{key} of {listed(names)}" for key, names in found.items())]
+    text = f"the two runs are set up differently, and the ratio includes that: {'; '.join(keys)}"
+    return [Said(text, "set-up-differently", "first")] if keys else []
 
 
 def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
@@ -237,7 +240,7 @@ def compared(
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures
-    doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
+    doubtful = [warning for warning in gathered.warnings if warning == SAME_VALUES]
     unsampled = (r.record.benchmark for r in records if isinstance(r.record, Unsampled))
     shown = {None, *(c.benchmark for c in evidence.cases), *unsampled}
     of_shown = [] if pair.twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
@@ -294,8 +297,7 @@ def _warnings(pair: Pair) -> list[AnyWarning]:
         return [*_told(pair.head), *run_states(pair.head.inputs.records)]
     found: list[AnyWarning] = []
     for side, chosen in pair.sides:
-        found += [OfRun(side, each) for each in _told(chosen)]
-        found += [msgspec.structs.replace(event, run=side) for event in run_states(chosen.inputs.records)]
+        found += [OfRun(side, each) for each in (*_told(chosen), *run_states(chosen.inputs.records))]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gate.commands.study.experiment import Experiment
+from gate.commands.study.experiment import BUILT_ONCE, ONE_REPLICATE, Experiment
 from gate.commands.study.words import ERRORS
 from gate.config.commands import mentions
 from gate.config.fractions import LETTERS, Fraction, Word, fraction_of, model_order, roman
@@ -27,7 +27,7 @@ from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor, Setting
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.setup import BuiltOnce, OneReplicate, OneSessionEach
+from gate.model.warnings.base import Said
 from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected
 from gate.stats.centers import needed_values
@@ -190,11 +190,17 @@ def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning
     sessions: of all jobs together; None: this is the only job.
     """
     study, repeats, each = design.study, _repeats(design, sessions), sessions_of_each(design, sessions or 1)
-    found: list[AnyWarning] = [OneReplicate()] if study.replicates * repeats == 1 else []
+    found: list[AnyWarning] = []
+    if study.replicates * repeats == 1:
+        once = "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions that the"
+        cure = "set study.replicates = 3 or more to measure it"
+        found.append(Said(f"{once} model leaves out; {cure}", ONE_REPLICATE))
     # without a [build] command a build is a fresh checkout, and each side is one
     names = tuple(factor.name for factor in design.factors if factor.varies == "build")
     if names and builds_of(study) * repeats == 1:
-        found.append(BuiltOnce(names))
+        once = f"{joined(names)}: differs between builds, and each setting is built once"
+        cure = "its effect cannot be separated from the luck of one build; set study.builds = 5"
+        found.append(Said(f"{once}: {cure}", BUILT_ONCE))
 
     def measured_once(factor: Factor) -> bool:
         """Tell whether a setting is measured by one job only."""
@@ -202,7 +208,11 @@ def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning
         return any(with_it and len(jobs(study, with_it, each)) < 2 for with_it in of)
 
     names = tuple(factor.name for factor in design.factors if factor.varies == "session" and measured_once(factor))
-    return [*found, *([OneSessionEach(names)] if names else [])]
+    if names:
+        once = f"{joined(names)}: a setting is measured in one session only"
+        cure = "its effect cannot be separated from that session's; measure two sessions for each setting"
+        found.append(Said(f"{once}: {cure}", "one-session-each"))
+    return found
 
 
 def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:

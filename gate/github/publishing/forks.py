@@ -27,7 +27,7 @@ from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, Seen, memb
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Commit, Run, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
-from gate.model.warnings.measured import ForeignValues
+from gate.model.warnings.base import Said
 from gate.planning.deciding import decide_by
 from gate.writing.plain import clip, visible
 
@@ -41,6 +41,14 @@ class MovedOnError(UserError):
 
 class NothingLeftError(UserError):
     """A run left no measurements of a gate."""
+
+
+_FOREIGN = Said(
+    "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
+    "advice",
+    "foreign-values",
+    "first",
+)
 
 
 def pull_of(forge: Forge, event: Event) -> tuple[SourceRun, PullFacts]:
@@ -109,7 +117,7 @@ def decide_foreign(
         whose=policy.whose or Whose("named", policy.source),
     )
     judged = sanitise(records, known, policy.config)
-    inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
+    inputs = Inputs(judged, [_FOREIGN], [write_records(judged, folder)])
     try:
         return decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
     except UserError as error:

@@ -18,7 +18,8 @@ from gate.github.publishing.asked import Asked
 from gate.model import UserError
 from gate.model.choice import AnyHow
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.checkout import MoreWarnings
+from gate.model.warnings.base import Said
+from gate.units import plural
 from gate.writing.plain import clip, visible
 
 ROOT = "perfgate"
@@ -203,7 +204,8 @@ def folded(warnings: Iterable[AnyWarning | str]) -> list[AnyWarning]:
     """Cut warnings to what a reader takes in: ten, with 500 characters of a name, and how many more there are."""
     found = typed(warnings)
     shown = [msgspec.convert(_cut(msgspec.to_builtins(warning)), AnyWarning) for warning in found[:_MOST]]
-    return [*shown, *([MoreWarnings(len(found) - _MOST)] if len(found) > _MOST else [])]
+    more = len(found) - _MOST
+    return [*shown, *([Said(f"and {plural(more, 'more warning')}")] if more > 0 else [])]
 
 
 def _cut(value: Any) -> Any:

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from gate.model.warnings.hosts import LittleMemory, NoTemporaryFiles, Problem
 from harness.host.facts import facts, install
 from harness.host.fitness import load, machine
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
@@ -90,17 +89,15 @@ def _temporary(_: Here) -> Check | None:
     try:
         status = os.statvfs(directory)
     except OSError as error:
-        problem = NoTemporaryFiles(directory, "unreadable", error=str(error.strerror))
-        return bad(f"{directory}: {error.strerror}", problem, command)
+        return bad(f"{directory}: {error.strerror}", command)
     free = status.f_bavail * status.f_frsize
     if status.f_flag & os.ST_RDONLY or not os.access(directory, os.W_OK | os.X_OK):
-        return bad(f"{directory} cannot be written", NoTemporaryFiles(directory, "unwritable"), command)
+        return bad(f"{directory} cannot be written", command)
     if status.f_flag & getattr(os, "ST_NOEXEC", 0):
-        said = f"{directory} is mounted noexec: what is built there does not start"
-        return bad(said, NoTemporaryFiles(directory, "noexec"), command)
+        return bad(f"{directory} is mounted noexec: what is built there does not start", command)
     value = f"{free / 2**30:.1f} GiB free in {directory}"
     if free < FREE_BAD:
-        return bad(value, NoTemporaryFiles(directory, "full", free), command)
+        return bad(value, command)
     return warn(value, command) if free < FREE_WARN else ok(value)
 
 
@@ -161,7 +158,7 @@ def _available(here: Here) -> Check | None:
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
     if share < AVAILABLE_BAD:
-        return bad(value, LittleMemory(free, total, bool(where)))
+        return bad(value)
     return warn(value) if share < AVAILABLE_WARN else ok(value)
 
 
@@ -232,13 +229,13 @@ def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: 
     return [f"{check.name}: {check.value}" for check in found if waits or check.name not in load.WAITS]
 
 
-def standing_problems(tree: Tree | None = None) -> list[Problem]:
-    """Return what makes the machine unfit as it is set up.
+def standing_problems(tree: Tree | None = None) -> list[str]:
+    """Name in words what makes the machine unfit as it is set up.
 
     It is not watched, which takes time: what happens during a run, the states before and after it show.
     """
     found = unfit(_found(_STANDING, Here(tree or Tree(), 0.0)))
-    return [check.problem for check in found if check.problem is not None]
+    return [f"{check.name}: {check.value}" for check in found]
 
 
 def unfit(checks: Iterable[Check]) -> list[Check]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from gate.model.warnings.hosts import HeldDown, LowPowerProfile, OnBattery
 from gate.units import plural
 from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
@@ -75,7 +74,7 @@ def _power(here: Here) -> Check | None:
         elif here.files.text(f"{supply}/type") in ("Mains", "USB"):
             mains.append(here.files.text(f"{supply}/online"))
     if "Discharging" in batteries:
-        return bad("battery, discharging", OnBattery())
+        return bad("battery, discharging")
     if not batteries:
         return ok("no battery")
     if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):
@@ -256,18 +255,17 @@ def _governor(here: Here) -> Check | None:
     if profile == _LOW_POWER:
         held = "The platform saves power: the processors do not reach the speed that users see."
         command = "echo balanced | sudo tee /sys/firmware/acpi/platform_profile"
-        return bad("platform profile low-power", LowPowerProfile(), command, held)
+        return bad("platform profile low-power", command, held)
     if not found:
         return None
-    names = tuple(found) if len(found) == 1 else tuple(f"{name} on {found[name]}" for name in sorted(found))
-    value = ", ".join(names)
+    value = ", ".join(found if len(found) == 1 else (f"{name} on {found[name]}" for name in sorted(found)))
     if set(found) == {"performance"}:
         return ok(value)
     drivers = set(here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
     preferences = here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values()
     if "powersave" in found and (drivers - SCALING_DRIVERS or _POWERSAVE in preferences):
         held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
-        return bad(value, HeldDown(names), command, held)
+        return bad(value, command, held)
     return warn(value, command)
 
 

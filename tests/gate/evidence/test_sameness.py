@@ -8,9 +8,10 @@ from gate.config.types import BuildTable, Config
 from gate.evidence.runs import EvidenceError
 from gate.evidence.sameness import layouts_of, shuffled
 from gate.model import SIDES, Build, Evidence, Layouts
-from gate.model.warnings.measured import ProvedInPart, RoundsShort, SameCommit
+from gate.model.warnings.measured import SAME_COMMIT, RoundsShort
 from tests.gate.evidence.test_runs import both, gathered, run_line, statuses
 from tests.support.lines import execution
+from tests.support.warned import texts
 
 Line = dict[str, Any]
 A_FAILURE = {"type": "failure", "kind": "execution", "benchmark": "x", "side": "head", "status": "exit 1"}
@@ -87,9 +88,10 @@ def test_what_is_warned_of() -> None:
     assert not any(isinstance(each, RoundsShort) for each in whole.warnings)
     assert (whole.rounds.done, whole.rounds.planned) == (0, None)
     for lines, told in (([same("x")], True), (both("x"), True)):
-        assert (SameCommit() in gathered([run_line("x", **ONE), *lines]).warnings) is told
-    assert SameCommit() not in gathered([run_line("x", **DIRTY), same("x")]).warnings
-    assert ProvedInPart(("x",)) in gathered(job("x", 0, proves="x"), job("x", 1, measures="x")).warnings
+        assert (SAME_COMMIT in gathered([run_line("x", **ONE), *lines]).warnings) is told
+    assert SAME_COMMIT not in gathered([run_line("x", **DIRTY), same("x")]).warnings
+    in_part = texts(gathered(job("x", 0, proves="x"), job("x", 1, measures="x")).warnings, "proved-in-part")
+    assert in_part == ["x: unaffected in some sessions and measured in others: only the values count"]
 
 
 @pytest.mark.parametrize("lines", [both("x"), [execution("base", [1.0], benchmark="x/one", suite="x")]])

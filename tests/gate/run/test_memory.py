@@ -11,7 +11,6 @@ from msgspec import structs
 
 from gate.cli.groups import RulesOptions
 from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
-from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run import memory
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
@@ -128,7 +127,8 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
     put(path, project, host=ELSEWHERE)
     found = recalled(path, project)
     assert found.findings == []
-    assert found.unused == [MemoryOfOtherMachine(("bench",), (Differing("cpu", "Z80", str(HOST["cpu"])),))]
+    why = f"measured on another machine (cpu was Z80, is {HOST['cpu']})"
+    assert [each.sentence() for each in found.unused] == [f"the memory of bench is not used: {why}"]
     # calibrated here too: what the other machine says is of no interest
     put(path, project, name="two", day=1)
     found = recalled(path, project)
@@ -139,20 +139,20 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "differing"),
     [
-        ({"command": "./old"}, [Differing("command", "./old", "sh bench.sh {output}")]),
-        ({"instrument": "spawn"}, [Differing("instrument", "spawn", "values")]),
-        ({"conditions": "load ./busy on any"}, [Differing("conditions", "load ./busy on any", None)]),
-        ({"warmup": 3, "build": "make"}, [Differing("warmup", 3, 0), Differing("build", "make", None)]),
+        ({"command": "./old"}, "its command was `./old`, is `sh bench.sh {output}`"),
+        ({"instrument": "spawn"}, "its instrument was `spawn`, is `values`"),
+        ({"conditions": "load ./busy on any"}, "its conditions was `load ./busy on any`, is none"),
+        ({"warmup": 3, "build": "make"}, "its warm-up was `3`, is `0`; [build] command was `make`, is none"),
     ],
 )
 def test_another_way_of_measuring_is_named(
-    checkout: Checkout, tmp_path: Path, changes: dict[str, Any], differing: list[Differing]
+    checkout: Checkout, tmp_path: Path, changes: dict[str, Any], differing: str
 ) -> None:
     path, project = tmp_path / "history", opened()
     put(path, project, setup=structs.replace(SETUP, **changes))
     found = recalled(path, project)
     assert found.findings == []
-    assert found.unused == [MemoryOfOtherSetup(("bench",), tuple(differing))]
+    assert [each.sentence() for each in found.unused] == [f"the memory of bench is not used: {differing}"]
 
 
 def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp
     checkout.commit()
     found = recalled(path, opened(base="HEAD"))
     (warning,) = found.unused
-    assert isinstance(warning, MemoryOfOtherMachine) and warning.benchmarks == names
+    assert warning.sentence().startswith("the memory of b0, b1, b2 and 2 more is not used: measured on another machine")
 
 
 def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
@@ -177,7 +177,8 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
     put(path, project)
     found = recalled(path, project)
     assert found.findings == []
-    assert found.unused == [MemoryOfOtherSetup(("bench",), ())]
+    (warning,) = found.unused
+    assert warning.sentence() == "the memory of bench is not used: base and head are measured in different ways"
 
 
 def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:
@@ -186,9 +187,8 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> No
     found = recall_memory(path, opened(), HOST)
     assert found.memory is None
     (warning,) = found.warnings
-    assert isinstance(warning, HistoryUnusable)
-    assert warning.error.startswith(f"{path}: ")
-    assert "\n" not in warning.error
+    assert warning.sentence().startswith(f"the memory of this host is not used: {path}: ")
+    assert "\n" not in warning.sentence()
 
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:

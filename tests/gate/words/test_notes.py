@@ -11,13 +11,10 @@ import pytest
 
 from gate.model import Finding, Report, reasons
 from gate.model.warnings import AnyWarning
-from gate.model.warnings import estimates as e
 from gate.model.warnings.base import Base
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
 from gate.report import terminal
-from gate.report import terminal as plain_text
-from gate.report.formats import junit
 from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
@@ -121,17 +118,3 @@ def test_order_and_place_do_not_depend_on_words(nonsense: Callable[[], None]) ->
     before = shape(report)
     nonsense()
     assert shape(report) == before
-
-
-def test_what_is_for_experts_is_shown_on_demand_and_in_the_details_of_the_page() -> None:
-    pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
-    report = examples.report("regression", [examples.finding("lex", warnings=pair)])
-
-    def said(text: str) -> list[bool]:
-        return [each in text for each in ("normally distributed", "host drift")]
-
-    assert said(plain_text.render(report, every=True)) == [True, True]
-    for render in (plain_text.render, comment.render, comment.summary, junit.written):
-        assert said(render(report)) == [False, True]
-    first, _, details = html.render(report, Material()).partition('id="details"')
-    assert (said(first)[0], said(details)[0], "1 warning<" in first + details) == (False, True, True)

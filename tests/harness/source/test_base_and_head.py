@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
 from harness.errors import SourceError
 from harness.process.process_groups import alive
 from harness.source import store
@@ -276,7 +275,8 @@ def test_given_refs(checkout: Checkout) -> None:
     assert str(found.choice) == "base is v1 as given; head is main as given"
     assert resolved(checkout, head="main").base.commit.sha == first
     backwards = resolved(checkout, base="main", head="v1")
-    assert backwards.warnings == (BaseAhead("main", 1),)
+    said = "base (main) has 1 commit that head lacks: their effect counts as a change by head"
+    assert [each.sentence() for each in backwards.warnings] == [said]
 
 
 def test_unknown_refs(checkout: Checkout) -> None:
@@ -567,7 +567,8 @@ def test_embedded_repositories(checkout: Checkout) -> None:
     checkout.write(b="2")
     found = resolved(checkout)
     assert listed(checkout, found.head.revision) == ["a", "b"]
-    assert found.warnings == (EmbeddedRepository("empty/"), EmbeddedRepository("full/"))
+    nested = "is a nested repository, not a submodule: neither side includes it"
+    assert [each.sentence() for each in found.warnings] == [f"empty/ {nested}", f"full/ {nested}"]
 
 
 def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.study.experiment import Progress, begun_in, progress_of, warnings_of_runs
+from gate.commands.study.experiment import BUILT_ONCE, ONE_REPLICATE, Progress, begun_in, progress_of, warnings_of_runs
 from gate.commands.study.measure import continuing, shares_now
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
@@ -13,9 +13,10 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, HostState, Metric, Record, Run, UserError
-from gate.model.warnings.setup import BuiltOnce, OneReplicate, ReplicatesAdded
+from gate.model.warnings.base import Said
 from gate.units import Duration
 from tests.support.samples import there
+from tests.support.warned import kinds
 
 
 def study(**keys: object) -> Config:
@@ -80,13 +81,12 @@ def test_what_failed_lacks_nothing() -> None:
 
 def test_warnings_that_more_replicates_or_builds_have_mended() -> None:
     line = run(replicates=1, builds=1)
-    line.warnings.extend([OneReplicate(), BuiltOnce(("n",))])
-    assert warnings_of_runs(located([line])) == [OneReplicate(), BuiltOnce(("n",))]
-    assert warnings_of_runs(located([line, HostState(when="begin", replicates=[3])])) == [
-        BuiltOnce(("n",)),
-        ReplicatesAdded(1, 3),
-    ]
-    assert warnings_of_runs(located([line, HostState(when="begin", replicates=[1, 2])])) == [ReplicatesAdded(1, 3)]
+    line.warnings.extend([Said("once", ONE_REPLICATE), Said("once", BUILT_ONCE)])
+    assert kinds(warnings_of_runs(located([line]))) == [ONE_REPLICATE, BUILT_ONCE]
+    more = warnings_of_runs(located([line, HostState(when="begin", replicates=[3])]))
+    assert kinds(more) == [BUILT_ONCE, "replicates-added"] and "(1 planned, now 3)" in more[1].sentence()
+    both = warnings_of_runs(located([line, HostState(when="begin", replicates=[1, 2])]))
+    assert kinds(both) == ["replicates-added"]
 
 
 @pytest.mark.parametrize(
