@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from gate.model.choice import AnyHow
 from gate.model.outcomes import KINDS, Summary
 from gate.model.reasons import Reason
 from gate.model.warnings import AnyWarning
@@ -25,7 +24,6 @@ UNIONS: Mapping[str, Any] = {
     "Steps": KINDS,
     "Reasons": Reason,
     "Warnings": AnyWarning,
-    "Choices of base and head": AnyHow,
 }
 """What has a kind, by its name on the page."""
 _REF = "#/$defs/"

@@ -57,7 +57,7 @@ _EXITS: dict[ReportVerdict, Exit] = {
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")
 _OF_RUN = (
-    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox", "typed",
+    "id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "sandbox", "typed",
 )  # fmt: skip
 """Facts that stand in the run line."""
 

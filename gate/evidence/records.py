@@ -135,10 +135,11 @@ def _of_another_version(text: bytes) -> Run | None:
     """Read a run line whose warnings another version wrote, which says more or other things; None: it is wrong."""
     try:
         line = msgspec.json.decode(text)
-        warnings = line["warnings"]
-        # any other part of it counts
-        return msgspec.convert({**line, "warnings": list(map(known, warnings))}, Run) if warnings else None
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError, KeyError):
+        if line["type"] != "run":
+            return None
+        # for people alone; any other part of it counts
+        return msgspec.convert({**line, "choice": None, "warnings": list(map(known, line.get("warnings", ())))}, Run)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError, AttributeError, KeyError):
         return None
 
 

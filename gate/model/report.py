@@ -7,7 +7,6 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.case import Compared
-from gate.model.choice import Choice
 from gate.model.evidence import Cost, Pace, Round, SideSummary
 from gate.model.history import Control, Controls, CreepFacts
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Top, Verdict
@@ -411,7 +410,6 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     builds: list[Build]
     states: list[HostState]
     """The machine before and after measuring."""
-    choice: Choice | None = None
     cost: Cost | None = None
     pace: Pace | None = None
     sandbox: Sandboxed | None = None

@@ -148,6 +148,8 @@ def _flat(value: Any) -> Any:
     table = {key: _flat(each) for key, each in value.items()}
     if isinstance(warnings := table.get("warnings"), list):
         table["warnings"] = [known(each) for each in warnings]
+    if "warning" in table:
+        table["warning"] = known(table["warning"])
     # metrics of a perfgate.toml, in the settings, may have these names, too: then both are tables
     is_sentence = isinstance(table.get("kind"), str) and isinstance(table.get("details"), dict)
     details = table.pop("details") if is_sentence else {}

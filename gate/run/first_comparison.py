@@ -14,7 +14,7 @@ import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import SIDES, UNBUILT, Failure, Run, UserError
-from gate.model.choice import AsHead, Choice
+from gate.model.records import AS_HEAD, Choice
 from gate.model.warnings import typed
 from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, BaseBroken, NothingToCompare
 from gate.run.project import Project, with_base
@@ -93,7 +93,7 @@ def against_itself(project: Project) -> Project:
     base = msgspec.structs.replace(head, benchmark=[*head.benchmark, *_missing(project)])
     return replace(
         project,
-        sources=Sources(sources.head, sources.head, Choice(AsHead(), sources.choice.head), sources.warnings),
+        sources=Sources(sources.head, sources.head, Choice(AS_HEAD, sources.choice.head), sources.warnings),
         settings=replace(settings, sides={"base": base, "head": head}),
     )
 

@@ -27,7 +27,7 @@ from gate.evidence.records import Located
 from gate.evidence.runs import File, config_of, files_of
 from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Record, Side, UserError
 from gate.model.case import canonical
-from gate.model.choice import Choice
+from gate.model.records import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.base import Said

@@ -16,7 +16,7 @@ from gate.github.event import Event
 from gate.github.notice import Notice, What
 from gate.github.publishing.asked import Asked
 from gate.model import UserError
-from gate.model.choice import AnyHow
+from gate.model.records import How
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.base import Said
 from gate.units import plural
@@ -123,7 +123,7 @@ class Request(Inputs, frozen=True, kw_only=True):
     """Of everything this action writes."""
     place: str
     """Where the project is in the repository, with slashes."""
-    how: AnyHow | None
+    how: How | None
     """Why this base; None where it was asked for."""
     remember: bool
     """Whether the history may be written."""

@@ -168,7 +168,7 @@ def test_a_rule_about_nothing_is_told(rule: str, glob: str | None, known: list[s
     given = source(f"{text}{rule}\n{'' if 'accept' in rule else 'warn = 0.09'}")
     told = texts(resolve(given, given, rules="head").warnings, "matches-nothing")
     assert [f' = "{glob}" matches no' in each for each in told] == ([True] if glob else [])
-    assert all(each.startswith("perfgate.toml:") and all(name in each for name in known) for each in told)
+    assert all(each.startswith("perfgate.toml:") and any(name in each for name in known) for each in told)
 
 
 @pytest.mark.parametrize(

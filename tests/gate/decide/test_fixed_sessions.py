@@ -17,6 +17,7 @@ from gate.decide.next_steps import next_step
 from gate.model import Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine, RatioBySession
 from gate.stats.round_ratio import Rounds, share_variance
+from gate.units import format_share
 from tests.gate.decide import decided as support
 from tests.gate.decide.decided import COUNTS, MEDIAN, Lines, both, counted, on_machines
 from tests.support.warned import kinds, texts
@@ -214,13 +215,9 @@ def test_counts_are_numbers_on_each_machine(sides: list[tuple[float, float]], ve
     assert found.ratio.low == found.ratio.high == pytest.approx(ratio)
     assert found.sessions[1].ratio.estimate == pytest.approx(sides[1][1] / sides[1][0])
     # those that differ from machine to machine say so
-    told = [(w.least.session, w.least.ratio, w.most.session, w.most.ratio) for w in found.warnings]
     own = [head / base for base, head in sides if base]
-    least, most = min(own), max(own)
-    assert told == (
-        [] if most == least else [(own.index(least), pytest.approx(least), own.index(most), pytest.approx(most))]
-    )
-    assert all(isinstance(each, DependsOnMachine) for each in found.warnings)
+    said = [f"{format_share(each - 1, sign=True)} on session {own.index(each)}" for each in (min(own), max(own))]
+    assert found.warnings == ([] if min(own) == max(own) else [DependsOnMachine(*said)])
 
 
 # --- what is said beside the verdict ----------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
-from gate.model import choice as c
 from gate.model.warnings import AnyWarning, OfRun, known, typed
 from gate.model.warnings import estimates as e
 from gate.model.warnings import hosts as h
@@ -222,35 +221,6 @@ MEMORY: list[tuple[MemoryUse, str]] = [
     (msgspec.structs.replace(NOW, kind="disagrees"), "remembered variance is not used: 6.1% now does not agree with 1.2% (3 sessions, 2026-09-01 to 2026-11-02)"),
     (msgspec.structs.replace(NOW, kind="unlike"), "remembered variance is not used: one side's builds spread more than the other's (6.1% together)"),
 ]
-CHOICES: list[tuple[c.AnyHow, str]] = [
-    (c.Given("v1"), "v1 as given"),
-    (c.LastCommit("main", SHA), "the last commit on main"),
-    (c.LastCommit(None, SHA), "the last commit at the detached 0123456789ab"),
-    (c.WorkingTree("main", SHA, 1, 0), "the working tree on main with uncommitted changes (1 file)"),
-    (c.WorkingTree(None, SHA, 3, 2), "the working tree at the detached 0123456789ab with uncommitted changes (3 files, 2 untracked)"),
-    (c.MergeBase("origin/main"), "the merge base with origin/main"),
-    (c.HeadCommit("on", "main"), "HEAD, because head is on main itself and the tree has changes"),
-    (c.HeadCommit("behind", "main"), "HEAD, because main has all commits of head and the tree has changes"),
-    (c.CommitBefore("on", "main"), "the commit before head, because head is on main itself"),
-    (c.CommitBefore(), "the commit before head"),
-    (c.Unpushed("on", "main", "origin/main", 2), "the merge base with origin/main, because head is on main with 2 commits that origin/main does not have"),
-    (c.Unpushed("behind", "main", "origin/main", 1), "the merge base with origin/main, because head has 1 commit of main that origin/main does not have"),
-    (c.WorkingAncestor("main", 2), "the nearest ancestor of main that builds and runs, 2 commits before it"),
-    (c.FirstParent(), "the first parent of the pull request's merge commit"),
-    (c.AsHead(), "head"),
-    (c.QueueBase(), "the commit that the merge queue builds on"),
-    (c.PullBase(), "the pull request's base"),
-    (c.BeforePush(), "the commit before this push"),
-    (c.AsMeasured(), "the commit of the measuring run"),
-    (c.CheckedOut(), "the commit that was checked out"),
-    (c.OfPull(12, merged=False), "the commit of #12, confirmed by the forge"),
-    (c.OfPull(12, merged=True), "the commit of #12 merged into its target, confirmed by the forge"),
-    (c.OfForeignRun(), "the commit that the fork's workflow run names"),
-    (c.PinnedCommit("v1.2"), "v1.2, pinned by [creep]"),
-    (c.LatestTag("v1.2", "*"), "v1.2, the tag nearest to head"),
-    (c.LatestTag("v1.2", "v*"), "v1.2, the tag nearest to head of v*"),
-    (c.DefaultTip("main"), "the tip of main"),
-]
 STEPS: list[tuple[outcomes.Step, str]] = [
     (outcomes.give_direction(metric='a "b"'), r'Add an `[[override]]` entry with `metric = "a \"b\""` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
     (outcomes.declare_zero(metric="allocs/op", floor=None, unit=""), 'Check what gives allocs/op: base is 0. If that is right, as of a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`'),
@@ -266,7 +236,7 @@ STEPS: list[tuple[outcomes.Step, str]] = [
     (outcomes.lower_floor(benchmark="a", metric="time", imported=False, floor=3e-6, unit="s", wanted=1.5e-6, share=None), 'If a change below 3 us matters, lower the floor (`floor = "1.5 us"` in `[benchmark.metric.time]`)'),
 ]
 # fmt: on
-SENTENCES: list[tuple[Any, str]] = [*WARNINGS, *REASONS, *SUMMARIES, *MEMORY, *CHOICES]
+SENTENCES: list[tuple[Any, str]] = [*WARNINGS, *REASONS, *SUMMARIES, *MEMORY]
 
 
 def test_each_is_said_to_the_letter() -> None:
@@ -277,7 +247,7 @@ def test_each_is_said_to_the_letter() -> None:
 @pytest.mark.parametrize(
     ("rows", "union"),
     [
-        (WARNINGS, AnyWarning), (REASONS, reasons.Reason | reasons.ZeroValue | reasons.FewRoundsThere), (SUMMARIES, outcomes.Summary), (CHOICES, c.AnyHow),
+        (WARNINGS, AnyWarning), (REASONS, reasons.Reason | reasons.ZeroValue | reasons.FewRoundsThere), (SUMMARIES, outcomes.Summary),
         (MEMORY, MemoryUse),
     ],
 )  # fmt: skip
@@ -301,17 +271,6 @@ def test_report_json_has_each_with_its_kind_its_text_and_its_details_and_gives_i
     for found in (tables["warnings"], tables["findings"][0]["warnings"]):
         assert [(each["kind"], each["text"]) for each in found] == [(kind(each), said) for each, said in WARNINGS]
     assert report_json.read(written).warnings == report_json.read(written).findings[0].warnings == every
-
-
-def test_how_sides_were_chosen_is_told_and_comes_back() -> None:
-    for how, said in CHOICES:
-        choice = c.Choice(None, how)
-        assert str(choice) == f"head is {said}"
-        report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(choice=choice))
-        assert report_json.read(report_json.render(report)).run.choice == choice
-    both = c.Choice(c.MergeBase("main"), c.LastCommit("feature", SHA))
-    assert str(both) == "base is the merge base with main; head is the last commit on feature"
-    assert str(c.Choice(c.AsHead(), c.LastCommit("feature", SHA))) == "head on both sides"
 
 
 def test_only_a_text_from_elsewhere_has_a_text() -> None:

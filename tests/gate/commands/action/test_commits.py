@@ -25,7 +25,7 @@ from gate.commands.action.commits import (
     refuse_another_checkout,
 )
 from gate.github.event import Event
-from gate.model.choice import BeforePush, FirstParent, MergeBase
+from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings.base import Said
 from harness.errors import SourceError
 from harness.source import base_and_head
@@ -118,8 +118,8 @@ def test_a_merge_is_compared_with_its_first_parent_and_a_head_with_where_it_left
     origin: Origin, clone: Clones, depth: int | None
 ) -> None:
     merged, head = clone(origin.merge, depth=depth), clone(origin.feature[-1], depth=depth)
-    assert asked(merged, origin.event()) == Sides(origin.main[-1], FirstParent())
-    assert asked(head, origin.event()) == Sides(origin.main[2], MergeBase("main"))
+    assert asked(merged, origin.event()) == Sides(origin.main[-1], FIRST_PARENT)
+    assert asked(head, origin.event()) == Sides(origin.main[2], merge_base("main"))
 
 
 def test_only_the_one_commit_is_fetched(origin: Origin, clone: Clones) -> None:
@@ -474,7 +474,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
         trace.unlink(missing_ok=True)
         with Watch() as watch:
             found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found == Sides(origin.main[2], MergeBase("main"))
+        assert found == Sides(origin.main[2], merge_base("main"))
         assert all(
             [value.lower() for value in request.authorization] == [server.wants().lower()]
             for request in server.requests
@@ -626,7 +626,7 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
         inside.top = place.top / "third party/lib"
         assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
         found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], BeforePush())
+        assert found == Sides(made.main[0], How("the commit before this push"))
         assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
         assert inside.git("rev-parse", "HEAD") == made.feature[4]
         # also while head has no such directory any more
