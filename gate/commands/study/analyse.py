@@ -33,7 +33,6 @@ from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import Abridged, Response, StudyReport, StudyRun
 from gate.report import json
 from gate.report.csv import cell
-from gate.report.measurements import attachments
 from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
@@ -63,7 +62,7 @@ def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
         pages, jsons, folders = ([each, *files] for each, files in zip(own, (pages, jsons, folders), strict=True))
     # its pictures take their time
     drawn = pages or outputs.html == "-"
-    page = html.render(document_of(report, observed, attachments(inputs.files))) if drawn else ""
+    page = html.render(document_of(report, observed, [file.name for file in inputs.files])) if drawn else ""
     for file, text in (*((each, json.render_study(report)) for each in jsons), *((each, page) for each in pages)):
         write(file, text)
     for each in folders:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -15,7 +16,6 @@ from gate.document.html import Fact, hash_of, prose, render_template
 from gate.model import SIDES, VERDICTS, Build, Finding, Report, Side, outcomes
 from gate.model.case import pairs
 from gate.report.measurements import Material
-from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
 from gate.report.page.pictures import MARKS, flame_of, forest_of, pictures_of, readings
 from gate.units import format_confidence, format_duration, format_number, format_share, plural
@@ -93,10 +93,9 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     found = ordered(report.findings)
     forest = forest_of(found)
     shown = pictures_of(found, material.cases, report.curves)
-    data = data_of(material.attachments)
-    again = again_of(report, data, material.options)
+    again = again_of(report, material)
     names = Names(report)
-    rows = rows_of(report, names, found, forest, shown, material.cases, again)
+    rows = rows_of(report, names, found, forest, shown, material.cases, again.one)
     of = {id(row.finding): row for row in rows}
     whys = [
         (f"why-{number}", why, flame_of(why, explanations.title(why, names), f"why-{number}"))
@@ -133,13 +132,36 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
-        data=data,
         # what is no such time is shown as it is
         created=_short(re.sub(r"^(\S{10})T(\d\d:\d\d):[\d.]+Z$", r"\1 \2 UTC", report.run.created or "")),
         again=again,
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
         most=MOST,
+    )
+
+
+def again_of(report: Report, material: Material) -> SimpleNamespace:
+    """Write the commands that decide, render (one: but for the name of a benchmark) and measure again.
+
+    measure: empty where the seed is not known.
+    """
+    names = [visible(name) for name in dict.fromkeys(material.files or ("measurements.jsonl",))]
+    # another selection would add to it
+    pairs = zip(material.options[::2], material.options[1::2], strict=False)
+    kept = [word for pair in pairs if pair[0] != "--benchmark" for word in pair]
+    run, measure = report.run, ""
+    if run.seed is not None:
+        words = ["perfgate check"]
+        for name, side in (("base", run.base), ("head", run.head)):
+            # what was not committed is the working tree, which check takes where no head is named
+            if side is not None and not side.dirty and (revision := side.sha or side.ref):
+                words.append(f"--{name} {shlex.quote(clip(visible(revision), 200))}")
+        measure = visible(" ".join([*words, f"--seed {run.seed}"]))
+    return SimpleNamespace(
+        decide=visible(shlex.join(["perfgate", "decide", *names, *material.options])),
+        one=visible(shlex.join(["perfgate", "report", *names, *kept])),
+        measure=measure,
     )
 
 
