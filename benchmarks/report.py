@@ -23,7 +23,7 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.evidence.inputs import read_inputs
 from gate.planning.deciding import decide_inputs
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.outputs import rendered
 from tests.support import runs
 

@@ -17,7 +17,7 @@ from gate.cli.groups import OutputOptions
 from gate.document.terminal import screen
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, parts
 from gate.model import UserError
-from gate.report.links import Links
+from gate.report import Links
 
 if TYPE_CHECKING:
     from gate.report.measurements import Subject

@@ -15,7 +15,7 @@ from gate.cli.groups import RulesOptions
 from gate.cli.main import main
 from gate.evidence.inputs import read_inputs
 from gate.planning.deciding import decide_inputs
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.outputs import rendered
 from tests.support import runs
 

@@ -58,8 +58,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     """
     from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
     from gate.planning.deciding import decide_inputs
-    from gate.report import json
-    from gate.report.links import Links
+    from gate.report import Links, json
     from gate.report.measurements import Kept, Subject
     from gate.report.outputs import (
         fill,

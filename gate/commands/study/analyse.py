@@ -32,7 +32,7 @@ from gate.evidence.runs import config_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import Abridged, Response, StudyReport, StudyRun
 from gate.report import json
-from gate.report.csv import cell
+from gate.report.formats.csv import cell
 from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural

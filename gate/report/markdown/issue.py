@@ -7,7 +7,7 @@ from typing import Literal
 from gate.document.markdown import Md, code, short
 from gate.model import Report
 from gate.model.history import CreepFacts
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import comment
 from gate.words import creep as words
 from gate.writing.plain import visible

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.commands.compare.table import Block, Row, Table
 from gate.document.terminal import Screen
-from gate.report.csv import cell
+from gate.report.formats.csv import cell
 from gate.writing.amounts import known
 
 COLUMNS = (

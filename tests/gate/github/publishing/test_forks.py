@@ -21,7 +21,7 @@ from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of
 from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.outputs import rendered
 from tests.gate.report import gfm
 from tests.support import runs

@@ -10,7 +10,7 @@ from gate.model import Finding, Report, Whose, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.measured import ExecutionsShort
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import comment as markdown
 from gate.words.notes import weigh
 from gate.words.short_names import WHOLE
