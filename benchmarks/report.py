@@ -24,7 +24,7 @@ from gate.cli.groups import RulesOptions
 from gate.evidence.inputs import read_inputs
 from gate.planning.deciding import decide_inputs
 from gate.report import Links
-from gate.report.outputs import rendered
+from gate.report.formats import renderer
 from tests.support import runs
 
 FORMATS: tuple[str, ...] = ("text", "markdown", "summary", "json", "html", "junit", "csv")
@@ -73,7 +73,7 @@ def cost(folder: str) -> Cost:
     sizes: dict[str, int] = {}
     for form in FORMATS:
         begin = time.process_time()
-        text = rendered(decided, form, Links())
+        text = renderer(form)(decided, Links())
         seconds[form] = time.process_time() - begin
         sizes[form] = len(text.encode())
     return Cost(start, decide, seconds, sizes)

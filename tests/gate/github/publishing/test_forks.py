@@ -22,7 +22,7 @@ from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
 from gate.report import Links
-from gate.report.outputs import rendered
+from gate.report.formats import renderer
 from tests.gate.report import gfm
 from tests.support import runs
 from tests.support.forge import FakeGitHub
@@ -340,7 +340,7 @@ def test_nothing_foreign_is_live_in_what_is_published(github: FakeGitHub, tmp_pa
     links = Links(report="https://github.example/report", run="https://github.example/run")
     forms: tuple[Literal["markdown", "summary"], ...] = ("markdown", "summary")
     for form in forms:
-        text = rendered(found, form, links)
+        text = renderer(form)(found, links)
         seen = gfm.read(text)
         assert seen.tags - gfm.OURS <= {"a"}, form
         assert set(seen.links) <= {links.report, links.run}, form
@@ -349,5 +349,5 @@ def test_nothing_foreign_is_live_in_what_is_published(github: FakeGitHub, tmp_pa
     report = found.report
     assert report.verdict == "regression" and report.exit_code == 1
     assert report.run.host == {} and report.run.commands is None
-    page = rendered(found, "html")
+    page = renderer("html")(found, Links())
     assert "<img" not in page and "<svg onload" not in page and "hacked=1</script>" not in page
