@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from gate.explain.explain import explain
-from gate.model import Build, Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
+from gate.model import Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
 from gate.model.profile import Frame
 from gate.plots.changes import flame_graph
@@ -19,7 +19,7 @@ from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.findings import command_of, draws, level_rows
-from gate.report.page.html import again_of, builds_of, page_of
+from gate.report.page.html import again_of, page_of
 from tests.gate.report import examples
 
 BUILDS, EXECUTIONS, ITERATIONS = 3, 2, 4
@@ -132,24 +132,6 @@ def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
     assert [cells and cells[3:5] for _, cells in rows] == [["0%", "0%"], ["15%", "64%"], ["85%", "36%"]]
     ((_, head),) = level_rows(examples.withheld())["head"]
     assert head is not None and head[2:5] == ["unknown"] * 3
-
-
-def build(side: str, number: int, digest: str, path: str = "app") -> Build:
-    return Build(side=side, build=number, seed=number, seconds=1.5, artifacts={path: f"sha256:{digest}"})  # type: ignore[arg-type]  # a side, by its name
-
-
-def test_builds_stand_in_their_order_base_first() -> None:
-    rows = builds_of([build("head", 1, "a"), build("head", 0, "a"), build("base", 1, "b")])
-    assert [row[:2] for row in rows] == [("0", "head"), ("1", "base"), ("1", "head")]
-    assert rows[0][3] == "1.5 s"
-    assert 'title="sha256:a"' in rows[0][4]
-
-
-def test_builds_that_come_again_sample_fewer_layouts() -> None:
-    text = "head: app is 2 different files in 3 builds, which sample fewer layouts than their number"
-    for digests, said in (("aab", True), ("abc", False), ("aaa", False), ("a", False)):
-        facts = examples.run_facts(builds=[build("head", number, digest) for number, digest in enumerate(digests)])
-        assert (text in page_of(report([], run=facts), Material()).made) == said
 
 
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
