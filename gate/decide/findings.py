@@ -25,7 +25,7 @@ from gate.decide.futility import (
 )
 from gate.decide.looks import Judged, acceptance, decided_alpha, label_of, limits_of
 from gate.decide.sides import limits_of_heads, side_summary
-from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
+from gate.model import DecidedAt, Finding, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
@@ -36,7 +36,7 @@ from gate.stats.estimate import level_variances
 from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
-from gate.stats.round_ratio import UNKNOWN, wider
+from gate.stats.round_ratio import wider
 from gate.stats.special import chdtri
 from gate.writing.amounts import format_percent
 
@@ -74,18 +74,6 @@ def _variance(found: Estimated, sample: Sample, tops: Tops, value: float) -> lis
         # of given machines nothing rests on how they differ
         if not (found.machines and item.level == "session")
     ]
-
-
-def _pairing(found: Estimated, design: Design) -> Pairing | None:
-    """Describe what base and head of a round have in common; None where no interval could be paired by round."""
-    rounds = found.rounds
-    if rounds is None or rounds.df < 2 or found.unit != "build":
-        return None
-    return Pairing(
-        rounds=rounds.count, correlation=rounds.correlation, together=math.sqrt(rounds.contrast),
-        apart=math.sqrt(rounds.base + rounds.head), gains=(rounds.correlation or 0.0) >= UNKNOWN,
-        layouts=design.layouts,
-    )  # fmt: skip
 
 
 def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | None:
@@ -238,7 +226,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         stopped=None if not early else "futility" if judged.futile and not proved else "settled",
         detectable=None if called_either else size if size is not None else detectable(found, design),
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
-        pairing=_pairing(found, design), top=subject.top,
+        top=subject.top,
     )  # fmt: skip
 
 

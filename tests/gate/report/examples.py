@@ -51,7 +51,7 @@ from gate.model import (
 )  # fmt: skip
 from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
-from gate.model.report import Pairing, SessionRatio, View
+from gate.model.report import SessionRatio, View
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import (
     DependsOnMachine,
@@ -398,7 +398,6 @@ def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) 
     fields: dict[str, Any] = {
         "ratio": interval(1.004, 0.027, method="paired-shared"), "decided_at": at(0.9999, 0.94, 1.06, 2, 4),
         "shown": "ratio", "detectable": detectable, "stopped": "futility",
-        "pairing": Pairing(rounds=6, correlation=0.89, together=0.058, apart=0.168, gains=True),
         "reason": reasons.NoSign(
             detectable=detectable, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"
         ),
@@ -409,14 +408,13 @@ def no_sign(benchmark: str = "scan", detectable: float = 0.041, **changes: Any) 
 def quiet() -> Report:
     """Nothing in sight, and one case too noisy to say so."""
     noisy = reasons.TooNoisy(detectable=0.42, wanted=0.1, unit="s", better="lower", hopeless=False)
-    noise = Pairing(rounds=6, correlation=0.05, together=0.31, apart=0.32, gains=False)
     found = [
         no_sign(),
         no_sign("walk", 0.062),
         finding(),
         finding(
             "wild", "inconclusive", ratio=interval(1.02, 0.2, method="paired"), reason=noisy, detectable=0.42,
-            more_builds=31, stopped="futility", pairing=noise,
+            more_builds=31, stopped="futility",
         ),
     ]  # fmt: skip
     return report("inconclusive", found)
