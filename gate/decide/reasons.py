@@ -15,7 +15,6 @@ from gate.decide.futility import edge
 from gate.decide.looks import Position
 from gate.evidence.aggregates import CENTRAL
 from gate.model import SIDES, Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
-from gate.model.case import CaseId
 from gate.model.names import OF_BUILDS
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
@@ -208,40 +207,6 @@ def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
     return low > 1 + d if worse == (facts.found.subject.lower) else high < 1 / (1 + d)
 
 
-def _places(regressed: Sequence[Finding], findings: Sequence[Finding]) -> list[outcomes.Place]:
-    """Name what regressed, the largest first: each benchmark, metric and statistic once; findings: all there are."""
-    several = Counter(f.benchmark for f in findings)
-    every: dict[CaseId, list[Finding]] = {}
-    for finding in findings:
-        every.setdefault(_everywhere(finding), []).append(finding)
-    groups: dict[CaseId, list[Finding]] = {}
-    # by how far it is from no change, whichever direction is better; from 0 it is without limit
-    for finding in sorted(
-        regressed, key=lambda f: abs(log(f.ratio.estimate)) if f.ratio.estimate else inf, reverse=True
-    ):
-        groups.setdefault(_everywhere(finding), []).append(finding)
-    return [
-        outcomes.Place(
-            benchmark=own[0].benchmark,
-            metric=None if several[own[0].benchmark] == 1 else own[0].metric,
-            statistic=own[0].statistic,
-            most=own[0].factors,
-            findings=len(own),
-            of=len(every[case]),
-            # of its factors, those that have several settings
-            varied=sum(len({repr(f.factors.get(name)) for f in every[case]}) > 1 for name in own[0].factors),
-        )
-        for case, own in groups.items()
-    ]
-
-
-def _everywhere(finding: Finding) -> CaseId:
-    return CaseId(finding.benchmark, finding.metric, statistic=finding.statistic)
-
-
-_NAMED = 3
-
-
 def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
     measured = list(dict.fromkeys(case.metric for case in evidence.cases))
     if measured:
@@ -274,10 +239,14 @@ def summary(
     counts = Counter(f.verdict for f in findings)
     total = len(findings) + len(identical)
     if verdict == "regression":
-        regressed = [f for f in findings if f.verdict == "regression"]
-        places = _places(regressed, findings)
-        more = max(0, len(places) - _NAMED)
-        return outcomes.Regressed(count=len(regressed), findings=total, worst=places[:_NAMED], more=more)
+        # by how far it is from no change, whichever direction is better; from 0 it is without limit
+        regressed = sorted(
+            (f for f in findings if f.verdict == "regression"),
+            key=lambda f: abs(log(f.ratio.estimate)) if f.ratio.estimate else inf,
+            reverse=True,
+        )
+        worst = list(dict.fromkeys(f.benchmark for f in regressed))
+        return outcomes.Regressed(count=len(regressed), findings=total, worst=worst)
     if verdict == "error":
         if not findings and (found := _nothing_in_common(evidence)) is not None:
             return found

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 import msgspec
 
-from gate.model.case import metric_name, pairs, quantity
+from gate.model.case import metric_name
 from gate.model.evidence import Unfinished
 from gate.model.names import Side, Top
 from gate.model.warnings import setup
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
-from gate.writing.phrases import toml_text
+from gate.writing.phrases import listed, toml_text
 from gate.writing.plain import benchmark_option, distinct, visible
 from gate.writing.sentences import (
     CHECK,
@@ -45,31 +45,6 @@ def hidden_by_floor(count: int, floor: str = "the floor") -> str:
     return f"{plural(count, 'change')} beyond the threshold {agree(count, 'is', 'are')} hidden by {floor}"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What regressed: a benchmark, or one metric and statistic of it at some of its settings."""
-
-    benchmark: str
-    metric: str | None
-    """Name of the metric; None: the benchmark has no other finding."""
-    statistic: str
-    most: dict[str, Any]
-    findings: int
-    of: int
-    varied: int
-    """How many factors have several settings among those."""
-
-    def __str__(self) -> str:
-        """Name it: "parse time p99 at 2 of 3 settings (most at n=1)"."""
-        if self.metric is None:
-            return self.benchmark
-        at = pairs(self.most, " ")
-        if self.findings > 1:
-            what = "settings" if self.varied == 1 else "combinations of settings"
-            some = f"at {self.findings:,} of {self.of:,} {what} (most at {at})"
-            at = "at every setting" if self.findings == self.of else some
-        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), at]))
-
-
 class Outcome(Sentence, frozen=True):
     """What a report comes to."""
 
@@ -79,13 +54,11 @@ class Regressed(Outcome, frozen=True, kw_only=True):
 
     count: int
     findings: int
-    worst: list[Place]
-    """What regressed most, at most a few; the whole list is `findings`."""
-    more: int
+    worst: list[str]
+    """The benchmarks that regressed, those that did most first; the whole list is `findings`."""
 
     def _said(self) -> str:
-        names = ", ".join(map(str, self.worst)) + (f" and {self.more:,} more" if self.more else "")
-        return f"{_of(self.count, self.findings)} regressed: {names}"
+        return f"{_of(self.count, self.findings)} regressed: {listed(self.worst)}"
 
 
 class NothingMeasured(Outcome, frozen=True):
