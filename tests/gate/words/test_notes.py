@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import get_args
 
 import msgspec
 import pytest
 
 from gate.model import Finding, Report, reasons
-from gate.model.warnings import AnyWarning
-from gate.model.warnings.base import Base
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
 from gate.report import terminal
 from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.html import page_of
 from gate.words import notes
-from gate.words.notes import weigh
-from tests.gate.model.test_sentences import WARNINGS
 from tests.gate.report import examples
 
 FORMATS: dict[str, Callable[[Report], str]] = {
@@ -89,32 +83,3 @@ def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:
     other = [*found, ExecutionsShort("d", "", 8, 10, 10)]
     assert notes.once(other) == ["a: base has 9 and head 10 of 10 starts; likewise, with other figures, b, c, d"]
     assert len(notes.once(found[:2])) == 2
-
-
-# --- where a warning stands -------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def nonsense(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Make every sentence "blah" and its kind's number: nothing in it can be read."""
-
-    def said(warning: Base) -> str:
-        return f"blah {get_args(AnyWarning).index(type(warning))}."
-
-    return lambda: monkeypatch.setattr(Base, "sentence", said)
-
-
-def shape(report: Report) -> list[list[int]]:
-    """How many warnings stand where, and in which order."""
-    told = [each.sentence() for each in report.warnings]
-    first, later = weigh(report.warnings, 5)
-    rows = page_of(report, Material()).rows
-    return [list(map(told.index, first)), list(map(told.index, later)), [len(row.notes) for row in rows]]
-
-
-def test_order_and_place_do_not_depend_on_words(nonsense: Callable[[], None]) -> None:
-    every = [*{type(warning): warning for warning, _ in WARNINGS}.values()]
-    report = examples.report("pass", [examples.finding("lex", warnings=every)], warnings=every)
-    before = shape(report)
-    nonsense()
-    assert shape(report) == before
