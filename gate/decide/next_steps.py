@@ -219,7 +219,7 @@ def _settle(report: Report) -> steps.Step:
     # no reasonable number of builds would do, as far as is known
     hopeless = not told and all(
         f.ratio.df is not None
-        if isinstance(f.reason, reasons.Unbounded)
+        if f.reason == reasons.UNBOUNDED
         else isinstance(f.reason, (reasons.TooWide, reasons.TooNoisy)) and f.reason.hopeless
         for f in still_open
     )
@@ -289,7 +289,7 @@ def _needed(finding: Finding, least: int, sessions: int) -> int:
             return needs
         case reasons.FewRoundsThere(needs=needs):
             return needs * sessions
-        case reasons.OneUnit() | reasons.FewRounds() | reasons.MemoryAlone():
+        case reasons.OneUnit() | reasons.FEW_ROUNDS | reasons.MEMORY_ALONE:
             return least
     return 0
 
@@ -302,22 +302,22 @@ def not_by_builds(finding: Finding, report: Report | None = None) -> steps.Step 
     imported = report is not None and bool(report.run.imported)
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
-    if isinstance(reason, reasons.NegativeValues):
+    if reason == reasons.NEGATIVE_VALUES:
         return steps.PLAIN["check-values"]
-    if isinstance(reason, reasons.ZeroValue):
+    if reason == reasons.ZERO_VALUE:
         return steps.PLAIN["ask-of-all-machines"]
-    if isinstance(reason, reasons.ZeroQuantile):
+    if reason == reasons.ZERO_QUANTILE:
         return steps.other_statistic(metric=finding.metric, statistic=finding.statistic)
-    if isinstance(reason, reasons.DifferentSessions):
+    if reason == reasons.DIFFERENT_SESSIONS:
         return steps.PLAIN["measure-together"]
     if isinstance(reason, (reasons.OneUnit, reasons.FewForBootstrap)) and reason.unit == "session":
         # two leave one degree of freedom, with which hardly any change can be shown
         wanted = reason.needs if isinstance(reason, reasons.FewForBootstrap) else 3
         return steps.more_machines(sessions=finding.base.counts.session, wanted=wanted, builds=False)
-    if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
-        floor = finding.head.value / 2 if _spreads(finding) and not isinstance(reason, reasons.BothZero) else None
+    if reason == reasons.BOTH_ZERO or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
+        floor = finding.head.value / 2 if _spreads(finding) and reason != reasons.BOTH_ZERO else None
         return steps.declare_zero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
-    if isinstance(reason, (reasons.NoSpread, reasons.Rounded)):
+    if reason == reasons.NO_SPREAD or isinstance(reason, reasons.Rounded):
         return steps.declare_exact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
         plan = {} if report is None or imported else _plan(report)

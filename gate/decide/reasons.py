@@ -117,7 +117,7 @@ def _unchanged(facts: Facts) -> reasons.Reason:
         return reasons.BelowFloor(threshold=None, floor=facts.floor, unit=facts.case.unit)
     if facts.found.exact:
         same = facts.found.ratio.x == facts.found.ratio.y
-        return reasons.SameCount() if same else reasons.ExactWithin(threshold=facts.threshold)
+        return reasons.SAME_COUNT if same else reasons.ExactWithin(threshold=facts.threshold)
     if low is not None and high is not None and not low <= 1 <= high:
         return reasons.RealWithin(threshold=facts.threshold)
     return reasons.Within(threshold=facts.threshold)
@@ -125,7 +125,7 @@ def _unchanged(facts: Facts) -> reasons.Reason:
 
 def _inconclusive(facts: Facts) -> reasons.Reason:
     if facts.plain.kind in ("complement", "line", "half-line"):
-        return reasons.Unbounded()
+        return reasons.UNBOUNDED
     if facts.hidden is not None and facts.floor is not None:
         return reasons.BelowFloor(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
     beyond = _beyond(facts, facts.nominal, worse=True), _beyond(facts, facts.nominal, worse=False)
@@ -178,7 +178,7 @@ def _held(facts: Facts) -> reasons.Reason | None:
         return reasons.FewBuilds(needs=facts.min_builds, has=has, unit=facts.found.subject.top)
     if facts.found.hold == "bootstrap":
         return reasons.FewForBootstrap(needs=BOOTSTRAP_BUILDS, has=units, unit=unit)
-    return reasons.MemoryAlone() if facts.found.hold == "memory" else None
+    return reasons.MEMORY_ALONE if facts.found.hold == "memory" else None
 
 
 def _asked(facts: Facts) -> float | None:
@@ -276,11 +276,11 @@ def found_size(finding: Finding) -> float:
 
 
 _TROUBLES: dict[str, reasons.Reason] = {
-    "negative": reasons.NegativeValues(),
-    "apart": reasons.DifferentSessions(),
-    "zero-quantile": reasons.ZeroQuantile(),
-    "no-rounds": reasons.FewRounds(),
-    "no-spread": reasons.NoSpread(),
+    "negative": reasons.NEGATIVE_VALUES,
+    "apart": reasons.DIFFERENT_SESSIONS,
+    "zero-quantile": reasons.ZERO_QUANTILE,
+    "no-rounds": reasons.FEW_ROUNDS,
+    "no-spread": reasons.NO_SPREAD,
 }
 
 
@@ -303,20 +303,18 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
     if reduced.trouble == "few-values" and reduced.shortage is not None:
         has, needs = reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has, unit=subject.top)
-    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
+    return reasons.BOTH_ZERO if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
 
-def _on_machine(
-    found: Machine, subject: Subject
-) -> reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread | reasons.FewValues | reasons.FewRoundsThere:
+def _on_machine(found: Machine, subject: Subject) -> reasons.Because | reasons.FewValues | reasons.FewRoundsThere:
     if found.trouble == "few-values" and found.reduced is not None and found.reduced.shortage is not None:
         has, needs = found.reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has)
     few = reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)
-    known: dict[str, reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread] = {
-        "negative": reasons.NegativeValues(),
-        "zero-value": reasons.ZeroValue(),
-        "no-spread": reasons.NoSpread(),
+    known: dict[str, reasons.Because] = {
+        "negative": reasons.NEGATIVE_VALUES,
+        "zero-value": reasons.ZERO_VALUE,
+        "no-spread": reasons.NO_SPREAD,
     }
     return known.get(found.trouble, few)
 

@@ -73,30 +73,57 @@ class _WithFloor(Why, frozen=True, kw_only=True):
         return "" if self.floor is None else as_configured(self.floor, self.unit)
 
 
-# --- what stands in the way of a ratio --------------------------------------------------------------------------------
+# --- without numbers --------------------------------------------------------------------------------------------------
 
 
-class NegativeValues(Why, frozen=True):
-    says = "negative values have no ratio"
+class Because(Why, frozen=True):
+    """A reason of which there is nothing to know but what it says."""
+
+    what: str
+    """Its kind in report.json."""
+    text: str
+    end: str | None = None
+    """What follows a verdict on its line; None: the text."""
+
+    def _said(self) -> str:
+        return self.text
+
+    def _end(self, _: Measured, /) -> str:
+        return self.text if self.end is None else self.end
 
 
-class DifferentSessions(Why, frozen=True):
-    says = "base and head were measured in different sessions: the variation between sessions is unknown"
-
-
-class ZeroQuantile(Why, frozen=True):
-    says = "it is 0 in some build, and 0 has no ratio"
-
-
-class FewRounds(Why, frozen=True):
-    says = "fewer than two rounds were measured on both sides: a paired interval needs them"
-
-
-class NoSpread(Why, frozen=True):
-    says = (
-        "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
-        "(declare a count or size with `exact = true`)"
+NEGATIVE_VALUES = Because("negative-values", "negative values have no ratio")
+DIFFERENT_SESSIONS = Because(
+    "different-sessions",
+    "base and head were measured in different sessions: the variation between sessions is unknown",
+)
+ZERO_QUANTILE = Because("zero-quantile", "it is 0 in some build, and 0 has no ratio")
+ZERO_VALUE = Because("zero-value", "there is a value of 0, which has no logarithm")
+FEW_ROUNDS = Because("few-rounds", "fewer than two rounds were measured on both sides: a paired interval needs them")
+NO_SPREAD = Because(
+    "no-spread",
+    "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
+    "(declare a count or size with `exact = true`)",
+)
+BOTH_ZERO = Because("both-zero", "both sides are 0")
+SAME_COUNT = Because("same-count", "the same count", "")
+UNBOUNDED = Because(
+    "unbounded", "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
+)
+MEMORY_ALONE = Because(
+    "memory-alone",
+    "one build of each: the interval rests on remembered variance alone, so it is shown and decides nothing",
+)
+WITHOUT_NUMBERS = {
+    each.what: each
+    for each in (
+        NEGATIVE_VALUES, DIFFERENT_SESSIONS, ZERO_QUANTILE, ZERO_VALUE, FEW_ROUNDS, NO_SPREAD, BOTH_ZERO, SAME_COUNT,
+        UNBOUNDED, MEMORY_ALONE,
     )
+}  # fmt: skip
+
+
+# --- what stands in the way of a ratio --------------------------------------------------------------------------------
 
 
 class OneUnit(Why, frozen=True, kw_only=True):
@@ -123,19 +150,11 @@ class FewValues(Why, frozen=True, kw_only=True):
         return f"{needs}: measure {self.needs - self.has:,} more"
 
 
-class BothZero(Why, frozen=True):
-    says = "both sides are 0"
-
-
 class ZeroBase(_WithFloor, frozen=True, kw_only=True):
     says = (
         "base is 0, {floor:?and head is not shown to be above the floor of {amount}|so only `exact = true` or an "
         "absolute floor can decide}"
     )
-
-
-class ZeroValue(Sentence, frozen=True):
-    says = "there is a value of 0, which has no logarithm"
 
 
 class FewRoundsThere(Sentence, frozen=True, kw_only=True):
@@ -149,7 +168,7 @@ class OnMachine(Why, frozen=True, kw_only=True):
 
     session: int
     host: str | None
-    why: NegativeValues | ZeroValue | NoSpread | FewValues | FewRoundsThere
+    why: Because | FewValues | FewRoundsThere
 
     def _said(self) -> str:
         return f"{machine(self.session, self.host)}: {self.why.sentence()}"
@@ -294,11 +313,6 @@ class BelowFloor(_WithFloor, frozen=True, kw_only=True):
     """The threshold that the change is beyond, so that the floor alone hides it; None: it is not shown to be."""
 
 
-class SameCount(Why, frozen=True):
-    says = "the same count"
-    ends = ""
-
-
 class ExactWithin(Why, frozen=True, kw_only=True):
     says = "an exact count that changed by no more than the threshold of {threshold:percent}"
     ends = ""
@@ -352,10 +366,6 @@ class SameProgram(Why, frozen=True, kw_only=True):
 # --- inconclusive -----------------------------------------------------------------------------------------------------
 
 
-class Unbounded(Why, frozen=True):
-    says = "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
-
-
 class FewBuilds(Why, frozen=True, kw_only=True):
     says = (
         "the change looks real, but a verdict needs {needs:{unit}}{unit:=build? of each} and there {has:is|are} {has}"
@@ -370,10 +380,6 @@ class FewForBootstrap(Why, frozen=True, kw_only=True):
     needs: int
     has: int
     unit: Unit
-
-
-class MemoryAlone(Why, frozen=True):
-    says = "one build of each: the interval rests on remembered variance alone, so it is shown and decides nothing"
 
 
 class Uncorrected(Why, frozen=True, kw_only=True):
@@ -510,8 +516,8 @@ class TooNoisy(Why, frozen=True, kw_only=True):
         return f"{amounts.caught(self, self.detectable, self.wanted)} (a pass needs {needs})"
 
 
-Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded
-"""What more builds or less noise would settle, if anything."""
+Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected
+"""What more builds or less noise would settle, if anything; UNBOUNDED is noise too."""
 if TYPE_CHECKING:
     Reason = Why
 else:

@@ -12,7 +12,7 @@ from gate.model.history import Control, Controls, CreepFacts
 from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Top, Verdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Explanation, Unprofiled
-from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
+from gate.model.reasons import UNBOUNDED, Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
@@ -232,7 +232,7 @@ class Finding(Compared, frozen=True, kw_only=True):
     @property
     def is_noise(self) -> bool:
         """Whether noise alone leaves it open, and not a floor, too few builds or a value of 0."""
-        return self.verdict == "inconclusive" and isinstance(self.reason, Noise)
+        return self.verdict == "inconclusive" and (isinstance(self.reason, Noise) or self.reason == UNBOUNDED)
 
     @property
     def may_regress(self) -> bool:

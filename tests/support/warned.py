@@ -1,15 +1,17 @@
-"""What a report warns of, by kind."""
+"""What a report warns of and gives for reasons, by kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gate.model.reasons import Because
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
+from gate.writing.sentences import Sentence
 
 
-def kind(warning: AnyWarning) -> str:
-    return warning.what if isinstance(warning, Said) else str(type(warning).__struct_config__.tag)
+def kind(said: Sentence) -> str:
+    return said.what if isinstance(said, Said | Because) else str(type(said).__struct_config__.tag)
 
 
 def kinds(warnings: Iterable[AnyWarning]) -> list[str]:

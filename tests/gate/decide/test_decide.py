@@ -83,11 +83,11 @@ def test_below_min_builds_nothing_is_called() -> None:
         (pair(1.05), '[gate]\nthreshold = "20%"', "unchanged", reasons.RealWithin(threshold=0.2)),
         (both([[[1.0, 2.0], [1.5]]], [[[1.0, 2.0], [1.5]]]), "", "inconclusive", ONE_UNIT),
         (ones([1.0], [1.0]), "", "inconclusive", ONE_UNIT),
-        (ones([0.012345] * 5, [0.02469] * 5), "", "inconclusive", reasons.NoSpread()),
-        (both([[[-1.0, 2.0]]] * 5, [[[-1.0, 2.0]]] * 5), "", "inconclusive", reasons.NegativeValues()),
+        (ones([0.012345] * 5, [0.02469] * 5), "", "inconclusive", reasons.NO_SPREAD),
+        (both([[[-1.0, 2.0]]] * 5, [[[-1.0, 2.0]]] * 5), "", "inconclusive", reasons.NEGATIVE_VALUES),
         # an improvement says as well that it lacks builds
         (pair(0.5, 4), "", "inconclusive", reasons.FewBuilds(needs=5, has=4)),
-        ([*side("base"), *side("head", 1.5, session=1)], "", "inconclusive", reasons.DifferentSessions()),
+        ([*side("base"), *side("head", 1.5, session=1)], "", "inconclusive", reasons.DIFFERENT_SESSIONS),
         (
             [*side("base"), *side("base", session=1), *side("head", 1.06)],
             "", "inconclusive", reasons.OneUnit(unit="session", sides=["head"]),
@@ -122,7 +122,7 @@ def test_k_and_js_table_v() -> None:
     assert (found.ratio.method, found.ratio.df) == ("fieller-kj", 2)
     found = finding(lines, '[gate]\ninterval = "fieller-kj"\nconfidence = 0.99')
     assert (found.ratio.kind, found.ratio.low, found.ratio.high) == ("line", None, None)
-    assert (found.verdict, found.reason) == ("inconclusive", reasons.Unbounded())
+    assert (found.verdict, found.reason) == ("inconclusive", reasons.UNBOUNDED)
 
 
 @pytest.mark.parametrize("statistic", ["mean", "p50"])

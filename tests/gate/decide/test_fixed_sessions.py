@@ -139,12 +139,12 @@ NEITHER, THREE = reasons.FewRoundsThere(needs=3, has=0), on_machines([1.3] * 3)
         (without(THREE, session=2, side="base"), "", 2, NEITHER),
         (without(counted([(10, 11), (20, 22), (30, 33)]), session=2, side="head"), COUNTS, 2, NEITHER),
         # no logarithm is taken of what is not above 0
-        (valued({"base": 0.0}.get, 0), "", 1, reasons.ZeroValue()),
-        (valued({"head": 0.0}.get, 0), "", 1, reasons.ZeroValue()),
-        (valued({"base": -0.1}.get, 0), "", 1, reasons.NegativeValues()),
-        (valued({"head": -0.1}.get, 0), "", 1, reasons.NegativeValues()),
+        (valued({"base": 0.0}.get, 0), "", 1, reasons.ZERO_VALUE),
+        (valued({"head": 0.0}.get, 0), "", 1, reasons.ZERO_VALUE),
+        (valued({"base": -0.1}.get, 0), "", 1, reasons.NEGATIVE_VALUES),
+        (valued({"head": -0.1}.get, 0), "", 1, reasons.NEGATIVE_VALUES),
         # a timer that shows no spread
-        (valued({"base": 0.1, "head": 0.12}.get), "", 1, reasons.NoSpread()),
+        (valued({"base": 0.1, "head": 0.12}.get), "", 1, reasons.NO_SPREAD),
     ],
 )
 def test_what_one_machine_lacks_is_named_and_the_machine_never_dropped(
@@ -165,7 +165,7 @@ def test_a_session_that_was_to_measure_and_is_missing_leaves_no_verdict() -> Non
     assert isinstance(report.findings[0].reason, reasons.OnMachine)
     # nor sides from different machines
     lines = [line for line in on_machines([1.3] * 2) if (line["session"] == 0) == (line["side"] == "base")]
-    assert only(lines).reason == reasons.DifferentSessions()
+    assert only(lines).reason == reasons.DIFFERENT_SESSIONS
 
 
 def test_a_round_that_one_side_lost_is_left_out_and_said() -> None:

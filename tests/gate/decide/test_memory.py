@@ -105,7 +105,7 @@ def test_too_few_builds_report_from_memory_and_do_not_decide() -> None:
     assert (f.verdict, f.reason, f.more_builds) == ("inconclusive", reasons.FewBuilds(needs=3, has=2), 1)
     assert memory.kind == "moderated"
     f, memory = with_memory([1.0], [2.0])
-    assert (f.verdict, f.not_worse, f.ratio.kind, f.reason) == ("inconclusive", False, "bounded", reasons.MemoryAlone())
+    assert (f.verdict, f.not_worse, f.ratio.kind, f.reason) == ("inconclusive", False, "bounded", reasons.MEMORY_ALONE)
     assert f.ratio.low is not None and f.ratio.low > 1.9
     assert (memory.present, memory.kind) == (None, "alone")
     f, memory = with_memory([1.0], [1.0], 0.001)

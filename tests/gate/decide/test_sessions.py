@@ -101,9 +101,9 @@ def test_constants_whose_ratio_differs_are_spread_over_sessions() -> None:
 def test_constants_have_no_interval_where_they_are_measured_or_of_machines_with_one_side_each() -> None:
     same = counted([(1000, 1100), (2000, 2200), (1500, 1650)], 5)
     measured = only(same, COUNTS.replace("exact = true", ""))
-    assert (measured.verdict, measured.ratio.kind, measured.reason) == ("inconclusive", "withheld", reasons.NoSpread())
+    assert (measured.verdict, measured.ratio.kind, measured.reason) == ("inconclusive", "withheld", reasons.NO_SPREAD)
     apart = only([line for line in same[:20] if (line["session"] == 0) == (line["side"] == "base")], COUNTS)
-    assert (apart.verdict, apart.reason) == ("inconclusive", reasons.DifferentSessions())
+    assert (apart.verdict, apart.reason) == ("inconclusive", reasons.DIFFERENT_SESSIONS)
 
 
 def test_builds_never_take_the_place_of_sessions() -> None:

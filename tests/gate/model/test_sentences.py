@@ -115,19 +115,19 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.BudgetHoldsFew(1, 5, 35.0, 10.0, 60.0, "first"), "the budget of 10 s holds 1 round, and 5 are needed, judging by the first one (35 s): set `--set plan.budget=1m`, or measure less"),
 ]
 REASONS: list[tuple[Sentence, str]] = [
-    (reasons.NegativeValues(), "negative values have no ratio"),
-    (reasons.DifferentSessions(), "base and head were measured in different sessions: the variation between sessions is unknown"),
-    (reasons.ZeroQuantile(), "it is 0 in some build, and 0 has no ratio"),
-    (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
-    (reasons.NoSpread(), "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them (declare a count or size with `exact = true`)"),
+    (reasons.NEGATIVE_VALUES, "negative values have no ratio"),
+    (reasons.DIFFERENT_SESSIONS, "base and head were measured in different sessions: the variation between sessions is unknown"),
+    (reasons.ZERO_QUANTILE, "it is 0 in some build, and 0 has no ratio"),
+    (reasons.FEW_ROUNDS, "fewer than two rounds were measured on both sides: a paired interval needs them"),
+    (reasons.NO_SPREAD, "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them (declare a count or size with `exact = true`)"),
     (reasons.Rounded(step=1e-06, unit="s", low=1.0, high=13.5 / 11.5), "all values are rounded to 1 us, which alone leaves the change between +0.0% and +17.4%"),
     (examples.ONE_UNIT, "one build of each gives no interval: how builds vary is unknown"),
     (reasons.OneUnit(unit="session", sides=["head"]), "one session of head gives no interval: how sessions vary is unknown"),
     (reasons.FewValues(statistic="p99", needs=1000, has=120), "p99 needs 1,000 values per build and has 120: measure 880 more"),
     (reasons.FewRoundsThere(needs=3, has=0), "no complete round, but each machine needs 3"),
     (reasons.OnMachine(session=3, host="ci-arm-1", why=reasons.FewRoundsThere(needs=3, has=1)), "session 3 (ci-arm-1): 1 complete round, but each machine needs 3"),
-    (reasons.OnMachine(session=0, host=None, why=reasons.NegativeValues()), "session 0: negative values have no ratio"),
-    (reasons.BothZero(), "both sides are 0"),
+    (reasons.OnMachine(session=0, host=None, why=reasons.NEGATIVE_VALUES), "session 0: negative values have no ratio"),
+    (reasons.BOTH_ZERO, "both sides are 0"),
     (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only `exact = true` or an absolute floor can decide"),
     (reasons.ZeroBase(floor=3.0, unit=""), "base is 0, and head is not shown to be above the floor of 3"),
     (reasons.ZeroBaseExceeds(floor=1e-06, unit="s"), "base is 0 and head is beyond the floor of 1 us"),
@@ -146,7 +146,7 @@ REASONS: list[tuple[Sentence, str]] = [
     (reasons.Within(threshold=0.03), "the interval lies within the threshold of 3%"),
     (reasons.RealWithin(threshold=0.2), "real, but below the threshold of 20%"),
     (reasons.BelowFloor(threshold=None, floor=1e-06, unit="s"), "the change is smaller than the floor of 1 us"),
-    (reasons.SameCount(), "the same count"),
+    (reasons.SAME_COUNT, "the same count"),
     (reasons.NoSign(detectable=0.041, limit=1.032, real=True, confidence=0.95, unit="s", better="lower"), "catches slowdowns above 4.1%; a smaller one is real; at most +3.2% (95%)"),
     (reasons.NoSign(detectable=0.041, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"), "catches slowdowns above 4.1%; at most +3.2% (95%)"),
     (reasons.NoSign(detectable=0.25, limit=0.97, real=False, confidence=0.95, unit="B/s", better="higher"), "catches decreases above 20.0%; at worst -3.0% (95%)"),
@@ -154,10 +154,10 @@ REASONS: list[tuple[Sentence, str]] = [
     (reasons.SameProgram(differ=3, read=120), "the same program on the same data: it reads none of the 3 paths that differ"),
     (reasons.SameProgram(differ=0, read=120), "the same program on the same data: no file differs between base and head"),
     (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),
-    (reasons.Unbounded(), "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"),
+    (reasons.UNBOUNDED, "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"),
     (reasons.FewBuilds(needs=5, has=4), "the change looks real, but a verdict needs 5 builds of each and there are 4"),
     (reasons.FewForBootstrap(needs=10, has=6, unit="session"), "a bootstrap interval needs 10 sessions of each for a verdict, and there are 6"),
-    (reasons.MemoryAlone(), ("one build of each: the interval rests on remembered variance alone, so it is shown and "
+    (reasons.MEMORY_ALONE, ("one build of each: the interval rests on remembered variance alone, so it is shown and "
 "decides nothing")),
     (reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12), "beyond the threshold of 3%, but not after correction for 12 comparisons, which needs 99.6% confidence"),
     (reasons.Uncorrected(threshold=0.03, confidence=0.96, comparisons=1), "beyond the threshold of 3%, but not after correction for two views, which needs 96% confidence"),
@@ -168,7 +168,7 @@ REASONS: list[tuple[Sentence, str]] = [
     (examples.wide(), "the interval is too wide: the change may exceed the threshold of 3%"),
     (examples.wide(beyond=True), "the interval is too wide: the change may be below the threshold of 3%"),
     (examples.wide("both"), "the interval is too wide: it reaches beyond the threshold of 3% in both directions"),
-    (reasons.ZeroValue(), "there is a value of 0, which has no logarithm"),
+    (reasons.ZERO_VALUE, "there is a value of 0, which has no logarithm"),
 ]
 SUMMARIES: list[tuple[outcomes.Summary, str]] = [
     (outcomes.Regressed(count=5, findings=6, worst=[*"abcde"]), "5 of 6 results regressed: a, b, c and 2 more"),
@@ -237,7 +237,7 @@ def test_each_is_said_to_the_letter() -> None:
 @pytest.mark.parametrize(
     ("rows", "union"),
     [
-        (WARNINGS, AnyWarning), (REASONS, reasons.Reason | reasons.ZeroValue | reasons.FewRoundsThere), (SUMMARIES, outcomes.Summary),
+        (WARNINGS, AnyWarning), (REASONS, reasons.Reason | reasons.FewRoundsThere), (SUMMARIES, outcomes.Summary),
         (MEMORY, MemoryUse),
     ],
 )  # fmt: skip

@@ -184,7 +184,7 @@ def withheld(benchmark: str = "startup", **changes: Any) -> Finding:
 
 
 def unbounded(benchmark: str = "noisy", kind: IntervalKind = "line", **changes: Any) -> Finding:
-    fields = {"ratio": interval(1.2, None, kind), "decided_at": NOWHERE, "reason": reasons.Unbounded(), "estimate": 1.2}
+    fields = {"ratio": interval(1.2, None, kind), "decided_at": NOWHERE, "reason": reasons.UNBOUNDED, "estimate": 1.2}
     return finding(benchmark, "inconclusive", **(fields | changes))
 
 
