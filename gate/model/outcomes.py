@@ -14,7 +14,7 @@ from gate.model.names import Side, Top
 from gate.model.warnings import setup
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
-from gate.writing.phrases import listed, toml_text
+from gate.writing.phrases import joined, listed, toml_text
 from gate.writing.plain import benchmark_option, distinct, visible
 from gate.writing.sentences import (
     CHECK,
@@ -62,22 +62,25 @@ class Regressed(Outcome, frozen=True, kw_only=True):
 
 
 class NothingMeasured(Outcome, frozen=True):
-    says = "nothing was measured"
+    def _said(self) -> str:
+        return "nothing was measured"
 
 
 class OnlyAggregates(Outcome, frozen=True, kw_only=True):
-    says = (
-        "nothing was decided: the files hold {count:aggregate} without the values behind {count:it|them}{more:?, of "
-        "one build each}"
-    )
     count: int
     more: bool = False
     """Whether those of more builds would be decided: a mean or a median would, a minimum or a p99 not."""
 
+    def _said(self) -> str:
+        hold, each = f"the files hold {plural(self.count, 'aggregate')}", ", of one build each" if self.more else ""
+        return f"nothing was decided: {hold} without the values behind {agree(self.count, 'it', 'them')}{each}"
+
 
 class OneSideMeasured(Outcome, frozen=True, kw_only=True):
-    says = "nothing to compare: all values are of {side}"
     side: Side
+
+    def _said(self) -> str:
+        return f"nothing to compare: all values are of {self.side}"
 
 
 class NothingInCommon(Outcome, frozen=True, kw_only=True):
@@ -117,22 +120,25 @@ class BudgetEnded(Outcome, frozen=True, kw_only=True):
 
 
 class MachineNotFree(Outcome, frozen=True, kw_only=True):
-    says = "nothing was measured: {status}"
     status: str
     """For how long it was waited for, and for whom, in words."""
 
+    def _said(self) -> str:
+        return f"nothing was measured: {self.status}"
+
 
 class NothingDecided(Outcome, frozen=True, kw_only=True):
-    says = (
-        "nothing was decided: {undirected:?nothing says which values of {undirected:joined} are better|plan.metrics "
-        "names none of {metrics}}"
-    )
     metrics: list[str]
     undirected: list[str]
 
+    def _said(self) -> str:
+        why = f"plan.metrics names none of {', '.join(self.metrics)}"
+        if self.undirected:
+            why = f"nothing says which values of {joined(self.undirected)} are better"
+        return f"nothing was decided: {why}"
+
 
 class Failed(Outcome, frozen=True, kw_only=True):
-    says = "{failures:failure}, {measured}"
     failures: int
     findings: int
     unaffected: int = 0
@@ -143,6 +149,9 @@ class Failed(Outcome, frozen=True, kw_only=True):
         """Say what there is beside the failures."""
         others = [(self.findings, "result"), (self.unaffected, "unaffected benchmark")]
         return ", ".join(plural(count, noun) for count, noun in others if count) or "nothing was compared"
+
+    def _said(self) -> str:
+        return f"{plural(self.failures, 'failure')}, {self.measured}"
 
 
 class SomeInconclusive(Outcome, frozen=True, kw_only=True):
@@ -171,7 +180,6 @@ class SomeInconclusive(Outcome, frozen=True, kw_only=True):
 
 
 class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
-    says = "not enough measured: {builds} of {needed:{unit}}{seconds:?; a verdict takes about {seconds:duration}}"
     builds: int
     needed: int
     round: float | None
@@ -182,12 +190,19 @@ class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
     """Seconds that all of measuring takes with the builds needed; None: not known."""
     unit: Top = "build"
 
+    def _said(self) -> str:
+        takes = "" if self.seconds is None else f"; a verdict takes about {format_duration(self.seconds)}"
+        return f"not enough measured: {self.builds} of {plural(self.needed, self.unit)}{takes}"
+
 
 class SomeAccepted(Outcome, frozen=True, kw_only=True):
-    says = "{count:,} of {findings:result} accepted{labels:? by {labels}}, nothing else regressed"
     count: int
     findings: int
     labels: list[str]
+
+    def _said(self) -> str:
+        by = f" by {', '.join(self.labels)}" if self.labels else ""
+        return f"{_of(self.count, self.findings)} accepted{by}, nothing else regressed"
 
 
 class AllIdentical(Outcome, frozen=True, kw_only=True):

@@ -7,17 +7,18 @@ from typing import ClassVar, Literal
 from gate.model.names import Side
 from gate.model.warnings.base import Base, First
 from gate.units import format_number, format_share
+from gate.writing.phrases import listed
 
 Unit = Literal["build", "session"]
 
 
 class NotExact(Base, frozen=True):
-    says = (
-        "declared exact, but {differing:=values?its values differ|its ratio differs from session to session}: treated "
-        "as measured"
-    )
     differing: Literal["values", "ratio"]
     """Values of one session, or the ratio from session to session."""
+
+    def _said(self) -> str:
+        its = "values differ" if self.differing == "values" else "ratio differs from session to session"
+        return f"declared exact, but its {its}: treated as measured"
 
 
 class _Changing(Base, frozen=True):
@@ -34,36 +35,41 @@ class _Changing(Base, frozen=True):
 
 
 class Trend(_Changing, frozen=True):
-    says = "{warming:?still warming up|not steady}: second half {_changed}"
     warming: bool
     """Whether it is as of a program that is still warming up."""
 
+    def _said(self) -> str:
+        return f"{'still warming up' if self.warming else 'not steady'}: second half {self._changed}"
+
 
 class Drift(_Changing, frozen=True):
-    says = "host drift: both sides {_changed} from the first round to the last"
+    def _said(self) -> str:
+        return f"host drift: both sides {self._changed} from the first round to the last"
 
 
 class OrderEffect(_Changing, frozen=True):
-    says = "side-by-order interaction: whichever side runs second is {_changed}"
+    def _said(self) -> str:
+        return f"side-by-order interaction: whichever side runs second is {self._changed}"
 
 
 class RatioBySession(Base, frozen=True):
-    says = (
-        "the ratio depends on the session: it varies by {deviation:.1%} (standard deviation), more than their builds "
-        "explain"
-    )
     deviation: float
+
+    def _said(self) -> str:
+        varies = f"it varies by {self.deviation:.1%} (standard deviation), more than their builds explain"
+        return f"the ratio depends on the session: {varies}"
 
 
 class DependsOnMachine(Base, frozen=True):
-    says = "the change depends on the machine: {least}, {most}"
     least: str
     """The smallest ratio and its machine: "+12.0% on session 0 (ci-arm-1)"."""
     most: str
 
+    def _said(self) -> str:
+        return f"the change depends on the machine: {self.least}, {self.most}"
+
 
 class Autocorrelation(Base, frozen=True):
-    says = "values of one start are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
     correlation: float
     """Of consecutive iterations: 0 none, 1 each equals the one before."""
     iterations: int
@@ -71,18 +77,26 @@ class Autocorrelation(Base, frozen=True):
     worth: int
     """Independent iterations that carry the same information."""
 
+    def _said(self) -> str:
+        worth = f"{self.iterations} carry the information of {self.worth}"
+        return f"values of one start are correlated ({self.correlation:.2f}): {worth}"
+
 
 class Implausible(First, frozen=True):
-    says = "{improvements:listed}: does head still do the work?"
     in_headline: ClassVar[bool] = True
     improvements: tuple[str, ...]
     """The largest first: "parse is 94.5% faster"."""
 
+    def _said(self) -> str:
+        return f"{listed(self.improvements)}: does head still do the work?"
+
 
 class EarlyStop(Base, frozen=True):
-    says = "decided early, at round {round} of {of}: the size may be overestimated"
     round: int
     of: int
+
+    def _said(self) -> str:
+        return f"decided early, at round {self.round} of {self.of}: the size may be overestimated"
 
 
 def _other(side: Side) -> Side:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from gate.model.warnings.base import Base, First, Later, Said
-from gate.units import agree, plural
+from gate.units import agree, format_share, plural
 from gate.writing.phrases import listed
 from gate.writing.sentences import say_direction
 
@@ -32,44 +32,53 @@ def torn_line(file: str) -> Said:
 
 
 class SelectedOnly(First, frozen=True):
-    says = (
-        "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
-        "false-alarm limit cover only these"
-    )
     selected: int
     measured: int
 
+    def _said(self) -> str:
+        some = f"{self.selected} of {plural(self.measured, 'measured benchmark')} {agree(self.selected, 'is', 'are')}"
+        return f"{some} decided (--benchmark): the verdict and the false-alarm limit cover only these"
+
 
 class RequestsFailed(First, frozen=True):
-    says = (
-        "{benchmark}: requests failed ({base:share} of base's, {head:share} of head's); times are of the others alone"
-    )
     benchmark: str
     base: float
     """The share of base's requests that failed."""
     head: float
 
+    def _said(self) -> str:
+        shares = f"{format_share(self.base)} of base's, {format_share(self.head)} of head's"
+        return f"{self.benchmark}: requests failed ({shares}); times are of the others alone"
+
 
 class RoundsShort(First, frozen=True):
-    says = "{done} of {planned:planned round} {done:was|were} measured"
     done: int
     planned: int
 
+    def _said(self) -> str:
+        return f"{self.done} of {plural(self.planned, 'planned round')} {agree(self.done, 'was', 'were')} measured"
+
 
 class BudgetRounds(Base, frozen=True):
-    says = "only {rounds} of {planned:round} {rounds:fits|fit} the budget, judging by the first two"
     rounds: int
     planned: int
 
+    def _said(self) -> str:
+        fit = f"{self.rounds} of {plural(self.planned, 'round')} {agree(self.rounds, 'fits', 'fit')}"
+        return f"only {fit} the budget, judging by the first two"
+
 
 class ExecutionsShort(Base, frozen=True):
-    says = "{benchmark}{settings:? at {settings}}: base has {base} and head {head} of {wanted:start}"
     benchmark: str
     settings: str
     """Of its factors, as "load=busy"; empty: it has none."""
     base: int
     head: int
     wanted: int
+
+    def _said(self) -> str:
+        at = f" at {self.settings}" if self.settings else ""
+        return f"{self.benchmark}{at}: base has {self.base} and head {self.head} of {plural(self.wanted, 'start')}"
 
 
 class UnknownDirection(First, frozen=True):
@@ -86,12 +95,15 @@ class UnknownDirection(First, frozen=True):
 
 
 class MetricMissing(First, frozen=True):
-    says = "{benchmark}: metric {metric}{factors:={}?| at {factors}} gave no values in session {session}"
     benchmark: str
     metric: str
     factors: str
     """As canonical JSON."""
     session: int
+
+    def _said(self) -> str:
+        at = "" if self.factors == "{}" else f" at {self.factors}"
+        return f"{self.benchmark}: metric {self.metric}{at} gave no values in session {self.session}"
 
 
 def some_starts(base: int, head: int, of: int) -> tuple[str, str]:
@@ -113,15 +125,19 @@ class Outlived(First, frozen=True):
 
 
 class MissingAllowed(First, frozen=True):
-    says = "{benchmarks:listed} {benchmarks:is|are} missing, allowed by {label:?{label}|the rules}"
     in_headline: ClassVar[bool] = True
     benchmarks: tuple[str, ...]
     label: str | None
     """What allows it for this pull request, in words; None: the rules do."""
 
+    def _said(self) -> str:
+        are = agree(len(self.benchmarks), "is", "are")
+        return f"{listed(self.benchmarks)} {are} missing, allowed by {self.label or 'the rules'}"
+
 
 class TwoPrograms(Later, frozen=True):
-    says = "the verdict is of these two programs: another build of either may differ"
+    def _said(self) -> str:
+        return "the verdict is of these two programs: another build of either may differ"
 
 
 class NotComparable(First, frozen=True):

@@ -113,10 +113,12 @@ class NothingToCompare(First, frozen=True):
 
 
 class Renamed(First, frozen=True):
-    says = "{was} → {now} (renamed)"
     in_headline: ClassVar[bool] = True
     was: str
     now: str
+
+    def _said(self) -> str:
+        return f"{self.was} → {self.now} (renamed)"
 
 
 class Differing(msgspec.Struct, frozen=True):

@@ -1,7 +1,6 @@
 """Every sentence to the letter, once: a type of a union without a row here fails."""
 
 import re
-from types import SimpleNamespace
 from typing import Any, get_args
 
 import msgspec
@@ -15,7 +14,7 @@ from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
 from gate.model.warnings.base import Said
 from gate.report import json as report_json
-from gate.writing.sentences import Sentence, filled
+from gate.writing.sentences import Sentence
 from tests.gate.report import examples
 from tests.support.warned import kind
 
@@ -277,43 +276,6 @@ def test_a_warning_of_another_version_is_said_as_it_was() -> None:
     # a run line has no texts
     assert known({"kind": "moon-phase"})["text"] == "a warning of another version of perfgate: moon phase"
     assert known(7) == 7 and known(no_kind := {"share": 0.5}) is no_kind
-
-
-class _Some(Sentence, frozen=True):
-    says = "{names:listed} {names:is|are} {count:.1f} {share:share} {share:percent} {{{first}}} {whole:,} {first!r} {names}"
-    names: tuple[str, ...]
-    count: float
-    share: float
-    first: str
-    whole: int
-
-
-def test_a_template_is_filled_by_the_kind_of_each_field() -> None:
-    some = _Some(("a", "b", "c", "d"), 90.0, 0.05, "x", 1234)
-    assert some.sentence() == "a, b, c and 1 more are 90.0 5.0% 5% {x} 1,234 'x' a, b, c, d"
-    assert filled("{whole:round} {whole:is|are} left", some) == "1,234 rounds are left"
-    with pytest.raises(AttributeError, match="nothing"):
-        filled("{nothing}", some)
-
-
-@pytest.mark.parametrize(
-    ("template", "expected"),
-    [
-        ("{first:? in {first}}", " in x"),
-        ("{empty:? in {empty}}", ""),
-        ("{none:?there|nowhere}", "nowhere"),
-        ("{no:?there|{first}, {ones:is|are} {first}}", "x, are x"),
-        ("{zero:?{zero:round}|none}", "none"),
-        ("{nothing:?{nothing:.1f}|none}", "0.0"),
-        ("{first:=x?{ones:is|are}|else}", "are"),
-        ("{first:=y?{ones:is|are}|{zero:?a|{first:=x?b}}}", "b"),
-        ("{zero:{unit}}, {nothing:round}, {ones:joined}", "0 builds, 0 rounds, 1 and 2"),
-        ("{nothing:duration}", "0 ms"),
-    ],
-)
-def test_a_template_leaves_out_what_is_not_there(template: str, expected: str) -> None:
-    some = SimpleNamespace(first="x", unit="build", empty=(), none=None, no=False, zero=0, nothing=0.0, ones=(1, 2))
-    assert filled(template, some) == expected
 
 
 _DISAGREES = re.compile(
