@@ -13,7 +13,7 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.creep import crept_of
-from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
+from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
 from gate.decide.ended_early import budget_ended, not_enough, planned_rounds
 from gate.decide.estimates import estimates
 from gate.decide.findings import answers_of, ratio_interval
@@ -21,7 +21,6 @@ from gate.decide.importance import curves_of, explanations_of, unprofiled_of
 from gate.decide.looks import Judged, Walk, walk
 from gate.decide.overall import overall_of, without_case
 from gate.decide.sides import controls_of, counted, side_summary
-from gate.decide.views import identical_of
 from gate.model import outcomes
 from gate.model.case import MEAN, quantity
 from gate.model.evidence import Evidence

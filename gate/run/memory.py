@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.decide.design import asked_of
 from gate.decide.policy import policy_of
-from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.evidence.sameness import are_two_programs
