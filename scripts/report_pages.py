@@ -14,20 +14,17 @@ from typing import Any
 
 import msgspec
 
-from gate.model.choice import AnyHow
 from gate.model.outcomes import KINDS, Summary
-from gate.model.reasons import Reason
+from gate.model.reasons import WITHOUT_NUMBERS, Reason
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.hosts import Problem
 from gate.report.json import schema
 
+REASONS = {*WITHOUT_NUMBERS, *(str(each.__struct_config__.tag) for each in typing.get_args(Reason))} - {"because"}
 UNIONS: Mapping[str, Any] = {
     "Summaries": Summary,
     "Steps": KINDS,
-    "Reasons": Reason,
+    "Reasons": REASONS,
     "Warnings": AnyWarning,
-    "Choices of base and head": AnyHow,
-    "Problems of a host": Problem,
 }
 """What has a kind, by its name on the page."""
 _REF = "#/$defs/"

@@ -93,13 +93,6 @@ def share(text: str) -> Share:
     return _parsed(Share.parse, text)
 
 
-def address(text: str) -> str:
-    """Read the address of a page."""
-    if not re.fullmatch(r"https?://[^\s<>\"'`()\[\]\\|]{1,2000}", text):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is not an address: it must begin with https:// or http://")
-    return text
-
-
 def folder(text: str) -> Path:
     """Read the name of a folder."""
     if not text:

@@ -21,14 +21,8 @@ from gate.model import SIDES, Side
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import (
-    BaseWithoutConfig,
-    HeadWithoutConfig,
-    MatchesNothing,
-    ReadOn,
-    Renamed,
-    RulesChanged,
-)
+from gate.model.warnings.base import Said
+from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, Renamed, matches_nothing
 from gate.writing.phrases import none_of
 
 _RULES = ("gate", "override", "accept", "plan", "creep")
@@ -101,9 +95,10 @@ def resolve(
             "no perfgate.toml here or at base: `perfgate init` writes one, and `perfgate check -- COMMAND` needs none",
         )
     if base is None:
-        warnings.append(BaseWithoutConfig())
+        warnings.append(BASE_WITHOUT_CONFIG)
     elif head is None:
-        warnings.append(HeadWithoutConfig())
+        text = "head has no perfgate.toml: base's is used for both sides"
+        warnings.append(Said(text, "head-without-config", "first"))
     sources: dict[Side, Source] = {"base": base or head, "head": head or base}  # type: ignore[dict-item]  # one is given
     options, validated = _validated(sources, sets)
     _refuse_other_instruments(sources, validated)
@@ -127,8 +122,11 @@ def resolve(
     changed = _changed_rules(own)
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
-        warnings.append(RulesChanged(tuple(changed), in_force))
-    warnings += [ReadOn(origin.place(path)) for path, _ in of_before(origin.tables)]
+        text = f"head changes the rules ({', '.join(changed)}); the rules of {in_force} apply"
+        warnings.append(Said(text, "rules-changed", "first"))
+    for place in (origin.place(path) for path, _ in of_before(origin.tables)):
+        text = f'the key show at {place} is read on: write detectable = "threshold", or a size that must show'
+        warnings.append(Said(text, "read-on", "first"))
     warnings += [*renamed, *changed_measuring(sides)]
     # the union of the benchmarks: head's where both have one, with the metrics of the rules
     both = [*{b.name: b for side in SIDES for b in sides[side].benchmark}.values()]
@@ -212,14 +210,14 @@ def over(source: Source, options: Source) -> Source:
     return replace(source, tables=tables)
 
 
-def _about_nothing(config: Config, files: Sequence[Source], options: Source) -> Iterator[MatchesNothing]:
+def _about_nothing(config: Config, files: Sequence[Source], options: Source) -> Iterator[Said]:
     """Warn of entries about nothing; raise where a list decides or measures nothing by one of its globs.
 
     files: that of the rules first.
     """
     for path, glob, known in _unmatched(config):
         if path[0] in ("override", "accept"):
-            yield MatchesNothing(files[0].place(path), str(path[0]), str(path[-1]), glob, tuple(known))
+            yield matches_nothing(files[0].place(path), str(path[0]), str(path[-1]), glob, known)
             continue
         source = options if has(options.tables, path) else files[0]
         if path[0] == "benchmark":

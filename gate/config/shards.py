@@ -89,10 +89,14 @@ def part_warnings(plan: Plan) -> list[AnyWarning]:
     """Say what several jobs cannot have of what one has."""
     from gate.config.rules import most_builds
     from gate.config.types import Builds
-    from gate.model.warnings.setup import NoEarlyStop
+    from gate.model.warnings.base import Said
+    from gate.units import plural
 
     most = most_builds(plan, early=False)
-    return [NoEarlyStop(most)] if isinstance(plan.builds, Builds) and plan.builds.min < most else []
+    if not isinstance(plan.builds, Builds) or plan.builds.min >= most:
+        return []
+    text = f"several jobs do not stop early: each measures up to {plural(most, 'round')}, as its budget allows"
+    return [Said(text, "no-early-stop")]
 
 
 def refuse_other_part(past: Run, now: Run, folder: object) -> None:

@@ -13,7 +13,8 @@ from gate.decide.design import Design, Subject
 from gate.model import Case, Sample, Side
 from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import DependsOnMachine, OneSidedSessions, OnSession, RoundsLeftOut
+from gate.model.warnings.base import Said
+from gate.model.warnings.estimates import DependsOnMachine
 from gate.stats import prior as priors
 from gate.stats.diagnostics import LEVEL, SMALLEST
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
@@ -30,6 +31,8 @@ from gate.stats.fixed_sessions import (
 from gate.stats.levels import Tops, measured_together, of_complete_rounds, of_rounds, of_shared_sessions
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import FEWEST_BUILDS, LEAST_COMPLETE, Rounds, rounds_of, shared_of
+from gate.units import agree, format_share, plural
+from gate.writing import phrases
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -242,13 +245,19 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     found = Estimated(
         subject=subject, base=base, head=head, reduced=reduced, ratio=ratio_of(reduced, method, pairs),
         method="exact" if reduced.exact else method, paired=method in PAIRED, moderation=None, hold="", rounds=pairs,
-        warnings=(*reduced.warnings, *([OneSidedSessions(lacking)] if lacking else [])),
+        warnings=(*reduced.warnings, *([_one_sided(lacking)] if lacking else [])),
     )  # fmt: skip
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))
     if design.interval != "fieller" and subject.center is None and not _hides_variance(found):
         return _bootstrap(found, design)
     return found
+
+
+def _one_sided(sessions: Sequence[int]) -> Said:
+    named, are = agree(len(sessions), "session", "sessions"), agree(len(sessions), "is", "are")
+    text = f"{named} {', '.join(map(str, sessions))} measured only one side and {are} left out"
+    return Said(text, "one-sided-sessions", "first")
 
 
 _NO_ROUNDS = ("negative", "zero-base", "zero-quantile")
@@ -289,7 +298,11 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
     else:
         left_out = len(set(base.builds) ^ set(head.builds))
         base, head, lacking = of_complete_rounds(base, head)
-        warnings = (RoundsLeftOut(left_out, lacking),) if lacking else ()
+        if lacking:
+            where = f"{agree(len(lacking), 'session', 'sessions')} {phrases.joined([*map(str, lacking)])}"
+            left = f"{plural(left_out, 'round')} of {where} {agree(left_out, 'is', 'are')} left out"
+            text = f"{left}: only one side has values there"
+            warnings = (Said(text, "rounds-left-out"),)
         machines = tuple(machine(session, base, head, center, exact=case.exact) for session in sessions)
         counted = case.exact and all(each.rounds for each in machines)
         whole = reduce(base, head, None, exact=True, sessions=True) if counted else None
@@ -319,7 +332,9 @@ def depends(found: Sequence[Machine], case: Case) -> tuple[DependsOnMachine, ...
     least, most = (choose(ratios, key=ratios.__getitem__) for choose in (min, max))
     if not (exact or (p is not None and p < LEVEL)) or ratios[most] < ratios[least] * (1 + SMALLEST):
         return ()
-    return (DependsOnMachine(*(OnSession(at, case.hosts.get(at), ratios[at]) for at in (least, most))),)
+    shown = (format_share(ratios[at] - 1, sign=True) for at in (least, most))
+    where = (phrases.machine(at, case.hosts.get(at)) for at in (least, most))
+    return (DependsOnMachine(*(f"{ratio} on {at}" for ratio, at in zip(shown, where, strict=True))),)
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from math import comb
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -26,18 +25,20 @@ from gate.decide.futility import (
 )
 from gate.decide.looks import Judged, acceptance, decided_alpha, label_of, limits_of
 from gate.decide.sides import limits_of_heads, side_summary
-from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Sample, Variance, Variances, Verdict
+from gate.model import DecidedAt, Finding, MemoryUse, RatioInterval, Sample, Variance, Variances, Verdict
 from gate.model.report import Limit, SessionRatio, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn
+from gate.model.warnings.base import Said
 from gate.stats import diagnostics
 from gate.stats.diagnostics import carry_over
 from gate.stats.estimate import level_variances
 from gate.stats.fixed_sessions import Machine
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, Rounded, rounded, t_quantile
-from gate.stats.round_ratio import UNKNOWN, wider
+from gate.stats.round_ratio import wider
 from gate.stats.special import chdtri
+from gate.writing.amounts import format_percent
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
 
@@ -73,18 +74,6 @@ def _variance(found: Estimated, sample: Sample, tops: Tops, value: float) -> lis
         # of given machines nothing rests on how they differ
         if not (found.machines and item.level == "session")
     ]
-
-
-def _pairing(found: Estimated, design: Design) -> Pairing | None:
-    """Describe what base and head of a round have in common; None where no interval could be paired by round."""
-    rounds = found.rounds
-    if rounds is None or rounds.df < 2 or found.unit != "build":
-        return None
-    return Pairing(
-        rounds=rounds.count, correlation=rounds.correlation, together=math.sqrt(rounds.contrast),
-        apart=math.sqrt(rounds.base + rounds.head), gains=(rounds.correlation or 0.0) >= UNKNOWN,
-        layouts=design.layouts,
-    )  # fmt: skip
 
 
 def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | None:
@@ -237,7 +226,7 @@ def _finding(judged: Judged, limit: Limit | None, design: Design, comparisons: i
         stopped=None if not early else "futility" if judged.futile and not proved else "settled",
         detectable=None if called_either else size if size is not None else detectable(found, design),
         variance=variances(found), memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit,
-        pairing=_pairing(found, design), top=subject.top,
+        top=subject.top,
     )  # fmt: skip
 
 
@@ -280,23 +269,13 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
     told = [*judged.subject.case.warnings, *found.warnings, *([marked] if marked is not None else [])]
     if found.exact:
         return told
-    if verdict in ("regression", "improvement"):
-        is_regression = verdict == "regression"
-        tested, p = (judged.regression, judged.p) if is_regression else (judged.improvement, judged.p_improvement)
-        base, head = len(found.base.builds), len(found.head.builds)
-        # a p smaller than any rearrangement of the builds could give rests on normal build effects
-        told += (
-            [warn.NormalTail(base, head)]
-            if p is not None and tested.rejected and p < 1 / comb(base + head, base)
-            else []
-        )
-        if judged.look + 1 < len(design.looks):
-            told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
+    if verdict in ("regression", "improvement") and judged.look + 1 < len(design.looks):
+        told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
     if spread is not None:
         told.append(warn.UnlikeSpreads(*spread, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
-        told.append(warn.NoisierThanRemembered())
+        told.append(Said("noisier than calibrated: the remembered variance is not used", "noisier-than-remembered"))
     if judged.subject.role is not None and judged.subject.sharp:
         carried = carry_over(found.base, found.head)
         told += [carried] if carried is not None else []
@@ -307,7 +286,7 @@ def _warnings(judged: Judged, verdict: Verdict, design: Design) -> list[AnyWarni
     return told
 
 
-def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
+def _beyond_warn(judged: Judged) -> Said | None:
     """Mark a change for the worse whose interval lies beyond `warn`, at the level of its look; the floor holds too."""
     found, subject, nominal = judged.estimated, judged.subject, judged.nominal
     if subject.warn is None or nominal.low is None or nominal.high is None or found.hold:
@@ -316,7 +295,7 @@ def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
     near = nominal.low if subject.lower else 1 / nominal.high if nominal.high > 0 else 0.0
     if near <= edge * (1 + 1e-12) or (subject.floor is not None and change <= subject.floor):
         return None
-    return warn.BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
+    return Said(f"worse by more than the {format_percent(subject.warn)} from which the rules warn", "beyond-warn")
 
 
 # --- what a floor alone decides ---------------------------------------------------------------------------------------

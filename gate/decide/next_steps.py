@@ -17,7 +17,7 @@ from gate.model import outcomes as steps
 from gate.model.history import Control
 from gate.model.names import ACTIVE
 from gate.model.report import NextPlan
-from gate.model.warnings.hosts import Pressure, Steal
+from gate.model.warnings.hosts import HostEvent
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.ratio import t_quantile
@@ -217,7 +217,7 @@ def _settle(report: Report) -> steps.Step:
     # no reasonable number of builds would do, as far as is known
     hopeless = not told and all(
         f.ratio.df is not None
-        if isinstance(f.reason, reasons.Unbounded)
+        if f.reason == reasons.UNBOUNDED
         else isinstance(f.reason, (reasons.TooWide, reasons.TooNoisy)) and f.reason.hopeless
         for f in still_open
     )
@@ -287,7 +287,7 @@ def _needed(finding: Finding, least: int, sessions: int) -> int:
             return needs
         case reasons.FewRoundsThere(needs=needs):
             return needs * sessions
-        case reasons.OneUnit() | reasons.FewRounds() | reasons.MemoryAlone():
+        case reasons.OneUnit() | reasons.FEW_ROUNDS | reasons.MEMORY_ALONE:
             return least
     return 0
 
@@ -300,22 +300,22 @@ def not_by_builds(finding: Finding, report: Report | None = None) -> steps.Step 
     imported = report is not None and bool(report.run.imported)
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
-    if isinstance(reason, reasons.NegativeValues):
+    if reason == reasons.NEGATIVE_VALUES:
         return steps.PLAIN["check-values"]
-    if isinstance(reason, reasons.ZeroValue):
+    if reason == reasons.ZERO_VALUE:
         return steps.PLAIN["ask-of-all-machines"]
-    if isinstance(reason, reasons.ZeroQuantile):
+    if reason == reasons.ZERO_QUANTILE:
         return steps.other_statistic(metric=finding.metric, statistic=finding.statistic)
-    if isinstance(reason, reasons.DifferentSessions):
+    if reason == reasons.DIFFERENT_SESSIONS:
         return steps.PLAIN["measure-together"]
     if isinstance(reason, (reasons.OneUnit, reasons.FewForBootstrap)) and reason.unit == "session":
         # two leave one degree of freedom, with which hardly any change can be shown
         wanted = reason.needs if isinstance(reason, reasons.FewForBootstrap) else 3
         return steps.more_machines(sessions=finding.base.counts.session, wanted=wanted, builds=False)
-    if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
-        floor = finding.head.value / 2 if _spreads(finding) and not isinstance(reason, reasons.BothZero) else None
+    if reason == reasons.BOTH_ZERO or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
+        floor = finding.head.value / 2 if _spreads(finding) and reason != reasons.BOTH_ZERO else None
         return steps.declare_zero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
-    if isinstance(reason, (reasons.NoSpread, reasons.Rounded)):
+    if reason == reasons.NO_SPREAD or isinstance(reason, reasons.Rounded):
         return steps.declare_exact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
         plan = {} if report is None or imported else _plan(report)
@@ -446,10 +446,10 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
 
     more: the plan that would settle some of the open findings; None: none is known.
     """
-    busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
+    busy = _event(report, "cpu pressure")
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
-    loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
+    loaded = waited is not None or _event(report, "steal") > 0
     itself = sum(_varies_itself(f, report) for f in still_open) > len(still_open) / 2
     too_much = loaded or itself if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
@@ -466,6 +466,11 @@ def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None
         # under `nice` root's programs wait too
         itself=itself, shared=waited is not None and (report.run.host or {}).get("priority") == 0,
     )  # fmt: skip
+
+
+def _event(report: Report, what: str) -> float:
+    """Return how bad something was that happened to the host; 0: it did not."""
+    return next((w.bad for w in report.warnings if isinstance(w, HostEvent) and w.what == what), 0.0)
 
 
 def _is_too_much(report: Report, more: _More) -> bool:
@@ -518,7 +523,7 @@ def _varies_itself(finding: Finding, report: Report) -> bool:
     the other, differ as much as base and head do, so it is neither layout nor what disturbs both sides of a turn.
     """
     control, width = finding.control, _width(finding.ratio)
-    if control is None or not 0 < width <= _width(control) or any(isinstance(w, Steal) for w in report.warnings):
+    if control is None or not 0 < width <= _width(control) or _event(report, "steal") > 0:
         return False
     cpu = [r.ratio for r in report.recorded if _case(r) == _case(finding) and r.metric in ("user", "cpu", "cpu_time")]
     return finding.metric in ("cpu", "cpu_time") or any(_width(each) >= _AS_WIDE * width for each in cpu)

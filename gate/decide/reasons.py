@@ -15,7 +15,6 @@ from gate.decide.futility import edge
 from gate.decide.looks import Position
 from gate.evidence.aggregates import CENTRAL
 from gate.model import SIDES, Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
-from gate.model.case import CaseId
 from gate.model.names import OF_BUILDS
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
@@ -118,7 +117,7 @@ def _unchanged(facts: Facts) -> reasons.Reason:
         return reasons.BelowFloor(threshold=None, floor=facts.floor, unit=facts.case.unit)
     if facts.found.exact:
         same = facts.found.ratio.x == facts.found.ratio.y
-        return reasons.SameCount() if same else reasons.ExactWithin(threshold=facts.threshold)
+        return reasons.SAME_COUNT if same else reasons.ExactWithin(threshold=facts.threshold)
     if low is not None and high is not None and not low <= 1 <= high:
         return reasons.RealWithin(threshold=facts.threshold)
     return reasons.Within(threshold=facts.threshold)
@@ -126,7 +125,7 @@ def _unchanged(facts: Facts) -> reasons.Reason:
 
 def _inconclusive(facts: Facts) -> reasons.Reason:
     if facts.plain.kind in ("complement", "line", "half-line"):
-        return reasons.Unbounded()
+        return reasons.UNBOUNDED
     if facts.hidden is not None and facts.floor is not None:
         return reasons.BelowFloor(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
     beyond = _beyond(facts, facts.nominal, worse=True), _beyond(facts, facts.nominal, worse=False)
@@ -179,7 +178,7 @@ def _held(facts: Facts) -> reasons.Reason | None:
         return reasons.FewBuilds(needs=facts.min_builds, has=has, unit=facts.found.subject.top)
     if facts.found.hold == "bootstrap":
         return reasons.FewForBootstrap(needs=BOOTSTRAP_BUILDS, has=units, unit=unit)
-    return reasons.MemoryAlone() if facts.found.hold == "memory" else None
+    return reasons.MEMORY_ALONE if facts.found.hold == "memory" else None
 
 
 def _asked(facts: Facts) -> float | None:
@@ -206,40 +205,6 @@ def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
     if low is None or high is None:
         return False
     return low > 1 + d if worse == (facts.found.subject.lower) else high < 1 / (1 + d)
-
-
-def _places(regressed: Sequence[Finding], findings: Sequence[Finding]) -> list[outcomes.Place]:
-    """Name what regressed, the largest first: each benchmark, metric and statistic once; findings: all there are."""
-    several = Counter(f.benchmark for f in findings)
-    every: dict[CaseId, list[Finding]] = {}
-    for finding in findings:
-        every.setdefault(_everywhere(finding), []).append(finding)
-    groups: dict[CaseId, list[Finding]] = {}
-    # by how far it is from no change, whichever direction is better; from 0 it is without limit
-    for finding in sorted(
-        regressed, key=lambda f: abs(log(f.ratio.estimate)) if f.ratio.estimate else inf, reverse=True
-    ):
-        groups.setdefault(_everywhere(finding), []).append(finding)
-    return [
-        outcomes.Place(
-            benchmark=own[0].benchmark,
-            metric=None if several[own[0].benchmark] == 1 else own[0].metric,
-            statistic=own[0].statistic,
-            most=own[0].factors,
-            findings=len(own),
-            of=len(every[case]),
-            # of its factors, those that have several settings
-            varied=sum(len({repr(f.factors.get(name)) for f in every[case]}) > 1 for name in own[0].factors),
-        )
-        for case, own in groups.items()
-    ]
-
-
-def _everywhere(finding: Finding) -> CaseId:
-    return CaseId(finding.benchmark, finding.metric, statistic=finding.statistic)
-
-
-_NAMED = 3
 
 
 def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
@@ -274,10 +239,14 @@ def summary(
     counts = Counter(f.verdict for f in findings)
     total = len(findings) + len(identical)
     if verdict == "regression":
-        regressed = [f for f in findings if f.verdict == "regression"]
-        places = _places(regressed, findings)
-        more = max(0, len(places) - _NAMED)
-        return outcomes.Regressed(count=len(regressed), findings=total, worst=places[:_NAMED], more=more)
+        # by how far it is from no change, whichever direction is better; from 0 it is without limit
+        regressed = sorted(
+            (f for f in findings if f.verdict == "regression"),
+            key=lambda f: abs(log(f.ratio.estimate)) if f.ratio.estimate else inf,
+            reverse=True,
+        )
+        worst = list(dict.fromkeys(f.benchmark for f in regressed))
+        return outcomes.Regressed(count=len(regressed), findings=total, worst=worst)
     if verdict == "error":
         if not findings and (found := _nothing_in_common(evidence)) is not None:
             return found
@@ -307,11 +276,11 @@ def found_size(finding: Finding) -> float:
 
 
 _TROUBLES: dict[str, reasons.Reason] = {
-    "negative": reasons.NegativeValues(),
-    "apart": reasons.DifferentSessions(),
-    "zero-quantile": reasons.ZeroQuantile(),
-    "no-rounds": reasons.FewRounds(),
-    "no-spread": reasons.NoSpread(),
+    "negative": reasons.NEGATIVE_VALUES,
+    "apart": reasons.DIFFERENT_SESSIONS,
+    "zero-quantile": reasons.ZERO_QUANTILE,
+    "no-rounds": reasons.FEW_ROUNDS,
+    "no-spread": reasons.NO_SPREAD,
 }
 
 
@@ -334,20 +303,18 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
     if reduced.trouble == "few-values" and reduced.shortage is not None:
         has, needs = reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has, unit=subject.top)
-    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
+    return reasons.BOTH_ZERO if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
 
-def _on_machine(
-    found: Machine, subject: Subject
-) -> reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread | reasons.FewValues | reasons.FewRoundsThere:
+def _on_machine(found: Machine, subject: Subject) -> reasons.Because | reasons.FewValues | reasons.FewRoundsThere:
     if found.trouble == "few-values" and found.reduced is not None and found.reduced.shortage is not None:
         has, needs = found.reduced.shortage
         return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has)
     few = reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)
-    known: dict[str, reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread] = {
-        "negative": reasons.NegativeValues(),
-        "zero-value": reasons.ZeroValue(),
-        "no-spread": reasons.NoSpread(),
+    known: dict[str, reasons.Because] = {
+        "negative": reasons.NEGATIVE_VALUES,
+        "zero-value": reasons.ZERO_VALUE,
+        "no-spread": reasons.NO_SPREAD,
     }
     return known.get(found.trouble, few)
 

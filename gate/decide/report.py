@@ -13,7 +13,7 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.creep import crept_of
-from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
+from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
 from gate.decide.ended_early import budget_ended, not_enough, planned_rounds
 from gate.decide.estimates import estimates
 from gate.decide.findings import answers_of, ratio_interval
@@ -21,9 +21,8 @@ from gate.decide.importance import curves_of, explanations_of, unprofiled_of
 from gate.decide.looks import Judged, Walk, walk
 from gate.decide.overall import overall_of, without_case
 from gate.decide.sides import controls_of, counted, side_summary
-from gate.decide.views import identical_of
 from gate.model import outcomes
-from gate.model.case import MEAN
+from gate.model.case import MEAN, quantity
 from gate.model.evidence import Evidence
 from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
 from gate.model.records import Failure
@@ -40,11 +39,13 @@ from gate.model.report import (
     RunFacts,
 )
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import Implausible, Improvement, NoisyHost
-from gate.model.warnings.measured import MissingAllowed, SelectedOnly, WithoutValues
-from gate.model.warnings.setup import ExpiredAccept, MatchesNothing, NothingRemembered, NothingToCompare, ZeroThreshold
+from gate.model.warnings.base import Said
+from gate.model.warnings.estimates import Implausible
+from gate.model.warnings.measured import MissingAllowed, SelectedOnly
+from gate.model.warnings.setup import NothingToCompare, matches_nothing
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 from gate.units import ratio_of
+from gate.writing import amounts
 
 _EXITS: dict[ReportVerdict, Exit] = {
     "pass": Exit.PASS,
@@ -55,7 +56,7 @@ _EXITS: dict[ReportVerdict, Exit] = {
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")
 _OF_RUN = (
-    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox", "typed",
+    "id", "created", "perfgate", "seed", "base", "head", "chosen", "host", "commands", "sandbox", "typed",
 )  # fmt: skip
 """Facts that stand in the run line."""
 
@@ -221,19 +222,25 @@ def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walke
     """Warn of what the rules ask for in vain, and of what is remembered and not used."""
     for a in policy.config.accept:
         if a.until < policy.today:
-            yield ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
+            expired = f"the [[accept]] entry of {a.benchmark} expired on {a.until.isoformat()}"
+            yield Said(f"{expired}: remove it ({a.reason})", "expired-accept")
     # without a family this is no gate, but a comparison
     if policy.config.gate.family != "none" and any(s.threshold == 0 and not s.case.exact for s in subjects):
-        yield ZeroThreshold()
+        unlike = (
+            "if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are the same"
+        )
+        yield Said(f"threshold 0: {unlike}; with a threshold of 2% at most 1.2%", "zero-threshold", "later")
     if policy.config.gate.interval == "fieller-moderated" and design.memory is None:
-        yield NothingRemembered(design.method)
+        text = f"this host is not calibrated, so intervals use {design.method}: run `perfgate calibrate`"
+        yield Said(text, "nothing-remembered", "later")
     if design.memory is not None and design.moderate:
         yield from design.memory.unused
     if walked.factor > _NOISY_HOST:
-        yield NoisyHost(walked.factor)
+        times = f"{walked.factor:.1f} times as noisy as calibrated"
+        yield Said(f"the host is {times}: every interval allows for it", "noisy-host", "first")
 
 
-def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[MatchesNothing]:
+def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[Said]:
     """Warn of rules about a case that a suite does not have; what its cases are is known only now, of all of them."""
     run, config = evidence.run, policy.config
     if run is None or run.shard is not None or any(isinstance(each, SelectedOnly) for each in evidence.warnings):
@@ -245,7 +252,7 @@ def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[MatchesNothin
     for table, entries in (("override", config.override), ("accept", config.accept)):
         for glob in (each.benchmark for each in entries if each.benchmark.startswith(suites)):
             if not any(matches(glob, name) for name in names):
-                yield MatchesNothing(policy.source, table, "benchmark", glob, tuple(names))
+                yield matches_nothing(policy.source, table, "benchmark", glob, tuple(names))
 
 
 def _recorded(evidence: Evidence, design: Design, decided: Collection[int]) -> Iterator[Recorded]:
@@ -275,7 +282,7 @@ def _recorded(evidence: Evidence, design: Design, decided: Collection[int]) -> I
                 estimate=ratio, low=None, high=None, confidence=1 - design.alpha, method=AGGREGATE, df=None,
                 kind="withheld",
             ),
-            warnings=[WithoutValues(each.statistic)],
+            warnings=[Said("an aggregate of another tool, without the values behind it: shown, never decided")],
         )  # fmt: skip
 
 
@@ -328,7 +335,7 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
     The size is that of the estimate, as it is read; the interval must show an improvement of any size, whether or not
     the rules let it be called one.
     """
-    found: list[tuple[float, Improvement]] = []
+    found: list[tuple[float, str]] = []
     for f in findings:
         ratio = f.ratio
         if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
@@ -338,6 +345,8 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
         shown = ratio.high < 1 if lower else ratio.low > 1
         size = 1 - (ratio.estimate if lower else 1 / ratio.estimate) if shown else 0.0
         if size > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0):
-            found.append((size, Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, ratio.estimate)))
+            what = quantity(f.metric, f.statistic)
+            name = f.benchmark if what == "time" else f"{f.benchmark} {what}"
+            found.append((size, f"{name} is {amounts.size(ratio.estimate)} {amounts.direction(f, ratio.estimate)}"))
     several = sorted(found, key=lambda each: -each[0])
     return [Implausible(tuple(each for _, each in several))] if several else []

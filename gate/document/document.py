@@ -123,13 +123,6 @@ class Figures(msgspec.Struct, frozen=True):
     figures: list[Figure]
 
 
-class Saved(msgspec.Struct, frozen=True):
-    """Files inside a page: their names, addresses and sizes in words."""
-
-    kind: ClassVar[str] = "saved"
-    files: list[tuple[str, str, str]]
-
-
 class Fold(msgspec.Struct, frozen=True):
     """What a page folds away under a line, and a text leaves out."""
 
@@ -152,7 +145,7 @@ class Section(msgspec.Struct, frozen=True):
     reading: str = ""
 
 
-Part = Facts | Items | Said | Table | Footnotes | Code | Figures | Saved | Fold | Section
+Part = Facts | Items | Said | Table | Footnotes | Code | Figures | Fold | Section
 
 
 class Document(msgspec.Struct, frozen=True):

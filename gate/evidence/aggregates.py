@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -17,8 +16,9 @@ from gate.model import SIDES, Better, Build, Case, Counts, Execution, Metric, Si
 from gate.model.case import MEAN, CaseId, canonical
 from gate.model.evidence import Aggregate
 from gate.model.names import BUILD_TIME, COUNTS, SIZE
-from gate.model.warnings.measured import FiguresOfTool, LinkedBuilds, NoneOfBuilds
-from gate.units import to_base
+from gate.model.warnings.base import Said
+from gate.units import plural, to_base
+from gate.writing.phrases import listed
 
 # --- figures that are values ------------------------------------------------------------------------------------------
 
@@ -100,12 +100,18 @@ def with_figures(records: Sequence[Located], figures: Figures) -> list[Located]:
     return found
 
 
-def figure_warnings(figures: Figures) -> list[FiguresOfTool]:
+def figure_warnings(figures: Figures) -> list[Said]:
     """Say which metrics have figures of the tool for values."""
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
     for key, statistic in figures.items():
         metrics[statistic][key.metric] = None
-    return [FiguresOfTool(tuple(names), statistic) for statistic, names in metrics.items()]
+    told = []
+    for statistic, names in metrics.items():
+        # the tool may not say what they are
+        figure = "figure" if statistic == "value" else statistic
+        text = f"{listed([*names])}: each value is the {figure} that the tool gives for a build, not one measured time"
+        told.append(Said(text, "figures-of-tool"))
+    return told
 
 
 def _case(line: Unsampled) -> CaseId:
@@ -197,12 +203,22 @@ def known_of_builds(case: Case, builds: Sequence[Build]) -> Case:
     if case.metric == SIZE:
         return msgspec.structs.replace(case, exact=True)
     linked = sum(build.relinked for build in builds)
-    told = [LinkedBuilds(linked, len(builds))] if linked and case.decided else []
-    return msgspec.structs.replace(case, warnings=[*case.warnings, *told])
+    if not linked or not case.decided:
+        return case
+    only = f"{linked} of {plural(len(builds), 'build')} only linked again and do not count"
+    told = Said(f'{only}: build.relink = "off" times every build', "linked-builds")
+    return msgspec.structs.replace(case, warnings=[*case.warnings, told])
 
 
-def absent_of_builds(cases: Sequence[Case], config: Config) -> list[NoneOfBuilds]:
+def absent_of_builds(cases: Sequence[Case], config: Config) -> list[Said]:
     """Name what plan.metrics asks of builds, and nothing has: it would look like passing."""
     names = {case.metric for case in cases}
-    asked: tuple[Literal["size", "build-time"], ...] = (SIZE, BUILD_TIME)
-    return [NoneOfBuilds(name) for name in asked if name in (config.plan.metrics or ()) and name not in names]
+    absent = {
+        SIZE: "no built file of both sides is known: name it in [build] artifacts",
+        BUILD_TIME: "no build of both sides ran the build command from the start",
+    }
+    return [
+        Said(f"plan.metrics names {name}, and {why}", "none-of-builds", "first")
+        for name, why in absent.items()
+        if name in (config.plan.metrics or ()) and name not in names
+    ]

@@ -16,8 +16,10 @@ from gate.model import SIDES, UNBUILT, Build, Execution, Failure, HostState, Loo
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import measured as warn
+from gate.model.warnings.base import Said
 from gate.model.warnings.setup import NothingToCompare
 from gate.units import plural
+from gate.writing.phrases import joined, listed
 
 
 def presence(
@@ -200,7 +202,8 @@ def round_warnings(
     stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
-        warnings.append(warn.AfterLastLook(reached))
+        text = f"the last interim check was after round {reached}: later rounds do not count"
+        warnings.append(Said(text, "after-last-look"))
     only_new = bool(counts) and not any(min(count.values()) for count in counts.values())
     if rounds.planned is not None and rounds.done < rounds.planned and not (stopped_early or only_new):
         warnings.append(warn.RoundsShort(rounds.done, rounds.planned))
@@ -232,16 +235,18 @@ def part_warnings(
 ) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot show."""
     planned = _planned_builds(run, measured)
-    short: list[warn.PartShort] = []
+    short: list[str] = []
     for part in parts:
         done = len(_complete(part.executions))
         if planned is not None and part.compares and 0 < done < planned and not part.failures:
-            short.append(warn.PartShort(part.name, done, planned))
-    warnings: list[AnyWarning] = [warn.PartsShort(tuple(short))] if short else []
+            short.append(f"{part.name} measured {done} of its {plural(planned, 'round')}")
+    warnings: list[AnyWarning] = [Said(listed(short, between="; "), "parts-short", "first")] if short else []
     # these two machines are all that is asked about
     fixed = config.gate.sessions == "fixed"
     if not fixed and len({r.session for r in records if isinstance(r, Execution)}) == 2:
-        warnings.append(warn.TwoSessions())
+        little = "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large changes"
+        text = f"{little} can be shown; a third session narrows the intervals most"
+        warnings.append(Said(text, "two-sessions"))
     return warnings
 
 
@@ -252,7 +257,8 @@ def look_warnings(looks: Sequence[int], run: Run | None, measured: Config | None
     if looks and planned is not None and looks[-1] < planned:
         warnings.append(warn.BudgetRounds(looks[-1], planned))
     if looks and config.gate.interval.startswith("bootstrap"):
-        warnings.append(warn.LooksIgnored())
+        text = "a bootstrap interval does not correct for the interim checks of this run"
+        warnings.append(Said(text, "looks-ignored"))
     return warnings
 
 
@@ -267,26 +273,33 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
     for each in builds if named else ():
         treated.setdefault(settings(each.factors), []).append(each)
     hashes = {at: {side: _hashes(own, side) for side in SIDES} for at, own in treated.items()}
-    same = tuple(
-        warn.SameBuilds(count, side, at)
+    same = [
+        f"all {plural(count, 'build')} of {side}{f' at {at}' if at else ''}"
         for at, own in treated.items()
         for side in SIDES
         if (count := sum(b.side == side for b in own)) > 1 and len(made := hashes[at][side]) == 1 and () not in made
-    )
+    ]
     if same:
-        warnings.append(warn.IdenticalBuilds(same))
+        first, *others = same
+        alike = f"{first} are one program{''.join(f', as are {each}' for each in others)}: layout was not varied"
+        advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
+        warnings.append(Said(f"{alike} ({advice})", "identical-builds", "first"))
     pairs = [(own["base"], own["head"]) for own in hashes.values()]
     if treated and all(base == head and len(base) == 1 and () not in base for base, head in pairs):
-        warnings.append(warn.IdenticalSides())
+        warnings.append(warn.IDENTICAL_SIDES)
     build = measured.build if builds and measured is not None else None
-    if build is not None and not build.command and build.setup:
-        warnings.append(warn.OneTree())
-    elif build is not None and not build.command:
-        differing: tuple[warn.Perturbation, ...] = ("path", "environment")
-        warnings.append(warn.NoBuildCommand(tuple(each for each in differing if each in build.perturb)))
-    needing = tuple(side for side in SIDES if any(b.needs_git for b in builds if b.side == side))
+    if build is not None and not build.command:
+        differing = joined([each for each in ("path", "environment") if each in build.perturb])
+        how = f"the builds {f'differ in {differing} only' if differing else 'do not differ'}"
+        if build.setup:
+            how = "every build reuses the tree of the set-up, only the environment differs"
+        warnings.append(Said(f"no build command: {how}", "no-build-command"))
+    needing = [side for side in SIDES if any(b.needs_git for b in builds if b.side == side)]
     if needing:
-        warnings.append(warn.BuildNeedsGit(needing))
+        fail, them = ("build fails", "it") if len(needing) == 1 else ("builds fail", "them")
+        gave = f"the {joined(needing)} {fail} without .git, so perfgate gave {them} one"
+        cure = 'set git = "on" under [build] to avoid the failed build'
+        warnings.append(Said(f"{gave}: {cure}", "build-needs-git", "later"))
     return warnings
 
 

@@ -29,7 +29,8 @@ from gate.formats.parts.source import Source
 from gate.model import SIDES, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.model.names import COUNTS
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import ColumnsOfFile, LinesLeftOut, SidesByOrder
+from gate.model.warnings.base import Said
+from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
 
@@ -225,10 +226,11 @@ def imported(
     return Inputs(located, [*assumed, *left_out(readings)], [])
 
 
-def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:
+def left_out(readings: Sequence[Reading]) -> list[Said]:
     """Say what looks like a result in files, and was left out or read in part."""
     found = [(reading.name, each) for reading in readings for each in reading.left_out]
-    return [LinesLeftOut(*found[0], len(found) - 1)] if found else []
+    more = f"; and {plural(len(found) - 1, 'more such line')}" if len(found) > 1 else ""
+    return [Said(f"{found[0][0]}: {found[0][1]}{more}", "lines-left-out", "first")] if found else []
 
 
 def _placed(readings: Sequence[Reading], sides: Sequence[Side | None]) -> tuple[list[Placed], list[AnyWarning]]:
@@ -238,14 +240,18 @@ def _placed(readings: Sequence[Reading], sides: Sequence[Side | None]) -> tuple[
         if len(own) > 1:
             (old, base), (new, head) = own[-2:]
             key = readings[0].format.column
-            return [("base", base), ("head", head)], [ColumnsOfFile(readings[0].name, key, old, new)]
+            taken = f"the {key} {old!r} was taken as base and {new!r} as head, its last two"
+            return [("base", base), ("head", head)], [
+                Said(f"of {readings[0].name} {taken}", "columns-of-file", "first")
+            ]
         return [("head", readings[0])], []
     if None in sides:
         if len(readings) != 2 or sides != [None, None]:
             names = ", ".join(r.name for r, side in zip(readings, sides, strict=True) if side is None)
             raise UserError(f"{names}: of base or of head? write base=FILE or head=FILE for each file")
         sides = list(SIDES)
-        assumed.append(SidesByOrder(readings[0].name, readings[1].name))
+        taken = f"{readings[0].name} was taken as base and {readings[1].name} as head"
+        assumed.append(Said(f"{taken}: write base=FILE and head=FILE to say otherwise", "sides-by-order", "first"))
     # of several measurings in a file the newest
     return [(side, [*columns(own)][-1][1]) for side, own in zip(sides, readings, strict=True) if side], assumed
 

@@ -52,8 +52,10 @@ from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, Turn, Unsampled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings import measured as warn
+from gate.model.warnings.base import Said
 from gate.model.warnings.setup import NothingToCompare
-from gate.units import meant, to_base, whole_of
+from gate.units import meant, plural, to_base, whole_of
+from gate.writing.phrases import listed
 
 _SEVERAL = 2
 """Builds, of which one value shows that its digits are few because they are rounded."""
@@ -184,10 +186,10 @@ def _of_machines(
 ) -> Iterator[AnyWarning]:
     """Say what the machines do to the ratios; separate: base and head are of different runs, and compared."""
     if same == "perhaps":
-        yield warn.SameValues()
+        yield warn.SAME_VALUES
     yield from side_differences(records)
     if separate and same is None:
-        yield warn.MeasuredSeparately()
+        yield warn.MEASURED_SEPARATELY
     yield from machines(records)
     if timed:
         yield from run_states(records)
@@ -213,7 +215,7 @@ def _failures(
     return [*known, *found, *(f for f in partial_suites(executions, measured) if not failed(f.benchmark, f.factors))]
 
 
-def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[warn.UndecidedBenchmarks]:
+def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Said]:
     """Name the benchmarks of which nothing is decided, which would look like passing.
 
     Where a direction is all that lacks, the warning that asks for it says so.
@@ -231,10 +233,14 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[warn.Unde
     for name, own in metrics.items():
         by_metrics[tuple(dict.fromkeys(own))].append(name)
 
-    def named(names: list[str]) -> bool:
-        return any(named_metrics(config, name) is not None for name in names)
-
-    return [warn.UndecidedBenchmarks(tuple(names), measured, named(names)) for measured, names in by_metrics.items()]
+    told = []
+    for measured, names in by_metrics.items():
+        cure = "declare one in a `[benchmark.metric.NAME]`"
+        if any(named_metrics(config, name) is not None for name in names):
+            cure = "add one to `metrics` in `[plan]` or its `[[benchmark]]`"
+        text = f"no metric of {listed(names)} is decided: {cure} ({', '.join(measured)})"
+        told.append(Said(text, "undecided-benchmarks", "first"))
+    return told
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -349,7 +355,7 @@ def _pairs(
             # units of one's own are nobody's mistake, but no time is measured in one
             units = {e.metrics[metric].unit for both in by_side.values() for e in both}
             found.warnings.extend(
-                warn.UnknownUnit(metric, unit, known)
+                _unknown_unit(metric, unit, known)
                 for unit, known in ((unit, meant(unit)) for unit in sorted(units))
                 if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s")
             )
@@ -505,13 +511,17 @@ def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int)
     never = {side: sum(values.steady is False for _, values in own) for side, own in of.items()}
     if any(never.values()):
         few = all(len(values.values) < FEWEST_FOR_STEADY for values in looked if not values.steady)
-        found.append(warn.NotSteady(never["base"], never["head"], len(looked), FEWEST_FOR_STEADY if few else None))
+        more = f"; fewer than {plural(FEWEST_FOR_STEADY, 'value')} cannot show one" if few else ""
+        some, sides = warn.some_starts(never["base"], never["head"], len(looked))
+        found.append(Said(f"{some} reached no steady state ({sides}): all their values count{more}", "not-steady"))
     short = dict.fromkeys(SIDES, 0)
     for side, own in of.items():
         counts = [len(values.values) for _, values in own if values.steady is None]
         short[side] = sum(count < asked for count in counts) if asked in counts else 0
     if any(short.values()):
-        found.append(warn.ValuesShort(short["base"], short["head"], len(executions), asked))
+        some, sides = warn.some_starts(short["base"], short["head"], len(executions))
+        cut = f"gave fewer than the {plural(asked, 'value')} asked for ({sides}), and others exactly as many"
+        found.append(Said(f"{some} {cut}: was their output cut off?", "values-short", "first"))
     outlived = {side: sum(e.outlived for e, _ in own) for side, own in of.items()}
     if any(outlived.values()):
         found.append(warn.Outlived(outlived["base"], outlived["head"], len(executions)))
@@ -520,3 +530,9 @@ def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int)
     if waited >= _WAITED:
         found.append(warn.ClockStood(min(1.0, waited)))
     return found
+
+
+def _unknown_unit(metric: str, unit: str, known: str | None) -> Said:
+    what = "a unit of time: write s, ms, us or ns" if known is None else f'a known unit: write "{known}"'
+    compared = "its values are compared as they are, without a default floor"
+    return Said(f'metric {metric}: "{unit}" is not {what}; {compared}', "unknown-unit")

@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,12 +19,15 @@ from gate.model import SIDES, Execution, HostState, Run, Side, Unsampled
 from gate.model.bounds import number
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import hosts as warn
+from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import FactOfSides
+from gate.units import format_duration, format_share, plural
+from gate.writing.phrases import machine
 from gate.writing.plain import visible
 
 STEAL = 0.01
 """Share of the time that programs wanted; a third of the smallest threshold that gates usually have."""
-PRESSURES: dict[warn.Resource, float] = {"cpu": 0.25, "memory": 0.01, "io": 0.25}
+PRESSURES: dict[str, float] = {"cpu": 0.25, "memory": 0.01, "io": 0.25}
 """Share of the run's time in which some program waited. Builds wait for processors and disks, and that does no harm;
 waiting for memory reaches whatever runs."""
 LOAD_BEFORE = 0.5
@@ -38,7 +41,7 @@ SWAPPED = 256
 # --- what happened to a machine ---------------------------------------------------------------------------------------
 
 
-def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.Event]:
+def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.HostEvent]:
     """Return what happened between two states of a machine that may have touched the values.
 
     begin, end: as harness.host.fitness.counters.state gives them; what is not in both is not spoken of.
@@ -46,22 +49,46 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
     between = _Between(begin, end)
     if between.differs("boot_id"):
         # counters and loads began anew
-        return [warn.Rebooted()]
+        return [warn.HostEvent("rebooted", "the machine was rebooted during the run", 1)]
     grown = between.grown
     wanted = grown("cpu_total") - grown("cpu_idle")
     steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
     read, written, seconds = grown("swap_in"), grown("swap_out"), grown("uptime")
     waited = {what: grown(f"pressure_{what}") / 1e6 / seconds if seconds else 0.0 for what in PRESSURES}
-    events: list[warn.Event | None] = [
-        warn.Steal(steal) if steal >= STEAL else None,
-        warn.Throttled(grown("throttled"), grown("throttled_seconds")) if grown("throttled") >= 1 else None,
+    events: list[warn.HostEvent | None] = [
+        warn.HostEvent(
+            "steal", f"the hypervisor took {format_share(steal)} of the CPU time that programs wanted (steal)", steal
+        )
+        if steal >= STEAL
+        else None,
+        _times("throttled", grown, "the control group's quota throttled the processors {times} ({seconds})"),
         between.load(),
-        *(warn.Pressure(what, min(share, 1.0)) for what, share in waited.items() if share >= PRESSURES[what]),
-        warn.Swapped(written, read) if read + written >= SWAPPED else None,
-        warn.ThermalThrottling(grown("thermal_throttles")) if grown("thermal_throttles") else None,
-        warn.OutOfMemory(grown("oom_kills")) if grown("oom_kills") else None,
+        *(_pressure(what, min(share, 1.0)) for what, share in waited.items() if share >= PRESSURES[what]),
+        warn.HostEvent(
+            "swapped", f"memory was swapped: {plural(round(written), 'page')} to disk, {read:.0f} back", read + written
+        )
+        if read + written >= SWAPPED
+        else None,
+        _times("thermal_throttles", grown, "thermal throttling: heat slowed the processors down {times}"),
+        _times("oom_kills", grown, "the kernel killed {programs} because memory ran out"),
     ]
     return [event for event in events if event is not None]
+
+
+def _times(what: str, grown: Callable[[str], float], text: str) -> warn.HostEvent | None:
+    """Say how often something happened, if it did."""
+    count = grown(what)
+    if count < 1:
+        return None
+    times, programs = plural(round(count), "time"), plural(round(count), "program")
+    said = text.format(times=times, programs=programs, seconds=format_duration(grown(f"{what}_seconds")))
+    return warn.HostEvent(what.replace("_", " "), said, count)
+
+
+def _pressure(what: str, share: float) -> warn.HostEvent:
+    waits = {"cpu": "a processor", "io": "a disk"}.get(what, "memory")
+    text = f"{what} pressure: some program waited for {waits} {format_share(share)} of the time"
+    return warn.HostEvent(f"{what} pressure", text, share)
 
 
 class _Between(NamedTuple):
@@ -76,16 +103,19 @@ class _Between(NamedTuple):
     def differs(self, key: str) -> bool:
         return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
-    def load(self) -> warn.Load | None:
+    def load(self) -> warn.HostEvent | None:
         before, after = number(self.begin.get("load")), number(self.end.get("load"))
         if before is None or after is None:
             return None
         processors = number(self.end.get("processors")) or math.inf
         matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
-        return warn.Load(before, after, processors) if matters else None
+        if not matters:
+            return None
+        text = f"the load was {before:.1f} at the start, {after:.1f} at the end"
+        return warn.HostEvent("load", f"{text} on {plural(round(processors), 'processor')}", after)
 
 
-def run_states(records: Sequence[Located]) -> list[warn.Event]:
+def run_states(records: Sequence[Located]) -> list[warn.HostEvent]:
     """Return what happened to the machines while they measured, by the host lines of each session in their order.
 
     A run that was killed has a beginning without an end, and begins again when it is resumed: of the time between, only
@@ -97,12 +127,12 @@ def run_states(records: Sequence[Located]) -> list[warn.Event]:
         run += isinstance(each.record, Run)
         if isinstance(each.record, HostState):
             sessions[each.record.session][each.path, run].append(each.record)
-    events: list[warn.Event] = []
+    events: list[warn.HostEvent] = []
     names = _session_hosts(records) if len(sessions) > 1 else {}
     for session, runs in sorted(sessions.items()):
         where = session if len(sessions) > 1 else None
         for states in runs.values():
-            found: list[warn.Event] = []
+            found: list[warn.HostEvent] = []
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
                 states_of = _Between(first.state, second.state)
@@ -111,17 +141,13 @@ def run_states(records: Sequence[Located]) -> list[warn.Event]:
     return list(dict.fromkeys(events))
 
 
-def _once(events: Iterable[warn.Event]) -> Iterable[warn.Event]:
+def _once(events: Iterable[warn.HostEvent]) -> Iterable[warn.HostEvent]:
     """Give each kind of event once: of those of a run that was resumed, the worst part's."""
-    found: dict[object, tuple[list[float], warn.Event]] = {}
+    found: dict[str, warn.HostEvent] = {}
     for event in events:
-        # texts tell what it happened to, numbers how bad it was
-        fields = msgspec.structs.astuple(event)
-        kind = (type(event), *(field for field in fields if isinstance(field, (str, bool))))
-        bad = [float(field) for field in fields if isinstance(field, (int, float)) and not isinstance(field, bool)]
-        if kind not in found or bad > found[kind][0]:
-            found[kind] = bad, event
-    return [event for _, event in found.values()]
+        if event.what not in found or event.bad > found[event.what].bad:
+            found[event.what] = event
+    return list(found.values())
 
 
 def _session_hosts(records: Iterable[Located]) -> dict[int, str]:
@@ -136,11 +162,11 @@ def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) ->
     """Name the machines whose hosts were unfit, where there are several sessions."""
     files = [file for file in files_of(records) if (file.run.sessions or 1) > 1]
     names = _session_hosts(records) if files else {}
-    unfit: dict[object, list[warn.OnMachine]] = {}
+    unfit: dict[object, list[str]] = {}
     for file in files:
         session = file.run.session or 0
         for warning in file.run.warnings:
-            unfit.setdefault(warning, []).append(warn.OnMachine(session, names.get(session)))
+            unfit.setdefault(warning, []).append(machine(session, names.get(session)))
     return [
         msgspec.structs.replace(each, machines=tuple(dict.fromkeys(unfit.get(each, ()))))
         if isinstance(each, warn.UnfitHost)
@@ -170,7 +196,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
             base, head, where = sides["base"], sides["head"], session if len(sessions) > 1 else None
             if not base or not head:
                 continue
-            if base != head:
+            if base != head or len(base) > 1:
                 found[warn.SidesApart((), where, _ordered(base), _ordered(head))].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
     told = [
@@ -182,11 +208,15 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
     return [msgspec.structs.replace(each, facts=facts) for each in told]
 
 
-def machines(records: Sequence[Located]) -> list[warn.SeveralMachines]:
+def machines(records: Sequence[Located]) -> list[Said]:
     """Name the machines that measured, where several did: a report shows the facts of the first run line only."""
     measured = _hosts(records).values()
     every = {host for sessions in measured for sides in sessions.values() for side in SIDES for host in sides[side]}
-    return [warn.SeveralMachines(_ordered(every))] if len(every) > 1 else []
+    if len(every) < 2:
+        return []
+    names = warn.named(_ordered(every), _ordered(every))
+    text = f"host: measured on {len(every)} machines or boots, {names}; only the facts of the first are shown"
+    return [Said(text, "several-machines", "first")]
 
 
 def host_names(records: Sequence[Located]) -> dict[str, dict[int, str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gate.evidence.records import Inputs, Located, read
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import TornLine
+from gate.model.warnings.measured import torn_line
 from gate.writing.phrases import unread
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         _refuse_results(name, data)
         reading = read(name, data)
         if reading.torn:
-            warnings.append(TornLine(name))
+            warnings.append(torn_line(name))
         records += reading.records
         if path != "-" and not _is_kept(path):
             files.append(Path(name))

@@ -22,7 +22,7 @@ from gate.config.wrong import is_struct, shown, why_not
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import LARGEST, beyond, out_of_bounds, why_out_of_bounds
 from gate.model.profile import Profile
-from gate.model.warnings import AnyWarning
+from gate.model.warnings import AnyWarning, known
 
 _LONG = 1 << 20
 """Bytes of a line whose values are kept compactly."""
@@ -90,7 +90,9 @@ def read(path: str, data: bytes) -> Reading:
         try:
             record = _DECODER.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise RecordError(path, number, _why(error, text)) from None
+            record = _of_another_version(text)
+            if record is None:
+                raise RecordError(path, number, _why(error, text)) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
             raise RecordError(path, number, _newer(record.schema))
         _refuse_unusable(record, path, number)
@@ -127,6 +129,18 @@ def _refuse_unusable(record: Record, path: str, number: int) -> None:
         why = why or beyond(record.factors, "factors", largest=sys.float_info.max)
     if why:
         raise RecordError(path, number, why)
+
+
+def _of_another_version(text: bytes) -> Run | None:
+    """Read a run line whose warnings another version wrote, which says more or other things; None: it is wrong."""
+    try:
+        line = msgspec.json.decode(text)
+        if line["type"] != "run":
+            return None
+        # for people alone; any other part of it counts
+        return msgspec.convert({**line, "choice": None, "warnings": list(map(known, line.get("warnings", ())))}, Run)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError, AttributeError, KeyError):
+        return None
 
 
 def _newer(schema: int) -> str:

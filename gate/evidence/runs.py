@@ -31,7 +31,7 @@ from gate.model import (
     Side,
     UserError,
 )
-from gate.model.warnings.setup import MemoryOfOneSession
+from gate.model.warnings.base import Said
 from gate.units import plural
 
 MOST_PARTS = 4096
@@ -84,7 +84,8 @@ def run_of(records: Iterable[Located]) -> Run | None:
     alike = len(hosts) == 1 and all(file.run.memory == run.memory for file in files)
     if (alike and not several) or not any(file.run.memory for file in files):
         return run
-    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, MemoryOfOneSession()])
+    text = "the memory of this host is not used: it holds one session, and this run has several"
+    return msgspec.structs.replace(run, memory=None, warnings=[*run.warnings, Said(text, "memory-unused", "later")])
 
 
 def config_of(run: Run | None, options: Source | None = None) -> Config | None:

@@ -10,7 +10,8 @@ from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import SIDES, Build, Execution, Failure, HostState, Layouts, Record, Run, Same, Side, Unproved
 from gate.model.case import canonical
-from gate.model.warnings.measured import SameCommit
+from gate.model.warnings.base import Said
+from gate.model.warnings.measured import SAME_COMMIT
 from gate.model.warnings.setup import NothingToCompare
 
 
@@ -64,10 +65,10 @@ def is_one_commit(run: Run | None) -> bool:
     return run.base.sha is not None and run.base.sha == run.head.sha and not changed
 
 
-def sameness_warnings(run: Run | None) -> list[SameCommit]:
+def sameness_warnings(run: Run | None) -> list[Said]:
     """Warn of an A/A run."""
     meant = run is not None and any(isinstance(each, NothingToCompare) for each in run.warnings)
-    return [SameCommit()] if is_one_commit(run) and not meant else []
+    return [SAME_COMMIT] if is_one_commit(run) and not meant else []
 
 
 def unproved(records: Iterable[Record]) -> dict[str, Unproved]:

@@ -10,7 +10,7 @@ import msgspec
 from gate.codes import Exit
 from gate.document.markdown import brief, link
 from gate.github.runner import error_line
-from gate.report.links import Links
+from gate.report import Links
 from gate.writing.plain import clip, visible
 
 _MOST = 10

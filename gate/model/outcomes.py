@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 import msgspec
 
-from gate.model.case import metric_name, pairs, quantity
+from gate.model.case import metric_name
 from gate.model.evidence import Unfinished
 from gate.model.names import Side, Top
 from gate.model.warnings import setup
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
-from gate.writing.phrases import toml_text
+from gate.writing.phrases import joined, listed, toml_text
 from gate.writing.plain import benchmark_option, distinct, visible
 from gate.writing.sentences import (
     CHECK,
@@ -45,31 +45,6 @@ def hidden_by_floor(count: int, floor: str = "the floor") -> str:
     return f"{plural(count, 'change')} beyond the threshold {agree(count, 'is', 'are')} hidden by {floor}"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What regressed: a benchmark, or one metric and statistic of it at some of its settings."""
-
-    benchmark: str
-    metric: str | None
-    """Name of the metric; None: the benchmark has no other finding."""
-    statistic: str
-    most: dict[str, Any]
-    findings: int
-    of: int
-    varied: int
-    """How many factors have several settings among those."""
-
-    def __str__(self) -> str:
-        """Name it: "parse time p99 at 2 of 3 settings (most at n=1)"."""
-        if self.metric is None:
-            return self.benchmark
-        at = pairs(self.most, " ")
-        if self.findings > 1:
-            what = "settings" if self.varied == 1 else "combinations of settings"
-            some = f"at {self.findings:,} of {self.of:,} {what} (most at {at})"
-            at = "at every setting" if self.findings == self.of else some
-        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), at]))
-
-
 class Outcome(Sentence, frozen=True):
     """What a report comes to."""
 
@@ -79,32 +54,33 @@ class Regressed(Outcome, frozen=True, kw_only=True):
 
     count: int
     findings: int
-    worst: list[Place]
-    """What regressed most, at most a few; the whole list is `findings`."""
-    more: int
+    worst: list[str]
+    """The benchmarks that regressed, those that did most first; the whole list is `findings`."""
 
     def _said(self) -> str:
-        names = ", ".join(map(str, self.worst)) + (f" and {self.more:,} more" if self.more else "")
-        return f"{_of(self.count, self.findings)} regressed: {names}"
+        return f"{_of(self.count, self.findings)} regressed: {listed(self.worst)}"
 
 
 class NothingMeasured(Outcome, frozen=True):
-    says = "nothing was measured"
+    def _said(self) -> str:
+        return "nothing was measured"
 
 
 class OnlyAggregates(Outcome, frozen=True, kw_only=True):
-    says = (
-        "nothing was decided: the files hold {count:aggregate} without the values behind {count:it|them}{more:?, of "
-        "one build each}"
-    )
     count: int
     more: bool = False
     """Whether those of more builds would be decided: a mean or a median would, a minimum or a p99 not."""
 
+    def _said(self) -> str:
+        hold, each = f"the files hold {plural(self.count, 'aggregate')}", ", of one build each" if self.more else ""
+        return f"nothing was decided: {hold} without the values behind {agree(self.count, 'it', 'them')}{each}"
+
 
 class OneSideMeasured(Outcome, frozen=True, kw_only=True):
-    says = "nothing to compare: all values are of {side}"
     side: Side
+
+    def _said(self) -> str:
+        return f"nothing to compare: all values are of {self.side}"
 
 
 class NothingInCommon(Outcome, frozen=True, kw_only=True):
@@ -144,22 +120,25 @@ class BudgetEnded(Outcome, frozen=True, kw_only=True):
 
 
 class MachineNotFree(Outcome, frozen=True, kw_only=True):
-    says = "nothing was measured: {status}"
     status: str
     """For how long it was waited for, and for whom, in words."""
 
+    def _said(self) -> str:
+        return f"nothing was measured: {self.status}"
+
 
 class NothingDecided(Outcome, frozen=True, kw_only=True):
-    says = (
-        "nothing was decided: {undirected:?nothing says which values of {undirected:joined} are better|plan.metrics "
-        "names none of {metrics}}"
-    )
     metrics: list[str]
     undirected: list[str]
 
+    def _said(self) -> str:
+        why = f"plan.metrics names none of {', '.join(self.metrics)}"
+        if self.undirected:
+            why = f"nothing says which values of {joined(self.undirected)} are better"
+        return f"nothing was decided: {why}"
+
 
 class Failed(Outcome, frozen=True, kw_only=True):
-    says = "{failures:failure}, {measured}"
     failures: int
     findings: int
     unaffected: int = 0
@@ -170,6 +149,9 @@ class Failed(Outcome, frozen=True, kw_only=True):
         """Say what there is beside the failures."""
         others = [(self.findings, "result"), (self.unaffected, "unaffected benchmark")]
         return ", ".join(plural(count, noun) for count, noun in others if count) or "nothing was compared"
+
+    def _said(self) -> str:
+        return f"{plural(self.failures, 'failure')}, {self.measured}"
 
 
 class SomeInconclusive(Outcome, frozen=True, kw_only=True):
@@ -198,7 +180,6 @@ class SomeInconclusive(Outcome, frozen=True, kw_only=True):
 
 
 class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
-    says = "not enough measured: {builds} of {needed:{unit}}{seconds:?; a verdict takes about {seconds:duration}}"
     builds: int
     needed: int
     round: float | None
@@ -209,12 +190,19 @@ class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
     """Seconds that all of measuring takes with the builds needed; None: not known."""
     unit: Top = "build"
 
+    def _said(self) -> str:
+        takes = "" if self.seconds is None else f"; a verdict takes about {format_duration(self.seconds)}"
+        return f"not enough measured: {self.builds} of {plural(self.needed, self.unit)}{takes}"
+
 
 class SomeAccepted(Outcome, frozen=True, kw_only=True):
-    says = "{count:,} of {findings:result} accepted{labels:? by {labels}}, nothing else regressed"
     count: int
     findings: int
     labels: list[str]
+
+    def _said(self) -> str:
+        by = f" by {', '.join(self.labels)}" if self.labels else ""
+        return f"{_of(self.count, self.findings)} accepted{by}, nothing else regressed"
 
 
 class AllIdentical(Outcome, frozen=True, kw_only=True):

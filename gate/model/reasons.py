@@ -16,7 +16,7 @@ from gate.writing import amounts
 from gate.writing.amounts import Measured, as_configured, format_percent
 from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
-from gate.writing.sentences import Sentence, filled, kinds_of
+from gate.writing.sentences import Sentence, kinds_of
 
 Unit = Literal["build", "round", "session"]
 """What intervals rest on."""
@@ -25,15 +25,15 @@ Unit = Literal["build", "round", "session"]
 class Why(Sentence, frozen=True):
     """Why a finding has its verdict."""
 
-    ends: ClassVar[str | None] = None
-    """As `says`, behind "threshold 3%: inconclusive,", where "it" is that threshold; None: the sentence."""
-
     def ending(self, of: Measured) -> str:
-        """Say what follows the verdict of a finding on its line; "" where the line says all."""
+        """Say what follows the verdict of a finding on its line; "" where the line says all.
+
+        It stands behind "threshold 3%: inconclusive,", and "it" is that threshold.
+        """
         return self._end(of)
 
     def _end(self, _: Measured, /) -> str:
-        return self.sentence() if self.ends is None else filled(self.ends, self)
+        return self.sentence()
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,30 +73,57 @@ class _WithFloor(Why, frozen=True, kw_only=True):
         return "" if self.floor is None else as_configured(self.floor, self.unit)
 
 
-# --- what stands in the way of a ratio --------------------------------------------------------------------------------
+# --- without numbers --------------------------------------------------------------------------------------------------
 
 
-class NegativeValues(Why, frozen=True):
-    says = "negative values have no ratio"
+class Because(Why, frozen=True):
+    """A reason of which there is nothing to know but what it says."""
+
+    what: str
+    """Its kind in report.json."""
+    text: str
+    end: str | None = None
+    """What follows a verdict on its line; None: the text."""
+
+    def _said(self) -> str:
+        return self.text
+
+    def _end(self, _: Measured, /) -> str:
+        return self.text if self.end is None else self.end
 
 
-class DifferentSessions(Why, frozen=True):
-    says = "base and head were measured in different sessions: the variation between sessions is unknown"
-
-
-class ZeroQuantile(Why, frozen=True):
-    says = "it is 0 in some build, and 0 has no ratio"
-
-
-class FewRounds(Why, frozen=True):
-    says = "fewer than two rounds were measured on both sides: a paired interval needs them"
-
-
-class NoSpread(Why, frozen=True):
-    says = (
-        "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
-        "(declare a count or size with `exact = true`)"
+NEGATIVE_VALUES = Because("negative-values", "negative values have no ratio")
+DIFFERENT_SESSIONS = Because(
+    "different-sessions",
+    "base and head were measured in different sessions: the variation between sessions is unknown",
+)
+ZERO_QUANTILE = Because("zero-quantile", "it is 0 in some build, and 0 has no ratio")
+ZERO_VALUE = Because("zero-value", "there is a value of 0, which has no logarithm")
+FEW_ROUNDS = Because("few-rounds", "fewer than two rounds were measured on both sides: a paired interval needs them")
+NO_SPREAD = Because(
+    "no-spread",
+    "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
+    "(declare a count or size with `exact = true`)",
+)
+BOTH_ZERO = Because("both-zero", "both sides are 0")
+SAME_COUNT = Because("same-count", "the same count", "")
+UNBOUNDED = Because(
+    "unbounded", "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
+)
+MEMORY_ALONE = Because(
+    "memory-alone",
+    "one build of each: the interval rests on remembered variance alone, so it is shown and decides nothing",
+)
+WITHOUT_NUMBERS = {
+    each.what: each
+    for each in (
+        NEGATIVE_VALUES, DIFFERENT_SESSIONS, ZERO_QUANTILE, ZERO_VALUE, FEW_ROUNDS, NO_SPREAD, BOTH_ZERO, SAME_COUNT,
+        UNBOUNDED, MEMORY_ALONE,
     )
+}  # fmt: skip
+
+
+# --- what stands in the way of a ratio --------------------------------------------------------------------------------
 
 
 class OneUnit(Why, frozen=True, kw_only=True):
@@ -123,25 +150,21 @@ class FewValues(Why, frozen=True, kw_only=True):
         return f"{needs}: measure {self.needs - self.has:,} more"
 
 
-class BothZero(Why, frozen=True):
-    says = "both sides are 0"
-
-
 class ZeroBase(_WithFloor, frozen=True, kw_only=True):
-    says = (
-        "base is 0, {floor:?and head is not shown to be above the floor of {amount}|so only `exact = true` or an "
-        "absolute floor can decide}"
-    )
-
-
-class ZeroValue(Sentence, frozen=True):
-    says = "there is a value of 0, which has no logarithm"
+    def _said(self) -> str:
+        why = "so only `exact = true` or an absolute floor can decide"
+        if self.floor is not None:
+            why = f"and head is not shown to be above the floor of {self.amount}"
+        return f"base is 0, {why}"
 
 
 class FewRoundsThere(Sentence, frozen=True, kw_only=True):
-    says = "{has:?{has:complete round}|no complete round}, but each machine needs {needs}"
     needs: int
     has: int
+
+    def _said(self) -> str:
+        has = plural(self.has, "complete round") if self.has else "no complete round"
+        return f"{has}, but each machine needs {self.needs}"
 
 
 class OnMachine(Why, frozen=True, kw_only=True):
@@ -149,7 +172,7 @@ class OnMachine(Why, frozen=True, kw_only=True):
 
     session: int
     host: str | None
-    why: NegativeValues | ZeroValue | NoSpread | FewValues | FewRoundsThere
+    why: Because | FewValues | FewRoundsThere
 
     def _said(self) -> str:
         return f"{machine(self.session, self.host)}: {self.why.sentence()}"
@@ -164,7 +187,10 @@ class ZeroBaseExceeds(_WithFloor, frozen=True, kw_only=True):
     Without a floor it is a count, of which any change counts.
     """
 
-    says = "base is 0{floor:? and head is beyond the floor of {amount}|, and head is above it in every build}"
+    def _said(self) -> str:
+        if self.floor is None:
+            return "base is 0, and head is above it in every build"
+        return f"base is 0 and head is beyond the floor of {self.amount}"
 
 
 class _Outgrowing(Why, frozen=True, kw_only=True):
@@ -185,23 +211,28 @@ class _Outgrowing(Why, frozen=True, kw_only=True):
 
 
 class Exceeds(_Outgrowing, frozen=True, kw_only=True):
-    says = "beyond the threshold of {threshold:percent} with {_held}{also}"
-    ends = "{entry}"
     threshold: float
     confidence: float
     """Of that interval, as a share."""
     comparisons: int | None
     """How many comparisons its confidence is corrected for; None: it is the nominal one."""
 
-    @property
-    def _held(self) -> str:
-        return corrected(self.confidence, self.comparisons)
+    def _said(self) -> str:
+        sure = corrected(self.confidence, self.comparisons)
+        return f"beyond the threshold of {format_percent(self.threshold)} with {sure}{self.also}"
+
+    def _end(self, _: Measured, /) -> str:
+        return self.entry
 
 
 class ExactExceeds(_Outgrowing, frozen=True, kw_only=True):
-    says = "an exact count that changed by more than the threshold of {threshold:percent}{also}"
-    ends = "{entry}"
     threshold: float
+
+    def _said(self) -> str:
+        return f"an exact count that changed by more than the threshold of {format_percent(self.threshold)}{self.also}"
+
+    def _end(self, _: Measured, /) -> str:
+        return self.entry
 
 
 class BeyondLimit(Why, frozen=True, kw_only=True):
@@ -233,11 +264,6 @@ class BeyondLimit(Why, frozen=True, kw_only=True):
 
 
 class Crept(_Outgrowing, frozen=True, kw_only=True):
-    says = (
-        "the last {nights:night} together are beyond the threshold of {threshold:percent}, "
-        "with {confidence:percent} confidence over a year of nights{also}"
-    )
-    ends = "by the last {nights:night}, since {since}{also}"
     threshold: float
     nights: int
     """That were averaged."""
@@ -246,14 +272,24 @@ class Crept(_Outgrowing, frozen=True, kw_only=True):
     confidence: float
     """Over a year of nights and all cases."""
 
+    def _said(self) -> str:
+        beyond = f"beyond the threshold of {format_percent(self.threshold)}"
+        sure = f"with {format_percent(self.confidence)} confidence over a year of nights"
+        return f"the last {plural(self.nights, 'night')} together are {beyond}, {sure}{self.also}"
+
+    def _end(self, _: Measured, /) -> str:
+        return f"by the last {plural(self.nights, 'night')}, since {self.since}{self.also}"
+
 
 class AcceptedByEntry(Why, frozen=True, kw_only=True):
-    says = "accepted up to {up_to:percent} until {until}: {reason}"
     up_to: float
     """The size that the entry allows, as a share."""
     until: str
     """The last day of the entry, as 2026-12-31."""
     reason: str
+
+    def _said(self) -> str:
+        return f"accepted up to {format_percent(self.up_to)} until {self.until}: {self.reason}"
 
     def _end(self, _: Measured, /) -> str:
         return f"up to {format_percent(self.up_to)} until {self.until}: {clip(visible(self.reason), _QUOTED)}"
@@ -263,8 +299,10 @@ _QUOTED = 300
 
 
 class AcceptedByLabel(_Outgrowing, frozen=True, kw_only=True):
-    says = "accepted by {label}{also}"
     label: str
+
+    def _said(self) -> str:
+        return f"accepted by {self.label}{self.also}"
 
     def _end(self, _: Measured, /) -> str:
         return ", ".join(filter(None, [f"by {clip(visible(self.label), _QUOTED)}", self.entry]))
@@ -274,35 +312,47 @@ class AcceptedByLabel(_Outgrowing, frozen=True, kw_only=True):
 
 
 class Within(Why, frozen=True, kw_only=True):
-    says = "the interval lies within the threshold of {threshold:percent}"
-    ends = ""
     threshold: float
+
+    def _said(self) -> str:
+        return f"the interval lies within the threshold of {format_percent(self.threshold)}"
+
+    def _end(self, _: Measured, /) -> str:
+        return ""
 
 
 class RealWithin(Why, frozen=True, kw_only=True):
-    says = "real, but below the threshold of {threshold:percent}"
-    ends = "real but smaller"
     threshold: float
+
+    def _said(self) -> str:
+        return f"real, but below the threshold of {format_percent(self.threshold)}"
+
+    def _end(self, _: Measured, /) -> str:
+        return "real but smaller"
 
 
 class BelowFloor(_WithFloor, frozen=True, kw_only=True):
-    says = (
-        "{threshold:?beyond the threshold of {threshold:percent}, but|the change is} smaller than the floor of {amount}"
-    )
-    ends = "{threshold:?beyond it, but }smaller than the floor of {amount}"
     threshold: float | None
     """The threshold that the change is beyond, so that the floor alone hides it; None: it is not shown to be."""
 
+    def _said(self) -> str:
+        smaller = f"smaller than the floor of {self.amount}"
+        if self.threshold is None:
+            return f"the change is {smaller}"
+        return f"beyond the threshold of {format_percent(self.threshold)}, but {smaller}"
 
-class SameCount(Why, frozen=True):
-    says = "the same count"
-    ends = ""
+    def _end(self, _: Measured, /) -> str:
+        return f"{'' if self.threshold is None else 'beyond it, but '}smaller than the floor of {self.amount}"
 
 
 class ExactWithin(Why, frozen=True, kw_only=True):
-    says = "an exact count that changed by no more than the threshold of {threshold:percent}"
-    ends = ""
     threshold: float
+
+    def _said(self) -> str:
+        return f"an exact count that changed by no more than the threshold of {format_percent(self.threshold)}"
+
+    def _end(self, _: Measured, /) -> str:
+        return ""
 
 
 # --- no sign ----------------------------------------------------------------------------------------------------------
@@ -311,7 +361,6 @@ class ExactWithin(Why, frozen=True, kw_only=True):
 class NoSign(Why, frozen=True, kw_only=True):
     """No slowdown is in sight, and one worth failing for would have shown."""
 
-    ends = "{_shown}"
     detectable: float
     """The size of a slowdown that would have shown in 8 of 10 such runs, as a share."""
     limit: float
@@ -331,12 +380,14 @@ class NoSign(Why, frozen=True, kw_only=True):
         worst = f"at {'most' if self.better == 'lower' else 'worst'} {amounts.changed(self.limit)}"
         return f"{self._shown}; {worst} ({format_confidence(self.confidence)})"
 
+    def _end(self, _: Measured, /) -> str:
+        return self._shown
+
 
 # --- identical --------------------------------------------------------------------------------------------------------
 
 
 class SameProgram(Why, frozen=True, kw_only=True):
-    says = "{same}: {_how}"
     same: ClassVar[str] = "the same program on the same data"
     differ: int
     read: int
@@ -348,40 +399,35 @@ class SameProgram(Why, frozen=True, kw_only=True):
         paths = f"none of the {self.differ:,} paths that differ"
         return f"it reads {paths}" if self.differ else "no file differs between base and head"
 
+    def _said(self) -> str:
+        return f"{self.same}: {self._how}"
+
 
 # --- inconclusive -----------------------------------------------------------------------------------------------------
 
 
-class Unbounded(Why, frozen=True):
-    says = "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
-
-
 class FewBuilds(Why, frozen=True, kw_only=True):
-    says = (
-        "the change looks real, but a verdict needs {needs:{unit}}{unit:=build? of each} and there {has:is|are} {has}"
-    )
     needs: int
     has: int
     unit: Top = "build"
 
+    def _said(self) -> str:
+        needs = plural(self.needs, self.unit) + (" of each" if self.unit == "build" else "")
+        there = f"there {agree(self.has, 'is', 'are')} {self.has}"
+        return f"the change looks real, but a verdict needs {needs} and {there}"
+
 
 class FewForBootstrap(Why, frozen=True, kw_only=True):
-    says = "a bootstrap interval needs {needs:{unit}} of each for a verdict, and there {has:is|are} {has}"
     needs: int
     has: int
     unit: Unit
 
-
-class MemoryAlone(Why, frozen=True):
-    says = "one build of each: the interval rests on remembered variance alone, so it is shown and decides nothing"
+    def _said(self) -> str:
+        there = f"there {agree(self.has, 'is', 'are')} {self.has}"
+        return f"a bootstrap interval needs {plural(self.needs, self.unit)} of each for a verdict, and {there}"
 
 
 class Uncorrected(Why, frozen=True, kw_only=True):
-    says = (
-        "beyond the threshold of {threshold:percent}, but not after {_correction}, "
-        "which needs {confidence:percent} confidence"
-    )
-    ends = "beyond it, but not after {_correction}"
     threshold: float
     confidence: float
     """That correction asks for."""
@@ -391,13 +437,20 @@ class Uncorrected(Why, frozen=True, kw_only=True):
     def _correction(self) -> str:
         return correction(self.comparisons)
 
+    def _said(self) -> str:
+        but = f"but not after {self._correction}, which needs {format_percent(self.confidence)} confidence"
+        return f"beyond the threshold of {format_percent(self.threshold)}, {but}"
+
+    def _end(self, _: Measured, /) -> str:
+        return f"beyond it, but not after {self._correction}"
+
 
 class BetterUncorrected(Why, frozen=True, kw_only=True):
-    says = (
-        "better by more than the threshold of {threshold:percent}, but not after correction for multiple comparisons; "
-        "not worse"
-    )
     threshold: float
+
+    def _said(self) -> str:
+        better = f"better by more than the threshold of {format_percent(self.threshold)}"
+        return f"{better}, but not after correction for multiple comparisons; not worse"
 
     def _end(self, of: Measured, /) -> str:
         return f"{amounts.not_worse(of)}; beyond it, but not after correction for multiple comparisons"
@@ -409,14 +462,14 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
     Any change for the worse is shown to be below the floor, or without one below the threshold.
     """
 
-    says = (
-        "not worse by more than {floor:?the floor of {amount}|the threshold}; whether it is better by more than "
-        "{threshold:percent} is open{confidence:? at the {confidence:confidence} that interim checks ask for}"
-    )
-
     threshold: float
     confidence: float | None = None
     """As in TooWide."""
+
+    def _said(self) -> str:
+        than = "the threshold" if self.floor is None else f"the floor of {self.amount}"
+        open_ = f"whether it is better by more than {format_percent(self.threshold)} is open{_asked(self.confidence)}"
+        return f"not worse by more than {than}; {open_}"
 
     def _end(self, of: Measured, /) -> str:
         worse, better = amounts.nouns(of) if of.better == "lower" else amounts.nouns(of)[::-1]
@@ -425,8 +478,6 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
 
 
 class Unconfirmed(Why, frozen=True, kw_only=True):
-    says = "beyond the threshold of {threshold:percent} in this night alone; {_waits}"
-    ends = "this night alone; {_waits}"
     threshold: float
     nights: int
     """Known against this pin, with this one."""
@@ -439,11 +490,22 @@ class Unconfirmed(Why, frozen=True, kw_only=True):
         more = f"; about {plural(self.more, 'more night')} would, if it stays so" if self.more else ""
         return f"{known} against this commit {agree(self.nights, 'does', 'do')} not confirm it yet{more}"
 
+    def _said(self) -> str:
+        return f"beyond the threshold of {format_percent(self.threshold)} in this night alone; {self._waits}"
+
+    def _end(self, _: Measured, /) -> str:
+        return f"this night alone; {self._waits}"
+
 
 class FloorOpen(_WithFloor, frozen=True, kw_only=True):
-    says = "beyond the threshold of {threshold:percent}, but not shown to be above the floor of {amount}"
-    ends = "beyond it, but not shown to be above the floor of {amount}"
     threshold: float
+
+    def _said(self) -> str:
+        beyond = f"beyond the threshold of {format_percent(self.threshold)}"
+        return f"{beyond}, but not shown to be above the floor of {self.amount}"
+
+    def _end(self, _: Measured, /) -> str:
+        return f"beyond it, but not shown to be above the floor of {self.amount}"
 
 
 class Rounded(Why, frozen=True, kw_only=True):
@@ -492,7 +554,6 @@ class TooWide(Why, frozen=True, kw_only=True):
 
 
 class TooNoisy(Why, frozen=True, kw_only=True):
-    says = "this run catches {caught}"
     detectable: float
     """The size of a slowdown that would have shown in 8 of 10 such runs, as a share."""
     wanted: float
@@ -509,9 +570,12 @@ class TooNoisy(Why, frozen=True, kw_only=True):
         needs = format_percent(round(wanted, 4))
         return f"{amounts.caught(self, self.detectable, self.wanted)} (a pass needs {needs})"
 
+    def _said(self) -> str:
+        return f"this run catches {self.caught}"
 
-Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded
-"""What more builds or less noise would settle, if anything."""
+
+Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected
+"""What more builds or less noise would settle, if anything; UNBOUNDED is noise too."""
 if TYPE_CHECKING:
     Reason = Why
 else:

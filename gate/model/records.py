@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from gate.model.case import OfCase
-from gate.model.choice import Choice
 from gate.model.history import CreepRun
 from gate.model.names import SCHEMA, Better, FailureKind, Layouts, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import Proof, Unproved
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
+from gate.units import plural
 
 # whole numbers that every reader of JSON keeps, and that arrays of 64 bits hold
 _LARGEST = 2**53
@@ -135,6 +135,52 @@ class Whose(msgspec.Struct, frozen=True):
         """Name them for people: "base with gate.threshold=5%"."""
         name = {"target": f"the target branch {self.name}", "run": "the run", "named": self.name}.get(self.kind)
         return " with ".join([name or self.kind, *([", ".join(self.sets)] if self.sets else [])])
+
+
+class How(msgspec.Struct, frozen=True):
+    """How one side was chosen."""
+
+    text: str
+    """What goes on behind "base is"."""
+    kind: Literal["given", "parent", "ancestor", "head", "other"] = "other"
+    """given: somebody named it. parent: the first of a pull request's merge commit. ancestor: the nearest that builds
+    and runs. head: head itself."""
+    steps: int = 0
+    """Commits between an ancestor and what it stands for."""
+
+
+FIRST_PARENT = How("the first parent of the pull request's merge commit", "parent")
+AS_HEAD = How("head", "head")
+
+
+def given(ref: str) -> How:
+    """Say that somebody named it."""
+    return How(f"{ref} as given", "given")
+
+
+def merge_base(branch: str) -> How:
+    """Say that it is where a branch began."""
+    return How(f"the merge base with {branch}")
+
+
+def working_ancestor(ref: str, steps: int) -> How:
+    """Say that it stands for a commit that does not build or run."""
+    before = f"{plural(steps, 'commit')} before it"
+    return How(f"the nearest ancestor of {ref} that builds and runs, {before}", "ancestor", steps)
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """How both sides were chosen; None: there is no such side."""
+
+    base: How | None
+    head: How | None
+
+    def __str__(self) -> str:
+        """Say it: "base is the merge base with main; head is the last commit on feature"."""
+        if self.base == AS_HEAD:
+            return "head on both sides"
+        sides = (("base", self.base), ("head", self.head))
+        return "; ".join(f"{name} is {how.text}" for name, how in sides if how is not None)
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):

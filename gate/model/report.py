@@ -7,13 +7,12 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.case import Compared
-from gate.model.choice import Choice
 from gate.model.evidence import Cost, Pace, Round, SideSummary
 from gate.model.history import Control, Controls, CreepFacts
-from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Top, Verdict
+from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Top, Verdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Explanation, Unprofiled
-from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
+from gate.model.reasons import UNBOUNDED, Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
@@ -111,22 +110,6 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
         }[self.kind]
 
 
-class Pairing(msgspec.Struct, frozen=True, kw_only=True):
-    """What base and head of a round have in common: layouts, and what disturbs both."""
-
-    rounds: int
-    correlation: float | None
-    """Of the logarithms of base and head over rounds; None: one side does not vary."""
-    together: float
-    """Standard deviation over rounds of the logarithm of head/base."""
-    apart: float
-    """What it would be if base and head had nothing in common."""
-    gains: bool
-    """Whether they have so much in common that pairing narrows the interval, of a single finding and from 4 rounds."""
-    layouts: Layouts | None = None
-    """Whether both sides of a round share one layout; None: not known."""
-
-
 class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
     """The ratio head/base on one of several machines that are judged each by itself."""
 
@@ -219,8 +202,6 @@ class Finding(Compared, frozen=True, kw_only=True):
     """What head's value is held to; None: nothing."""
     top: Top = "build"
     """The level above starts: what its values are counted by."""
-    pairing: Pairing | None = None
-    """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
     view: View | None = None
     """Why this view of the benchmark decided; None: there was no other."""
     beside: list[Finding] = msgspec.field(default_factory=list)
@@ -251,7 +232,7 @@ class Finding(Compared, frozen=True, kw_only=True):
     @property
     def is_noise(self) -> bool:
         """Whether noise alone leaves it open, and not a floor, too few builds or a value of 0."""
-        return self.verdict == "inconclusive" and isinstance(self.reason, Noise)
+        return self.verdict == "inconclusive" and (isinstance(self.reason, Noise) or self.reason == UNBOUNDED)
 
     @property
     def may_regress(self) -> bool:
@@ -411,7 +392,6 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     builds: list[Build]
     states: list[HostState]
     """The machine before and after measuring."""
-    choice: Choice | None = None
     cost: Cost | None = None
     pace: Pace | None = None
     sandbox: Sandboxed | None = None

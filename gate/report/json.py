@@ -14,7 +14,10 @@ from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.model import REPORT_SCHEMA, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
+from gate.model.reasons import WITHOUT_NUMBERS, Because
 from gate.model.study import StudyReport
+from gate.model.warnings import known
+from gate.model.warnings.base import Said
 from gate.writing.sentences import Sentence
 
 EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
@@ -87,8 +90,12 @@ def plain(value: Any) -> Any:
         # another tag belongs to the lines of measurements.jsonl
         table = {"kind": config.tag} if config.tag_field == "kind" else {}
         fields = {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+        if isinstance(value, Because):
+            return {"kind": value.what, "text": plain(value.text), "details": {}}
+        if isinstance(value, Said):
+            details = {"place": value.place} if value.place != "middle" else {}
+            return {"kind": value.what, "text": plain(value.text), "details": details}
         if isinstance(value, Sentence):
-            fields.pop("text", None)
             return table | {"text": plain(value.sentence()), "details": fields}
         return table | fields | ({"text": plain(value.sentence())} if isinstance(value, (MemoryUse, Unproved)) else {})
     if isinstance(value, dict):
@@ -142,6 +149,13 @@ def _flat(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     table = {key: _flat(each) for key, each in value.items()}
+    if isinstance(warnings := table.get("warnings"), list):
+        table["warnings"] = [known(each) for each in warnings]
+    if "warning" in table:
+        table["warning"] = known(table["warning"])
+    for key in ("reason", "why"):
+        if isinstance(table.get(key), dict) and (because := WITHOUT_NUMBERS.get(table[key].get("kind"))) is not None:
+            table[key] = {"kind": "because", "what": because.what, "text": because.text, "end": because.end}
     # metrics of a perfgate.toml, in the settings, may have these names, too: then both are tables
     is_sentence = isinstance(table.get("kind"), str) and isinstance(table.get("details"), dict)
     details = table.pop("details") if is_sentence else {}

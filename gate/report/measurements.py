@@ -16,29 +16,18 @@ from gate.model import Case, Execution, Report, UserError
 from gate.planning.deciding import decide_inputs
 
 
-class Attachment(msgspec.Struct, frozen=True):
-    """A file of measurements as it lies on disk: its name, without a directory, and its bytes."""
-
-    name: str
-    data: bytes
-
-
 class Material(msgspec.Struct, frozen=True, eq=False):
     """What is at hand beside a report; each part may be empty.
 
-    cases: with the values of both sides. attachments: the files they were read from. executions: all that gave values,
+    cases: with the values of both sides. files: names of those they were read from. executions: all that gave values,
     also of benchmarks without a finding. options: of the command line by which the measurements were decided, beside
     their names.
     """
 
     cases: Sequence[Case] = ()
-    attachments: Sequence[Attachment] = ()
+    files: Sequence[str] = ()
     executions: Sequence[Execution] = ()
     options: Sequence[str] = ()
-
-
-_LARGEST_FILE = 20_000_000
-"""Bytes of measurements that are looked at for embedding; larger ones do not get small enough."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -76,7 +65,7 @@ def material_of(shown: Subject) -> Material:
     words += [word for value in options.sets for word in ("--set", value)]
     return Material(
         cases=[as_in_file(case) for case in evidence.cases] if apart else evidence.cases,
-        attachments=attachments(inputs.files),
+        files=[file.name for file in inputs.files],
         executions=[
             e
             for located in inputs.records
@@ -90,12 +79,3 @@ def material_of(shown: Subject) -> Material:
 def _identity(report: Report) -> tuple[str | None, ...]:
     run = report.run
     return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
-
-
-def attachments(files: list[Path]) -> list[Attachment]:
-    """Read the measurement files that a page may carry."""
-    try:
-        return [Attachment(file.name, file.read_bytes()) for file in files if file.stat().st_size <= _LARGEST_FILE]
-    except OSError:
-        # they were readable a moment ago, and the report does not depend on them
-        return []

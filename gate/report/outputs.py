@@ -17,23 +17,21 @@ from gate.cli.groups import OutputOptions
 from gate.document.terminal import screen
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, parts
 from gate.model import UserError
-from gate.report.links import Links
+from gate.report import Links
 
 if TYPE_CHECKING:
     from gate.report.measurements import Subject
 
 
-def rendered(decided: Subject, form: str, links: Links | None = None) -> str:
-    """Render a report in one format of gate/report/formats; text without colour.
-
-    links: what a comment and a summary point to; None: what the environment of a workflow tells.
+def rendered(decided: Subject, form: str) -> str:
+    """Render a report in one format of gate/report/formats; text without colour. In a workflow it links the run.
 
     Raises:
         UserError: csv without measurements.
     """
     from gate.report.formats import renderer
 
-    return renderer(form)(decided, links if links is not None else links_of(os.environ))
+    return renderer(form)(decided, links_of(os.environ))
 
 
 def links_of(environment: Mapping[str, str]) -> Links:
@@ -87,7 +85,6 @@ def show(
     out: TextIO,
     *,
     form: str = "text",
-    links: Links | None = None,
     whole: str = "report.html",
 ) -> None:
     """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal.
@@ -97,7 +94,7 @@ def show(
     report = decided.report
     on_stdout = next((name for name, target in options.files.items() if target == "-"), None)
     if on_stdout is not None:
-        out.write(rendered(decided, on_stdout, links))
+        out.write(rendered(decided, on_stdout))
     elif options.quiet and form == "text":
         from gate.words import bars, failures, verdict_line
 
@@ -109,7 +106,7 @@ def show(
         shown = screen(out)
         out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, whole=whole))
     else:
-        out.write(rendered(decided, form, links))
+        out.write(rendered(decided, form))
 
 
 def deliver(
@@ -139,7 +136,7 @@ def filled(folder: Path) -> list[Path]:
     return [folder / name for name in (REPORT, "comment.md", "report.html")]
 
 
-def fill(folder: Path, decided: Subject, links: Links | None = None) -> None:
+def fill(folder: Path, decided: Subject) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises:
@@ -147,7 +144,7 @@ def fill(folder: Path, decided: Subject, links: Links | None = None) -> None:
     """
     make_folder(folder)
     for file, form in zip(filled(folder), ("json", "markdown", "html"), strict=True):
-        write(file, rendered(decided, form, links))
+        write(file, rendered(decided, form))
 
 
 def make_folder(folder: Path, *, own: bool = False) -> None:

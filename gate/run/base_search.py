@@ -15,7 +15,7 @@ import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import UNBUILT, Commit, Cut, Failure, Side, UserError
-from gate.model.choice import WorkingAncestor
+from gate.model.records import working_ancestor
 from gate.model.warnings.setup import BaseBroken
 from gate.run.first_comparison import lacking, left
 from gate.run.hints import was_exhausted
@@ -343,7 +343,7 @@ def _on(job: Job, sha: str, steps: int) -> Job | None:
     ref = job.project.sources.base.commit.ref or "base"
     source = Source(Commit(ref=f"an ancestor of {ref}", sha=sha), sha)
     try:
-        project = with_base(job.project, source, WorkingAncestor(ref, steps))
+        project = with_base(job.project, source, working_ancestor(ref, steps))
     except UserError:
         return None
     project = replace(project, settings=job.treated.with_baseline(project.settings))

@@ -14,9 +14,9 @@ import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import SIDES, UNBUILT, Failure, Run, UserError
-from gate.model.choice import AsHead, Choice
+from gate.model.records import AS_HEAD, Choice
 from gate.model.warnings import typed
-from gate.model.warnings.setup import BaseBroken, BaseWithoutConfig, NothingToCompare
+from gate.model.warnings.setup import BASE_WITHOUT_CONFIG, BaseBroken, NothingToCompare
 from gate.run.project import Project, with_base
 from harness.source.base_and_head import Source, Sources
 
@@ -25,7 +25,7 @@ T = TypeVar("T", BaseBroken, NothingToCompare)
 
 def may_lack(project: Project) -> bool:
     """Return whether base may lack what head adds."""
-    return BaseWithoutConfig() in project.settings.warnings
+    return BASE_WITHOUT_CONFIG in project.settings.warnings
 
 
 def lacking(
@@ -93,7 +93,7 @@ def against_itself(project: Project) -> Project:
     base = msgspec.structs.replace(head, benchmark=[*head.benchmark, *_missing(project)])
     return replace(
         project,
-        sources=Sources(sources.head, sources.head, Choice(AsHead(), sources.choice.head), sources.warnings),
+        sources=Sources(sources.head, sources.head, Choice(AS_HEAD, sources.choice.head), sources.warnings),
         settings=replace(settings, sides={"base": base, "head": head}),
     )
 

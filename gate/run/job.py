@@ -38,7 +38,7 @@ from gate.model.case import quantile_of
 from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
-from gate.model.warnings import setup as warn
+from gate.model.warnings.base import Said
 from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
@@ -49,6 +49,7 @@ from gate.stats.centers import needed_values
 from gate.store.memory import Costs, HistoryError
 from gate.units import plural
 from gate.words.effects import settings_text
+from gate.writing.phrases import joined
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn
@@ -169,7 +170,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         try:
             memory, costs = recall_memory(options.history, project, host)
         except HistoryError as error:
-            recalled.append(warn.HistoryUnusable(str(error)))
+            recalled.append(Said(f"the memory of this host is not used: {error}", "memory-unused", "later"))
         recalled += control_warnings(options.history)
     rules = project.settings.rules
     run = run_line(project, part, seed_of(options.seed, part, past), host, early=early)
@@ -326,7 +327,10 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
         return []
     moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
     exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
-    return [warn.FewBuilds(builds, needed, moderates, exact)]
+    can = ["only exact counts"] if exact else []
+    can += ["benchmarks remembered on this host" if can else "only benchmarks remembered on this host"] * moderates
+    text = f"plan.builds = {builds} is below gate.min_builds = {needed}: {joined(can) or 'nothing'} can show a change"
+    return [Said(text, "few-builds")]
 
 
 def quantile_warnings(rules: Config) -> list[str]:

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.decide.design import asked_of
 from gate.decide.policy import policy_of
-from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.evidence.sameness import are_two_programs
@@ -26,7 +26,7 @@ from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.names import HISTORY_REF
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import ControlsAlarm, MemoryOfOther
+from gate.model.warnings.base import Said
 from gate.run.project import Project
 from gate.stats.levels import of_rounds
 from gate.stats.prior import nu_of
@@ -50,7 +50,8 @@ def control_warnings(history: Path | None) -> list[AnyWarning]:
     """
     with contextlib.suppress(UserError, SourceError):
         proof = proof_of(opened(None if history is None else str(history)).read().records)
-        return [ControlsAlarm(proof)] if proof is not None and proof.since is not None else []
+        if proof is not None and proof.since is not None:
+            return [Said(f"{proof.sentence()}, {proof.warning()}", "controls-alarm", "first")]
     return []
 
 
@@ -129,11 +130,16 @@ def recall_memory(
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
-        unused=[MemoryOfOther(tuple(unused))] if unused else [],
+        unused=[Said(f"the memory of {', '.join(unused)} is not used: {_OTHER}", "memory-unused", "later")]
+        if unused
+        else [],
     )
     # the newest session comes first
     costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]
     return memory, {each.benchmark: each.costs for each in costs}
+
+
+_OTHER = "the memory of {} is not used: it is of another machine, or measured in another way"
 
 
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:

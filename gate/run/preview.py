@@ -13,8 +13,9 @@ from gate.config.rules import MOST_STARTS, ROOM, TRIED_STARTS, is_counted, missi
 from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
+from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import UnfitHost
-from gate.model.warnings.setup import SpawnInstead
+from gate.model.warnings.setup import SPAWN_INSTEAD
 from gate.run.duration import expected_time, past_of
 from gate.run.job import Job, by_starts, quantile_warnings
 from gate.units import format_duration, plural
@@ -188,7 +189,9 @@ def command_lines(job: Job) -> Iterator[str]:
         found = {side: own[side][name] for side in SIDES if name in own[side]}
         counted = _times(job, partial(_executions_of, rules, {name}), "start")
         instrument = next(iter(found.values())).instrument
-        if instrument == "hyperfine" and any(isinstance(each, SpawnInstead) for each in job.run.warnings):
+        if instrument == "hyperfine" and any(
+            isinstance(each, Said) and each.what == SPAWN_INSTEAD for each in job.run.warnings
+        ):
             instrument = "spawn"
         lead = f"  {visible(name)}, {counted} ({instrument})"
         yield from _each(lead, {side: b.command for side, b in found.items()})

@@ -18,7 +18,7 @@ from gate.config.resolve import resolve
 from gate.config.types import Builds
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Commit, UserError, Whose
-from gate.model.choice import Choice, Given
+from gate.model.records import Choice, given
 from gate.report.outputs import make_folder
 from gate.run.project import Project, named_config, selected
 from harness.source.base_and_head import Source as SourceSide
@@ -97,7 +97,7 @@ def open_programs(config: Source, options: RulesOptions) -> Iterator[Project]:
             # by its program, if a side has one only; otherwise by the key that names them
             name = as_text(benchmarks[0].command) if len(benchmarks) == 1 else f"`{key}` of each benchmark"
             sides.append(SourceSide(Commit(ref=name), repository.git.line("rev-parse", ref)))
-        sources = Sources(sides[0], sides[1], Choice(*(Given(side.commit.ref or "") for side in sides)), ())
+        sources = Sources(sides[0], sides[1], Choice(*(given(side.commit.ref or "") for side in sides)), ())
         whose = Whose("named", config.name, tuple(options.sets))
         project = Project(repository, sources, settings, whose, asked=options, folder=folder)
         yield selected(project, options.benchmarks, option="benchmark")

@@ -29,8 +29,8 @@ from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, UserError, Whose
-from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.history import Pin
+from gate.model.records import AS_HEAD, Choice, How
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from gate.run.refusal import refuse_default, with_target
 from gate.units import plural
@@ -130,7 +130,7 @@ def open_itself(head: str | None, options: RulesOptions, outputs: Collection[Pat
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
         # a base that is given asks for no default branch and no history
         found = source.resolve(repository, base=head or "HEAD", head=head, environment={}, leave_out=own)
-        sources = source.Sources(found.head, found.head, Choice(AsHead(), found.choice.head), found.warnings)
+        sources = source.Sources(found.head, found.head, Choice(AS_HEAD, found.choice.head), found.warnings)
         yield project_of(repository, sources, options, files={"base": "head", "head": "head"})
 
 
@@ -218,7 +218,7 @@ def with_head(project: Project, head: source.Source, options: RulesOptions, glob
     return selected(Project(project.repository, sources, found, project.whose), globs)
 
 
-def with_base(project: Project, base: source.Source, how: AnyHow) -> Project:
+def with_base(project: Project, base: source.Source, how: How) -> Project:
     """Return a project with another base, judged by the very rules of the project.
 
     The other base is built and run as its own config says. Of benchmarks it brings those that base or head has, and

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from gate.codes import Exit
 from gate.github.event import MEASURED, Event, may_write_history, read_event, refusal
 from gate.model import SIDES, Side, UserError
-from gate.model.choice import AnyHow, FirstParent, Given
+from gate.model.records import How
 from harness.build.cache import BuildCache, directory_of
 from harness.host.facts import unsupported_platform
 
@@ -42,14 +42,14 @@ def with_target(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **({"GITHUB_BASE_REF": event.pull.base_ref} if event and event.pull else {})}
 
 
-def refuse_default(base: AnyHow | None, environment: Mapping[str, str]) -> None:
+def refuse_default(base: How | None, environment: Mapping[str, str]) -> None:
     """Refuse a base of the default branch where the event is of a pull request, which may go into another one.
 
     Raises:
         UserError: the event tells its number alone.
     """
     event = _event(environment)
-    if event is not None and event.number is not None and not isinstance(base, Given | FirstParent):
+    if event is not None and event.number is not None and (base is None or base.kind not in ("given", "parent")):
         raise UserError(
             f"is needed: {event.name} does not say which branch pull request #{event.number} goes into", option="base"
         )

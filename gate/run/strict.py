@@ -10,7 +10,7 @@ from gate.codes import Exit
 from gate.config.rules import is_decided
 from gate.model import Execution, Record, UserError
 from gate.model.names import ACTIVE, ONE_TASK
-from gate.model.warnings.setup import StartedByShim
+from gate.model.warnings.base import Said
 from gate.run.job import Job, by_starts
 from gate.run.workshop import direct
 from harness.host.fitness.examination import problems
@@ -77,11 +77,17 @@ def _by_active(job: Job) -> Collection[str]:
     return [name for name in by_starts(job) if is_decided(rules, name, ACTIVE, "time", sharp=True)]
 
 
-def shim_warnings(job: Job) -> list[StartedByShim]:
+def shim_warnings(job: Job) -> list[Said]:
     """Name the shims among the commands whose start is measured; a suite's values do not hold its own start."""
     head = job.project.settings.sides["head"]
     environment = direct(job.project, clean_environment(os.environ, head.env.pass_, head.env.set))
     every = job.project.settings.rules.benchmark
     commands = {each.name: each.command for each in every if declared(each.instrument).any_command}
     found = shims(environment, job.project.repository.project, commands)
-    return [StartedByShim(tuple(names), each.manager, each.path, each.program) for each, names in found.items()]
+    told = []
+    for each, names in found.items():
+        shim = f"{', '.join(names)}: {each.path} is a shim of {each.manager}, whose own time is part of every start"
+        # the manager may not tell
+        behind = f"{each.program} in the command" if each.program else "the program behind it"
+        told.append(Said(f"{shim}: name {behind}", "started-by-shim"))
+    return told

@@ -14,7 +14,7 @@ from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import SIDES, Side
 from gate.model.names import BUILD_TIME
-from gate.model.warnings.setup import BaseWithoutConfig
+from gate.model.warnings.setup import BASE_WITHOUT_CONFIG
 from gate.removal import remove_tree
 from gate.run.first_comparison import nothing_to_compare
 from gate.run.hints import hints
@@ -116,7 +116,7 @@ def _cache(job: Job) -> BuildCache | None:
     """Return what keeps first builds of a job: of a proposal only base's, by base's own recipe."""
     sandboxed = job.run.sandbox is not None and job.run.sandbox.on
     # without a base to compare with, what stands for it is head
-    alone = BaseWithoutConfig() in job.project.settings.warnings or nothing_to_compare(job.run) is not None
+    alone = BASE_WITHOUT_CONFIG in job.project.settings.warnings or nothing_to_compare(job.run) is not None
     if is_proposed() and alone:
         return None
     return build_cache(sandboxed=sandboxed)

@@ -18,19 +18,12 @@ import numpy as np
 
 from gate.model import Sample
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import (
-    FewUnits,
-    FlatResampling,
-    ImpreciseLimits,
-    NoiseCountedTwice,
-    NoSpread,
-    OneUnit,
-    UndefinedResamples,
-    Unit,
-)
+from gate.model.warnings.base import Said
+from gate.model.warnings.estimates import Unit
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.rounding import Array, Ints, same
 from gate.stats.special import ndtr, ndtri
+from gate.units import plural
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
@@ -200,7 +193,7 @@ def bootstrap_ratio(
     units = [side.values for side in sides] if scheme == "FLAT" else tops
     unit: Unit = "session" if sessions else "build"
     if min(map(len, units)) < 2:
-        return BootstrapRatio(x, y, None, None, (OneUnit(unit),))
+        return BootstrapRatio(x, y, None, None, (Said(f"one {unit} of each: how {unit}s vary is unknown", "one-unit"),))
     most = max(1, int(min(cap, WORK / (len(base.values) + len(head.values)))) // CHUNK)
     means = [np.empty(0), np.empty(0)]
     done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
@@ -215,7 +208,7 @@ def bootstrap_ratio(
         # the error falls with the root of the replicates; a first guess of it may not ask for too many
         wanted = math.ceil(done * min(1.1 * worst**2, 4))
     if all(map(same, means)):
-        return BootstrapRatio(x, y, None, None, (NoSpread(),))
+        return BootstrapRatio(x, y, None, None, (Said("no spread: all resamples are equal", "no-spread"),))
     ratio = _distribution(_ratio, means, units, bca=bca)
     difference = _distribution(lambda x, y: y - x, means, units, bca=bca)
     warnings = tuple(_warnings(tops, means, ratio, scheme=scheme, unit=unit, alphas=alphas))
@@ -228,19 +221,24 @@ def _warnings(
     """Yield what is known to be wrong with intervals by this scheme from data like this, and what is not known."""
     n = min(map(len, tops))
     if scheme == "FLAT":
-        yield FlatResampling(unit)
+        narrow = f"the interval is too narrow where starts or {unit}s differ"
+        yield Said(f"FLAT treats all values as independent: {narrow}", "flat-resampling")
     elif scheme == "RRR" and sum(side.var() for side in means) > _WIDE * sum(
         side.var(ddof=1) / len(side) for side in tops
     ):
-        yield NoiseCountedTwice()
+        wide = "the interval is wider than its confidence says"
+        yield Said(f"RRR counts the noise of lower levels twice: {wide}", "noise-counted-twice")
     elif n < _FEW:
-        yield FewUnits(n, unit)
+        yield Said(f"a bootstrap over {plural(n, unit)} may cover only 80-90% instead of 95%", "few-units")
     if ratio.undefined:
-        yield UndefinedResamples(ratio.undefined, ratio.replicates)
+        of = f"{ratio.undefined:,} of {plural(ratio.replicates, 'resample')}"
+        yield Said(f"base's mean is not above 0 in {of}, which count against both limits", "undefined-resamples")
     for alpha in dict.fromkeys(alphas):
         if _worst(ratio, [alpha]) > 1:
             error = max(error for _, error in ratio.errors(alpha))
-            yield ImpreciseLimits(1 - alpha, 2 * error if error < math.inf else None, ratio.replicates)
+            known = f"known to ±{200 * error:.1f}% only" if error < math.inf else "not known"
+            limits = f"{100 * (1 - alpha):.6g}% limits {known}"
+            yield Said(f"{limits}: {plural(ratio.replicates, 'replicate')}", "imprecise-limits")
 
 
 def _worst(ratio: Distribution, alphas: Sequence[float]) -> float:

@@ -12,12 +12,14 @@ from gate.model import Sample
 from gate.model.case import TYPICAL, Center
 from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
+from gate.model.warnings.base import Said
+from gate.model.warnings.estimates import NotExact
 from gate.stats.centers import needed_values, quantile_pair, type8, typical_pair
 from gate.stats.levels import LevelVariance, Tops, measured_together, sessions_of, tops_of, variances
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import Rounds, rounds_of
 from gate.stats.rounding import ROUNDING, same, unknown_rounding
+from gate.units import plural
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
 """Those that need nothing but the case itself."""
@@ -28,6 +30,8 @@ Trouble = Literal[
 ]
 """What stands in the way of an interval; "machine": it is that of one of several, each by itself."""
 
+OF_QUANTILES = ("builds-cut", "builds-unlike", "few-executions")
+"""Warnings about quantiles that matter where there is an interval."""
 _FEWEST_EXECUTIONS = 3
 
 
@@ -164,10 +168,14 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     tops = _stepped(pair.base, base), _stepped(pair.head, head)
     trouble = "negative" if negative else "few-values" if has < needs else _too_little(base, head, *tops)
     few = pair.fewest_executions < _FEWEST_EXECUTIONS
-    warnings += (
-        *((BuildsCut(),) if pair.cut else ()), *((BuildsUnlike(),) if pair.unlike else ()),
-        *((FewExecutions(pair.fewest_executions),) if few and not trouble else ()),
-    )  # fmt: skip
+    if pair.cut:
+        warnings += (Said("builds differ in their number of values: surplus starts are left out", "builds-cut"),)
+    if pair.unlike:
+        unlike = "builds differ by more than 1.5 times in their number of values, which biases a quantile"
+        warnings += (Said(unlike, "builds-unlike"),)
+    if few and not trouble:
+        rests = f"the quantile of a build rests on {plural(pair.fewest_executions, 'start')}"
+        warnings += (Said(f"{rests}: too few to show how starts differ", "few-executions"),)
     x_value, y_value = (math.exp(side.mean) for side in tops)
     # of values that are alike quantiles are too, however many values there are beside them
     one, other = (unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True))

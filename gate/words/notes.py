@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model import Finding, Recorded, reasons
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.base import WEIGHTS
+from gate.model.warnings.base import WEIGHTS, Said
 from gate.words import findings as words
 from gate.writing.phrases import named
 from gate.writing.plain import visible
@@ -36,17 +36,18 @@ class Shared(msgspec.Struct, frozen=True):
 
 def kind(said: msgspec.Struct, *, but: str = "") -> Hashable:
     """Return what two sentences share that differ in their figures alone; but: a field that may differ too."""
+    if isinstance(said, Said) and said.what != "said":
+        return (Said, said.what)
     told = {name: getattr(said, name) for name in said.__struct_fields__ if name != but}
     figures = (isinstance(value, (int, float)) and not isinstance(value, bool) for value in told.values())
     return (type(said), *(repr("" if own else value) for own, value in zip(figures, told.values(), strict=True)))
 
 
 def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
-    """Say what a reader of a finding should mind; every: also what only experts ask for."""
+    """Say what a reader of a finding should mind; every: beside all columns."""
     apart = words.from_columns(case)
-    told = [each for each in case.warnings if every or not each.for_experts]
     first = [Note("columns", apart)] if apart and not every else []
-    return first + [Note(kind(each), visible(each.sentence())) for each in told]
+    return first + [Note(kind(each), visible(each.sentence())) for each in case.warnings]
 
 
 def why(finding: Finding) -> list[Note]:

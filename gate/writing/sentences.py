@@ -1,21 +1,19 @@
-"""Sentences: a type of data with its template beside it, and the one formatter of templates."""
+"""Sentences: what all types that say something have in common, and what a reader is asked to type."""
 
 from __future__ import annotations
 
 import re
 import shlex
-import string
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import msgspec
 
-from gate.units import DIMENSIONS, agree, format_confidence, format_duration, format_share, plural
-from gate.writing.amounts import as_configured, format_percent
-from gate.writing.phrases import dotted, joined, listed, named, toml_text
+from gate.units import DIMENSIONS
+from gate.writing.amounts import as_configured
+from gate.writing.phrases import dotted, joined, named, toml_text
 from gate.writing.plain import visible
 
 
@@ -27,15 +25,12 @@ def tag(name: str) -> str:
 class Sentence(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
     """What is told in one sentence: its kind in a file is the name of its type, its fields are the numbers."""
 
-    says: ClassVar[str] = ""
-    """The sentence, with its fields in braces, as `filled` writes them; a type that needs more overrides `_said`."""
-
     def sentence(self) -> str:
         """Say it, without a full stop; names in it are as they were measured."""
         return self._said()
 
     def _said(self) -> str:
-        return filled(self.says, self)
+        raise NotImplementedError
 
 
 def kinds_of(base: type[Sentence]) -> Any:
@@ -44,69 +39,6 @@ def kinds_of(base: type[Sentence]) -> Any:
     for each in found:
         found += each.__subclasses__()
     return Union[tuple(each for each in found if not each.__subclasses__())]  # noqa: UP007  # of how many is not known
-
-
-def filled(template: str, of: object) -> str:
-    """Write a template with the fields of an object: "{rounds:round} {rounds:is|are} left out".
-
-    What stands behind the colon: a noun of a count, which may be a field too ("{needs:{unit}}"), two verbs of a count
-    or of a list, `share` (rounded), `percent` (a share as it was configured), `duration` (of seconds), `confidence`,
-    `joined` or `listed` (of names); otherwise it is a format of Python. A list without any is written with commas.
-
-    "{branch:?on {branch}|nowhere}" is what to write where there is something (not None, False, empty or the count 0),
-    and behind the bar where there is not; "{place:=on?here|there}" where the field has that text.
-    """
-    parts = []
-    for text, name, form, conversion in string.Formatter().parse(template):
-        parts.append(text)
-        if name is None:
-            continue
-        value, spec = attrgetter(name)(of), form or ""
-        if choice := _CHOICE.fullmatch(spec):
-            told = choice["text"]
-            there = value is not None and (isinstance(value, float) or bool(value))
-            holds = there if told is None else value == told
-            parts.append(filled(_alternative(choice["parts"], first=holds), of))
-        elif conversion == "r":
-            parts.append(repr(value))
-        else:
-            parts.append(_written(value, filled(spec, of) if spec.startswith("{") else spec))
-    return "".join(parts)
-
-
-_CHOICE = re.compile(r"(?:=(?P<text>[^?]*))?\?(?P<parts>.*)")
-
-
-def _alternative(parts: str, *, first: bool) -> str:
-    """Return what stands before the bar that is in no braces, or behind it."""
-    depth = 0
-    for place, letter in enumerate(parts):
-        depth += (letter == "{") - (letter == "}")
-        if letter == "|" and not depth:
-            return parts[:place] if first else parts[place + 1 :]
-    return parts if first else ""
-
-
-def _written(value: Any, spec: str) -> str:
-    if spec in _FORMATS:
-        return _FORMATS[spec](value)
-    if "|" in spec:
-        return agree(value if isinstance(value, int) else len(value), *spec.split("|"))
-    if isinstance(value, (int, float)) and spec[:2].isalpha() and len(spec) > 1:
-        return plural(round(value), spec)
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
-    return format(value, spec)
-
-
-_FORMATS: dict[str, Callable[[Any], str]] = {
-    "share": format_share,
-    "percent": format_percent,
-    "duration": format_duration,
-    "confidence": format_confidence,
-    "joined": lambda names: joined([*map(str, names)]),
-    "listed": lambda names: listed([*map(str, names)]),
-}
 
 
 class Options(NamedTuple):

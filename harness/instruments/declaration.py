@@ -12,7 +12,8 @@ from importlib import import_module
 
 from gate.config.instruments import Traits, module_of
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import InstrumentLimits, SpawnInstead
+from gate.model.warnings.base import Said
+from gate.model.warnings.setup import SPAWN_INSTEAD
 from harness.errors import InstrumentError
 from harness.instruments.protocol import Instrument
 
@@ -91,12 +92,12 @@ def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
     for name, each in sorted(every.items(), key=lambda item: (item[1].instead is None, item[0])):
         found = each.find(caller)
         if isinstance(found, str) and each.instead is not None:
-            warnings.append(SpawnInstead(found))
+            warnings.append(Said(f"{found}: measured with the built-in spawn", SPAWN_INSTEAD, "first"))
             found = declared(each.instead).find(caller)
         if not isinstance(found, Found):
             raise InstrumentError(f'instrument = "{name}": {found}')
         by_name[name] = found.instrument
         if found.version:
             versions[name] = found.version
-        warnings += [InstrumentLimits(name, found.limits)] if found.limits else []
+        warnings += [Said(f"{name}: {'; '.join(found.limits)}", "instrument-limits")] if found.limits else []
     return Instruments(by_name, tuple(warnings), versions)

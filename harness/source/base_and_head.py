@@ -8,25 +8,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gate.model import Commit, Side
-from gate.model.choice import (
-    AnyHow,
-    Choice,
-    CommitBefore,
-    DefaultTip,
-    FirstParent,
-    Given,
-    HeadCommit,
-    LastCommit,
-    LatestTag,
-    MergeBase,
-    PinnedCommit,
-    Place,
-    Unpushed,
-    WorkingTree,
-)
 from gate.model.history import Pin
+from gate.model.records import FIRST_PARENT, Choice, How, given, merge_base
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseAhead
+from gate.model.warnings.base import Said
+from gate.units import plural
 from harness.errors import SourceError
 from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, parents_of, refuse_several
 from harness.source.snapshot import working_tree
@@ -75,27 +61,31 @@ def resolve(
         SourceError: a ref is unknown, or there is nothing to compare with.
     """
     git, warnings = repository.git, list[AnyWarning]()
-    of_head: AnyHow
     if head is not None:
         end = find(repository, head, "head")
-        of_head = Given(end.commit.ref or head)
+        of_head = given(end.commit.ref or head)
     else:
         sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
         branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
         taken, warned = working_tree(repository, leave_out)
         warnings += warned
-        end, of_head = Source(Commit(ref=branch or "HEAD", sha=sha), sha), LastCommit(branch, sha)
+        where = f"on {branch}" if branch else f"at the detached {sha[:12]}"
+        end, of_head = Source(Commit(ref=branch or "HEAD", sha=sha), sha), How(f"the last commit {where}")
         if taken is not None:
             commit = Commit(ref=branch or "HEAD", sha=sha, dirty=True, tree=taken.tree)
-            end, of_head = Source(commit, taken.revision), WorkingTree(branch, sha, taken.changed, taken.untracked)
+            count = plural(taken.changed, "file") + (f", {taken.untracked} untracked" if taken.untracked else "")
+            end = Source(commit, taken.revision)
+            of_head = How(f"the working tree {where} with uncommitted changes ({count})")
     if base is None:
-        start, of_base = _default_base(repository, end, environment, given=head is not None)
+        start, of_base = _default_base(repository, end, environment, named=head is not None)
         return Sources(start, end, Choice(of_base, of_head), tuple(warnings))
     start = find(repository, base, "base")
     if not repository.shallow and start.commit.sha != end.commit.sha:
         extra = repository.git.line("rev-list", "--count", f"{end.commit.sha}..{start.commit.sha}")
-        warnings += [BaseAhead(base, int(extra))] if extra != "0" else []
-    return Sources(start, end, Choice(Given(start.commit.ref or base), of_head), tuple(warnings))
+        if extra != "0":
+            ahead = f"base ({base}) has {plural(int(extra), 'commit')} that head lacks"
+            warnings.append(Said(f"{ahead}: their effect counts as a change by head", "base-ahead"))
+    return Sources(start, end, Choice(given(start.commit.ref or base), of_head), tuple(warnings))
 
 
 def find(repository: Repository, ref: str, option: str) -> Source:
@@ -144,17 +134,17 @@ def _narrow(repository: Repository) -> bool:
 
 
 def _default_base(
-    repository: Repository, head: Source, environment: Mapping[str, str], *, given: bool
-) -> tuple[Source, AnyHow]:
+    repository: Repository, head: Source, environment: Mapping[str, str], *, named: bool
+) -> tuple[Source, How]:
     git, sha = repository.git, head.commit.sha or "HEAD"
-    if not given and _is_pull_merge(repository, sha, environment):
+    if not named and _is_pull_merge(repository, sha, environment):
         parent = parents_of(git, sha)[0]
         _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
         name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
-        return Source(Commit(ref=name, sha=parent), parent), FirstParent()
+        return Source(Commit(ref=name, sha=parent), parent), FIRST_PARENT
     names = default_branch(repository, environment)
     branch = names[0].removeprefix("origin/")
-    here = not given and head.commit.ref == branch
+    here = not named and head.commit.ref == branch
     common = {each: git.maybe("merge-base", sha, each) for each in names}
     nearest = git.maybe("merge-base", sha, *names) if len(names) > 1 else common[names[0]]
     if nearest is None and not here:
@@ -164,21 +154,22 @@ def _default_base(
     # the one of them that it is the merge base with
     name = next((each for each in names if common[each] == nearest), names[0])
     if nearest is not None and not here and nearest != sha:
-        return _merge_base(repository, nearest, name), MergeBase(name)
-    place: Place = "on" if here else "behind"
-    shown = branch if here else name
+        return _merge_base(repository, nearest, name), merge_base(name)
+    why = f"head is on {branch} itself" if here else f"{name} has all commits of head"
     parents = parents_of(git, sha)
     if head.commit.dirty:
         changed = git.entries("diff-tree", "-r", "-z", "--name-only", sha, head.revision)
         config = repository.inside(CONFIG_FILE)
         # as `init` leaves it, a configuration that the commit lacks is no change to measure
         if not parents or changed != [config] or files_at(repository, sha, config):
-            return Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown)
+            return Source(Commit(ref="HEAD", sha=sha), sha), How(f"HEAD, because {why} and the tree has changes")
     remote = names[0]
     pushed = common[remote]
     if pushed is not None and pushed != sha and remote != branch:
-        lacks = int(git.line("rev-list", "--count", f"{remote}..{sha}"))
-        return _merge_base(repository, pushed, remote), Unpushed(place, branch, remote, lacks)
+        lacks = plural(int(git.line("rev-list", "--count", f"{remote}..{sha}")), "commit")
+        has = f"is on {branch} with {lacks}" if here else f"has {lacks} of {branch}"
+        text = f"the merge base with {remote}, because head {has} that {remote} does not have"
+        return _merge_base(repository, pushed, remote), How(text)
     if not parents:
         raise SourceError(
             "nothing to compare: head is the first commit and the tree is clean: "
@@ -186,7 +177,7 @@ def _default_base(
         )
     _require(repository, parents[0], f"the commit before head ({parents[0][:12]})")
     before = Commit(ref=f"{head.commit.ref or 'HEAD'}~1", sha=parents[0])
-    return Source(before, parents[0]), CommitBefore(place, shown)
+    return Source(before, parents[0]), How(f"the commit before head, because {why}")
 
 
 def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
@@ -288,6 +279,8 @@ def pinned(repository: Repository, tip: Source, head: str | None, against: str, 
     base = Source(Commit(ref=tag or against, sha=start.commit.sha), start.revision)
     count = None if repository.shallow else repository.git.maybe("rev-list", "--count", f"{base.revision}..{sha}")
     pin = Pin(against=against, tag=tag, sha=base.revision, commits=None if count is None else int(count))
-    how: AnyHow = PinnedCommit(against) if tag is None else LatestTag(tag, tags)
-    of_head = DefaultTip(tip.commit.ref or "HEAD") if head is None else Given(head)
+    how = How(f"{against}, pinned by [creep]")
+    if tag is not None:
+        how = How(f"{tag}, the tag nearest to head{'' if tags == '*' else f' of {tags}'}")
+    of_head = How(f"the tip of {tip.commit.ref or 'HEAD'}") if head is None else given(head)
     return pin, Sources(base, end, Choice(how, of_head), ())

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from gate.codes import Exit
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
+from gate.model.warnings.base import Said
 from gate.walking import beginning
+from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.source.git import Access, Git, authorised, holds_password, plain
 from harness.source.repository import Repository, commit_of, names_one, parents_of
@@ -186,6 +187,7 @@ def open_clone(repository: Repository, access: Access | None) -> Clone:
 
 
 _DEEPEST_SUBMODULE = 20
+_OF_SUBMODULES = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
 
 
 def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> tuple[AnyWarning, ...]:
@@ -209,7 +211,8 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
             continue
         directory, place = common / "modules" / link.name, prefix + link.path
         if not (directory / "HEAD").is_file():
-            warnings[SubmoduleAbsent(place)] = None
+            absent = f"submodule {visible(place)} is not in the checkout, so perfgate fetches it"
+            warnings[Said(f"{absent}: {_OF_SUBMODULES}", "submodule-absent")] = None
             continue
         # by name, since its own settings may point to a working tree that this checkout lacks; the project's URLs may
         # not name a transport that runs a command
@@ -219,7 +222,8 @@ def _fetch_submodules(clone: Clone, common: Path, revision: str, prefix: str, wa
         inner = Clone(git, git.maybe("remote", "get-url", REMOTE), clone.access)
         problem = inner.bring(link.sha)
         if problem:
-            warnings[SubmoduleLacksCommit(place, link.sha, problem)] = None
+            lacks = f"submodule {visible(place)} lacks {link.sha[:12]}, which cannot be fetched ({problem})"
+            warnings[Said(f"{lacks}: {_OF_SUBMODULES}", "submodule-lacks-commit")] = None
         else:
             _fetch_submodules(inner, directory, link.sha, f"{place}/", warnings)
 

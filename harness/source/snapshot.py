@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import DirtySubmodule
+from gate.model.warnings.base import Said
 from harness.errors import SourceError
 from harness.source.git import Git
 from harness.source.repository import Repository, files_at
@@ -51,7 +51,9 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> tup
     # 1 XY S<commit><modified><untracked> mH mI mW hH hI path
     fields = [each for entry in status if len(each := entry.split(" ", 8)) == 9]
     warnings: list[AnyWarning] = [
-        DirtySubmodule(each[8]) for each in fields if each[2].startswith("S") and each[2][2:] != ".."
+        Said(f"submodule {each[8]} has uncommitted changes: its commit is measured without them", place="first")
+        for each in fields
+        if each[2].startswith("S") and each[2][2:] != ".."
     ]
     left_out = tuple(f"{path}/" for path in leave_out)
     # a folder is a repository of its own, which git leaves out

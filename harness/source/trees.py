@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import LfsPointers
+from gate.model.warnings.base import Said
 from gate.removal import remove_tree
 from gate.walking import walk
 from harness.errors import SourceError
@@ -59,6 +59,13 @@ class Made:
     tracked: Facts | None = None
 
 
+_POINTERS = Said(
+    "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`",
+    "lfs-pointers",
+    "first",
+)
+
+
 class Trees:
     """The trees of a run, made one by one in its work directory: the files of a commit, exported from the store.
 
@@ -86,7 +93,7 @@ class Trees:
         uses_lfs = any(key.startswith("filter.lfs.") for key, _, _ in repository.store.configured())
         self._skip_lfs = uses_lfs and bool(pointers(repository, lfs_files(repository)))
         self._commits = Commits(repository.store, skip_lfs=self._skip_lfs)
-        self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
+        self.warnings: tuple[AnyWarning, ...] = (_POINTERS,) if self._skip_lfs else ()
         repository.store.budget = budget
 
     def begin_again(self, sources: Sources, share_paths: Mapping[Side, Sequence[str]], *, one_path: bool) -> None:

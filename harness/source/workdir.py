@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from gate.model.warnings.setup import LeftBehind
+from gate.model.warnings.base import Said
 from gate.removal import remove_tree
 from harness.errors import SourceError
 from harness.process.process_groups import alive, end_leftovers, start_time
@@ -40,7 +40,7 @@ class WorkDirectory:
         self._directory: Path | None = None
         self._record: Path | None = None
         self._descriptor: int | None = None
-        self.left: list[LeftBehind] = []
+        self.left: list[Said] = []
 
     @property
     def made(self) -> bool:
@@ -67,7 +67,7 @@ class WorkDirectory:
             if why is None:
                 _forget(self._record)
             else:
-                self.left.append(LeftBehind(str(self._directory), why))
+                self.left.append(_left(self._directory, why))
         # forgotten first: when an exception ends this, its number may soon be another file's
         descriptor, self._directory, self._record, self._descriptor = self._descriptor, None, None, None
         if descriptor is not None:
@@ -106,7 +106,11 @@ class WorkDirectory:
         return directory
 
 
-def remove_leftovers(state: Path) -> list[LeftBehind]:
+def _left(directory: Path, why: str) -> Said:
+    return Said(f"perfgate cannot remove its directory {directory} ({why}): remove it yourself", "left-behind")
+
+
+def remove_leftovers(state: Path) -> list[Said]:
     """Remove the work directories of runs that are dead; return those that cannot be removed."""
     left = []
     for path in sorted(state.glob("work/*.json")):
@@ -131,7 +135,7 @@ def remove_leftovers(state: Path) -> list[LeftBehind]:
             if why is None:
                 _forget(path)
             else:
-                left.append(LeftBehind(str(directory), why))
+                left.append(_left(directory, why))
     for unnamed in state.glob("work/*.new"):
         # named and locked within moments, unless its run was killed between the two
         with suppress(OSError):

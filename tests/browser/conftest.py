@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.model import Case, Finding, Report, Sample, SideSummary
-from gate.report.measurements import Attachment, Material
+from gate.report.measurements import Material
 from gate.report.page import html
 from tests.browser import situations
 from tests.gate.report import examples
@@ -41,13 +41,11 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 def material(report: Report) -> Material:
-    """Make up the values of every finding, and a file of them."""
+    """Make up the values of every finding, and the name of their file."""
     hostile = examples.HOSTILE[0]
     return Material(
         cases=[case(finding, seed) for seed, finding in enumerate(report.findings)],
-        attachments=[
-            Attachment(f"{hostile}.jsonl".replace("/", ""), b'{"type":"run"}\n</script><script>window.hacked=1')
-        ],
+        files=[f"{hostile}.jsonl".replace("/", "")],
     )
 
 

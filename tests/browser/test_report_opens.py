@@ -1,7 +1,5 @@
 """The report opens without a word, with and without scripts: all of it leads somewhere and is painted, and names are text."""
 
-import base64
-import gzip
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -80,16 +78,6 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
         assert page.page.locator("button:visible, input:visible, select:visible").count() == 0
         text = page.evaluate(TEXT)
         assert all(f.benchmark in text for f in report.findings if f.benchmark.isprintable())
-
-
-@pytest.mark.parametrize("name", ["regression", "hostile"])
-def test_the_data_of_the_page_can_be_had_from_it(name: str, browser: Browser, written: Written) -> None:
-    with context(browser) as inside:
-        page = opened(inside, written(name))
-        links = page.evaluate("() => [...document.querySelectorAll('a[download]')].map(a => a.href)")
-    kind, _, data = links[0].partition(",")
-    assert (len(links), kind) == (1, "data:application/gzip;base64")
-    assert gzip.decompress(base64.b64decode(data)).startswith(b'{"type":"run"}\n</script>')
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.model.warnings.hosts import OnBattery
 from gate.units import agree
 from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, perfgate
 from tests.support.project import FEW as CONFIG
@@ -67,7 +66,7 @@ def test_no_change_passes(project: Project) -> None:
 def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gate.run.measuring.standing_problems", lambda: [OnBattery()])
+    monkeypatch.setattr("gate.run.measuring.standing_problems", lambda: ["power supply: battery"])
     first = project.perfgate("check")
     assert first.stderr.count("battery") == 1
     file = project.top / ".perfgate/measurements.jsonl"

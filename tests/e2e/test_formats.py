@@ -15,7 +15,6 @@ from gate.cli.groups import RulesOptions
 from gate.cli.main import main
 from gate.evidence.inputs import read_inputs
 from gate.planning.deciding import decide_inputs
-from gate.report.links import Links
 from gate.report.outputs import rendered
 from tests.support import runs
 
@@ -38,7 +37,7 @@ def report(folder: Path) -> int:
 def formats(folder: Path) -> dict[str, str]:
     """Render a run in every format; decided once, since the page takes its time."""
     decided = decide_inputs(read_inputs([str(folder)]), RulesOptions())
-    return {form: rendered(decided, form, Links()) for form in FORMATS}
+    return {form: rendered(decided, form) for form in FORMATS}
 
 
 def check(form: str, text: str, values: int) -> None:
@@ -114,7 +113,7 @@ EXPECTED = {
 def test_hostile_names_are_text_in_markdown(form: str, tmp_path: Path) -> None:
     folder = runs.write(tmp_path, runs.hostile())
     decided = decide_inputs(read_inputs([str(folder)]), RulesOptions())
-    text = rendered(decided, form, Links())
+    text = rendered(decided, form)
     html = cmarkgfm.markdown_to_html_with_extensions(text, Options.CMARK_OPT_UNSAFE, EXTENSIONS)
     tags = set(re.findall(r"<(/?[a-zA-Z!][^\s>]*)", html))
     assert {tag.strip("/") for tag in tags} <= EXPECTED

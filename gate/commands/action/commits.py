@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gate.checkout import top_of, tracked_link
 from gate.codes import Exit
 from gate.github.event import Event, on_default_branch
-from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
+from gate.model.records import FIRST_PARENT, How, merge_base
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.checkout import CheckoutChanged, LfsNotFetched, NoCommonCommit, PointersCheckedOut, TokenLeft
+from gate.model.warnings.base import Said
+from gate.units import agree
+from gate.writing.plain import clip, visible
 from harness.errors import SourceError
 from harness.source import fetching
 from harness.source.git import Access, git_of, persisted_token
@@ -19,6 +22,7 @@ from harness.source.repository import Repository, find_repository, refuse_severa
 
 _ZEROS = frozenset("0")
 _NAMED = 3
+_NAME = 80
 _KNOWN = ("merge_group", "push", "schedule")
 """Events of which it is known what a checkout is compared with."""
 
@@ -71,7 +75,7 @@ class Sides:
     """
 
     base: str | None
-    how: AnyHow | None = None
+    how: How | None = None
     warnings: tuple[AnyWarning, ...] = ()
     compared: str | None = field(default=None, compare=False)
 
@@ -122,11 +126,22 @@ def checkout_warnings(
     found: list[AnyWarning] = []
     if files := fetching.lfs_files(repository):
         if empty := fetching.pointers(repository, files):
-            found.append(PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)))
+            is_one = agree(len(empty), "is a Git LFS pointer", "are Git LFS pointers")
+            where = "not the content, on both sides: add `lfs: true` under `with:` of actions/checkout"
+            found.append(Said(f"{_named(empty)} {is_one}, {where}", "pointers-checked-out", "first"))
         elif clone and base and (problem := fetching.fetch_lfs(clone, base)):
-            found.append(LfsNotFetched(problem))
+            found.append(Said(f"base's Git LFS files cannot be fetched ({problem})", "lfs-not-fetched"))
     place = persisted_token(repository.git, event.server_url)
-    return [*found, *([TokenLeft(place)] if place else [])]
+    if place:
+        left = f"a token for the repository is in {place}, where the benchmarks can read it"
+        cure = "add `persist-credentials: false` under `with:` of actions/checkout"
+        found.append(Said(f"{left}: {cure}", "token-left", "first"))
+    return found
+
+
+def _named(files: Sequence[str]) -> str:
+    shown = ", ".join(clip(visible(name), _NAME) for name in files[:_NAMED])
+    return f"{shown} and {len(files) - _NAMED} more" if len(files) > _NAMED else shown
 
 
 def name_default_branch(event: Event, directory: Path) -> None:
@@ -185,22 +200,25 @@ def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None,
     if (pull := event.pull) is not None:
         if tip != pull.head_sha:
             base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
-            return Sides(base, FirstParent(), (), base)
+            return Sides(base, FIRST_PARENT, (), base)
         clone.need(pull.base_sha, "base of the pull request")
         found = clone.merge_base(pull.base_sha, tip)
         if found is None:
-            return Sides(pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),), pull.base_sha)
-        return Sides(found, MergeBase(pull.base_ref), (), found)
+            apart = f"head and the pull request's base ({pull.base_sha[:12]}) have no common commit"
+            return Sides(
+                pull.base_sha, How("the pull request's base"), (Said(apart, "no-common-commit"),), pull.base_sha
+            )
+        return Sides(found, merge_base(pull.base_ref), (), found)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
-        return Sides(base, QueueBase(), (), base)
+        return Sides(base, How("the commit that the merge queue builds on"), (), base)
     if on_default_branch(event):
         if event.name == "push":
             before = event.before
             brought = before and not set(before) <= _ZEROS and before != tip and not clone.bring(before)
             # after a forced push it need not lead to the tip
             if before and brought and (before in clone.parents(tip) or clone.merge_base(before, tip) == before):
-                return Sides(before, BeforePush(), (), before)
+                return Sides(before, How("the commit before this push"), (), before)
             return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
@@ -256,7 +274,7 @@ def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> Sides:
     if not parents:
         return Sides(None)
     parent = clone.need(parents[0], "the commit before head")
-    return Sides(parent, CommitBefore(), (), parent) if given else Sides(None, compared=parent)
+    return Sides(parent, How("the commit before head"), (), parent) if given else Sides(None, compared=parent)
 
 
 def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:
@@ -273,5 +291,8 @@ def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:
     changed = [
         entry[3:] for entry in git.entries("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
     ]
-    more = max(0, len(changed) - _NAMED)
-    return sha, (CheckoutChanged(tuple(changed[:_NAMED]), more),) if changed else ()
+    if not changed:
+        return sha, ()
+    said = f"the checkout has changes that are not in its commit ({_named(changed)}), so they are not measured"
+    cure = "make what benchmarks need in [build], or link it with `share`"
+    return sha, (Said(f"{said}: {cure}", "checkout-changed", "first"),)

@@ -27,7 +27,7 @@ from gate.github.publishing.conclusion import (
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, is_regular, put, read_regular, remove, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
-from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given, WorkingAncestor
+from gate.model.records import Choice, Commit, How, working_ancestor
 from gate.model.warnings import typed
 from gate.report.outputs import fill, show
 from gate.words import failures
@@ -161,7 +161,7 @@ def _explained(located: Located, request: Request) -> Located:
     if not isinstance(run, Run):
         return located
     base, head, choice = run.base, run.head, run.choice
-    ancestor = choice.base if choice is not None and isinstance(choice.base, WorkingAncestor) else None
+    ancestor = choice.base if choice is not None and choice.base and choice.base.kind == "ancestor" else None
     if pull is not None and head is not None:
         merged = "" if head.sha == pull.head_sha else f" {pull.head_sha[:10]} merged as"
         head = msgspec.structs.replace(head, ref=f"{pull.head_ref}{merged}")
@@ -172,16 +172,17 @@ def _explained(located: Located, request: Request) -> Located:
     made = msgspec.structs.replace(run, base=base, head=head)
     if choice is not None:
         # the run line knows only that commits were given
-        how = request.how or (AsMeasured() if request.measured else None)
+        how = request.how or (How("the commit of the measuring run") if request.measured else None)
         if pull is not None and ancestor is not None:
-            choice = Choice(WorkingAncestor(pull.base_ref, ancestor.steps), choice.head)
-        choice = Choice(_told(choice.base, how), _told(choice.head, CheckedOut()))
+            choice = Choice(working_ancestor(pull.base_ref, ancestor.steps), choice.head)
+        out = How("the commit that was checked out")
+        choice = Choice(_told(choice.base, run.base, how), _told(choice.head, run.head, out))
         made = msgspec.structs.replace(made, choice=choice, chosen=str(choice))
     return Located(made, located.path, located.line)
 
 
-def _told(given: AnyHow | None, how: AnyHow | None) -> AnyHow | None:
-    is_commit = isinstance(given, Given) and is_sha(given.ref)
+def _told(given: How | None, commit: Commit | None, how: How | None) -> How | None:
+    is_commit = given is not None and given.kind == "given" and commit is not None and is_sha(commit.ref or "")
     return how if is_commit and how is not None else given
 
 

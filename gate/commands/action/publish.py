@@ -16,8 +16,7 @@ from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, gate_name, request_of
 from gate.github.runner import error_line, is_regular, open_regular, warning_line, write_outputs
 from gate.model import Report
-from gate.report import json
-from gate.report.links import Links
+from gate.report import Links, json
 from gate.report.outputs import links_of
 from gate.writing.plain import visible
 

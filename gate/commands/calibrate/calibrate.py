@@ -18,7 +18,7 @@ from gate.codes import Exit
 from gate.commands.calibrate.command import Options, OutputOptions
 from gate.config.rules import most_builds
 from gate.config.types import Config
-from gate.decide.views import asked_of
+from gate.decide.design import asked_of
 from gate.document import terminal
 from gate.document.document import Cell, Column, Document, Facts, Items, Part, Row, Said, Table
 from gate.evidence.gather import gather
@@ -27,8 +27,7 @@ from gate.evidence.records import Located
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run, UserError
 from gate.model.case import MEAN, CaseId, OfCase, case_id, pairs
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import IdenticalSides, SameCommit
-from gate.model.warnings.setup import FewBuilds
+from gate.model.warnings.measured import IDENTICAL_SIDES, SAME_COMMIT
 from gate.report.outputs import deliver, require_writable, targets
 from gate.run.interruption import ended_before_a_round, say_why
 from gate.run.job import Job, prepare
@@ -173,7 +172,7 @@ def _keep(found: Calibration, learned: Sequence[Learned], project: str, path: Pa
 
 SCHEMA = 1
 # that a commit is the same as itself, and that a calibration has another plan than a check, is no news
-_NO_NEWS = (IdenticalSides, SameCommit, FewBuilds)
+_NO_NEWS = (IDENTICAL_SIDES.what, SAME_COMMIT.what, "few-builds")
 
 
 class Calibrated(OfCase, frozen=True, kw_only=True):
@@ -256,7 +255,7 @@ def session_of(
 
 def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
     """Leave out the warnings of a check that mean nothing here."""
-    return [warning for warning in warnings if not isinstance(warning, _NO_NEWS)]
+    return [warning for warning in warnings if getattr(warning, "what", "") not in _NO_NEWS]
 
 
 def _calibrated(one: Learned) -> Calibrated:

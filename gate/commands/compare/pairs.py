@@ -21,7 +21,7 @@ from gate.evidence.runs import apart, missing_parts, parts_of
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
-from gate.model.warnings.measured import NotComparable, SameValues
+from gate.model.warnings.measured import SAME_VALUES, NotComparable
 from gate.units import to_base
 
 
@@ -180,7 +180,7 @@ def compared(
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures
-    doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
+    doubtful = [warning for warning in gathered.warnings if warning == SAME_VALUES]
     unsampled = (r.record.benchmark for r in records if isinstance(r.record, Unsampled))
     shown = {None, *(c.benchmark for c in evidence.cases), *unsampled}
     of_shown = [] if pair.twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
@@ -224,8 +224,7 @@ def _warnings(pair: Pair) -> list[AnyWarning]:
         return [*_told(pair.head), *run_states(pair.head.inputs.records)]
     found: list[AnyWarning] = []
     for side, chosen in pair.sides:
-        found += [OfRun(side, each) for each in _told(chosen)]
-        found += [msgspec.structs.replace(event, run=side) for event in run_states(chosen.inputs.records)]
+        found += [OfRun(side, each) for each in (*_told(chosen), *run_states(chosen.inputs.records))]
     return found
 
 

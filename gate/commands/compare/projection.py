@@ -30,7 +30,7 @@ from gate.formats.parts.reading import Reading, named_alike, read, recognised
 from gate.formats.parts.source import Source
 from gate.model import Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.model.case import canonical
-from gate.model.warnings.measured import TornLine
+from gate.model.warnings.measured import torn_line
 from gate.writing.phrases import none_of
 
 
@@ -111,7 +111,7 @@ def _read(file: Source, wanted: str | None) -> Inputs | Reading:
             if (file.path is not None and file.name == str(file.path)) or file.is_folder:
                 return read_inputs([file.name])
             reading = measurements.read(file.name, file.whole())
-            return Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
+            return Inputs(reading.records, [torn_line(file.name)] if reading.torn else [], [])
     return read(file, name)
 
 

@@ -17,7 +17,7 @@ from gate.evidence.aggregates import side_of
 from gate.evidence.records import Located
 from gate.model import SIDES, Better, Execution, Overall, Report, Side, Unsampled, Verdict, reasons
 from gate.model.case import MEAN, canonical, pairs
-from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
+from gate.stats.estimate import OF_QUANTILES
 from gate.units import format_confidence, plural, ratio_of, to_base
 from gate.words import views
 from gate.writing.amounts import known
@@ -67,8 +67,6 @@ def _aggregates(records: Sequence[Execution | Unsampled]) -> dict[RowKey, tuple[
 _SHOWN: dict[Verdict, Shown] = {
     "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
 }  # fmt: skip
-_OF_INTERVALS = (BuildsUnlike, BuildsCut, FewExecutions)
-"""Warnings about quantiles that matter where there is an interval."""
 _NO_VALUES = "an aggregate has no values, so the change has no interval"
 _NO_RATIO = "the base is 0, so there is no ratio"
 _EXTREME = "an extreme has no interval"
@@ -165,7 +163,7 @@ def _change(each: Estimate, base: Cell, cell: Cell, few: Sequence[str]) -> Chang
         # first that there is one build, where that is why there is no interval: more values would not help
         of = "of each" if len(few) == 2 else f"of {visible(few[0])}"
         said = f"one build {of}: no interval, since the variation between builds is unknown"
-        kept = [w.sentence() for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
+        kept = [w.sentence() for w in each.warnings if getattr(w, "what", "") not in OF_QUANTILES]
         changes["notes"] = (said, *kept)
     return msgspec.structs.replace(found, **changes)
 
@@ -187,7 +185,7 @@ def _with_interval(each: Estimate) -> Change:
         confidence=float(f"{ratio.confidence:.12g}"),
         method=ratio.method,
         shown=shown,
-        notes=(*reason, *(warning.sentence() for warning in each.warnings if not warning.for_experts)),
+        notes=(*reason, *(warning.sentence() for warning in each.warnings)),
     )
 
 

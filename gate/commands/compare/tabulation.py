@@ -26,7 +26,7 @@ from gate.model import Better, Execution, Failure, Finding, Report, Run
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.model.reasons import SameProgram
-from gate.model.warnings.measured import MeasuredSeparately
+from gate.model.warnings.measured import MEASURED_SEPARATELY
 from gate.planning.deciding import decide_by
 from gate.words import failures, reports
 from gate.writing.phrases import listed, named
@@ -223,7 +223,7 @@ def cautions(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
         one = [_ONE] if side.pair.twice or (side.same and len(sides) > 1) else []
         told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.cautions))]
     if any(side.pair.apart and not side.alike for side in sides):
-        told.append(MeasuredSeparately().sentence())
+        told.append(MEASURED_SEPARATELY.text)
     if any(side.pair.early and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))

@@ -12,7 +12,7 @@ from gate.codes import Exit, MisuseError
 from gate.commands.history.command import ExportOptions
 from gate.model import LEVELS, Level, Side
 from gate.model.history import Change, HistoryRecord, Measured
-from gate.report.csv import cell
+from gate.report.formats.csv import cell
 from gate.report.outputs import deliver
 from gate.run.memory import opened
 from gate.stats.ratio import t_quantile

@@ -28,7 +28,7 @@ from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import gate_name
 from gate.github.runner import error_line, fenced, warning_line, write_outputs
 from gate.model import UserError
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.outputs import links_of, show
 
 # who calls it twice in one job wants the second to count

@@ -30,10 +30,6 @@ class ReportOptions:
         "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",
         metavar="DIR", parse=option_values.folder,
     )  # fmt: skip
-    report_url: str | None = option(
-        "address of the HTML report, to link to", metavar="URL", parse=option_values.address
-    )
-    run_url: str | None = option("address of the workflow run, to link to", metavar="URL", parse=option_values.address)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,12 +55,10 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
     from gate.planning.deciding import decide_inputs
     from gate.report import json
-    from gate.report.links import Links
     from gate.report.measurements import Kept, Subject
     from gate.report.outputs import (
         fill,
         filled,
-        links_of,
         refuse_inputs,
         require_writable,
         show,
@@ -79,7 +73,6 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     asked, rules, outputs = options.report, options.rules, options.outputs
     require_writable(outputs)
-    links = Links(report=asked.report_url, run=asked.run_url or links_of(os.environ).run)
     here = Path.cwd()
     # check puts it in the project's directory, which may be above this one
     near = (Path(os.path.relpath(f)) for each in (here, *here.parents) if (f := each / DEFAULT_FOLDER).is_dir())
@@ -104,9 +97,9 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     else:
         decided = decide_inputs(read_inputs(runs), rules)
     if folder is not None:
-        fill(folder, decided, links)
+        fill(folder, decided)
     write_asked(decided, outputs)
-    show(decided, outputs, out, form=asked.form, links=links, whole=whole(folder))
+    show(decided, outputs, out, form=asked.form, whole=whole(folder))
     return decided.report.exit_code
 
 

@@ -28,7 +28,6 @@ from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import StudyReport, StudyRun
 from gate.model.warnings import typed
 from gate.report import json
-from gate.report.measurements import attachments
 from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
@@ -55,7 +54,7 @@ def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
         pages, jsons = [folder / STUDY_HTML, *pages], [folder / STUDY_JSON, *jsons]
     # its pictures take their time
     drawn = pages or outputs.html == "-"
-    page = html.render(document_of(report, observed, attachments(inputs.files))) if drawn else ""
+    page = html.render(document_of(report, observed, [file.name for file in inputs.files])) if drawn else ""
     for file, text in (*((each, json.render_study(report)) for each in jsons), *((each, page) for each in pages)):
         write(file, text)
     if outputs.json == "-":

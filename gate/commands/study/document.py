@@ -17,15 +17,14 @@ from gate.commands.study.plots.in_time import boots, residuals, series
 from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import blocks, interactions, mains
 from gate.commands.study.plots.treatment_columns import TreatmentValues
-from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Saved, Section
+from gate.document.document import Code, Document, Facts, Figure, Figures, Fold, Items, Part, Said, Section
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies
 from gate.plots.picture import Picture
-from gate.report.measurements import Attachment
-from gate.report.page.embedded import data_of
 from gate.stats.design.cells import cells
 from gate.units import agree, format_confidence, format_share, plural
 from gate.words import failures
 from gate.words.reports import capitalized, commit
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -93,14 +92,12 @@ def brief(report: StudyReport) -> Document:
     return _document(report, [*_opening(report), *found])
 
 
-def document_of(
-    report: StudyReport, observed: Sequence[Observed] | None = None, attachments: Sequence[Attachment] = ()
-) -> Document:
+def document_of(report: StudyReport, observed: Sequence[Observed] | None = None, files: Sequence[str] = ()) -> Document:
     """Write all of it.
 
     Args:
         observed: of each response, in their order; its values are in the pictures. None: a text, without any.
-        attachments: the measurement files, for a page.
+        files: the names of the measurement files, for a page.
     """
     responses, confidence = report.responses, report.confidence
     sections = _opening(report)
@@ -141,7 +138,7 @@ def document_of(
         alone = len(responses) == 1 and observed is not None
         sections += [said, list(parts)] if alone else [[_of(response, [*said, *parts], draw.prefix)]]
     sections.append([Items(report.warnings, "warning")])
-    return _document(report, sections if observed is None else [*sections, *_closing(report, attachments)])
+    return _document(report, sections if observed is None else [*sections, *_closing(report, files)])
 
 
 def _of(response: Response, parts: list[Part], place: str = "") -> Section:
@@ -169,7 +166,7 @@ def _opening(report: StudyReport) -> list[list[Part]]:
     ]
 
 
-def _closing(report: StudyReport, attachments: Sequence[Attachment]) -> list[list[Part]]:
+def _closing(report: StudyReport, files: Sequence[str]) -> list[list[Part]]:
     """Fold away what the page is made of, and how to make it again."""
     rows: list[tuple[str, str]] = []
     for run in report.runs:
@@ -181,15 +178,10 @@ def _closing(report: StudyReport, attachments: Sequence[Attachment]) -> list[lis
         rows += [("host", ", ".join(facts))] if facts else []
     commands = Facts(list(report.commands.items()), code=True)
     rows += [("perfgate", report.perfgate), ("seed of the analysis", str(report.seed))]
-    data = data_of(attachments)
-    inside = "This page contains the measurements, compressed by gzip:"
-    large = f"The measurements are too large for this page: {', '.join(data.names)}."
-    again = [file.name for file in data.files] or data.names or ["measurements.jsonl"]
+    names = map(visible, files or ["measurements.jsonl"])
     kept: list[Part] = [
-        Said(inside if data.files else large if data.names else ""),
-        Saved([(file.name, file.address, file.size) for file in data.files]),
         Said("To make this page again:"),
-        Code(" ".join(["perfgate study analyse", *again, "--out again"])),
+        Code(" ".join(["perfgate study analyse", *names, "--out again"])),
         Said(_SOURCES),
     ]
     return [[Fold("Run and host", [Facts(rows), commands], "run"), Fold("Data", kept, "data")]]

@@ -23,12 +23,16 @@ from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import matches
 from gate.config.study import Study
 from gate.model import SIDES, Side, UserError
-from gate.model.choice import Choice
+from gate.model.records import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
-from gate.model.warnings import setup as about
+from gate.model.warnings.base import Said
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
+from gate.writing.phrases import listed
+
+ONE_REPLICATE, BUILT_ONCE = "one-replicate", "built-once"
+"""Warnings of a design that more replicates or builds make untrue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +118,20 @@ def _designed(project: Project) -> Experiment:
             f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
     every = project.settings.rules.benchmark
-    warnings: list[AnyWarning] = [about.OnOneSide(b.name) for b in every if b.name not in benchmarks]
+    alone = listed([b.name for b in every if b.name not in benchmarks])
+    warnings: list[AnyWarning] = [Said(f"not measured, on one side only: {alone}", "on-one-side")] if alone else []
     # a response that no benchmark has is probably misspelt, where it is known which metrics each has
     known = [{*b.metric, *command_metrics(b.instrument)} for b in every if b.name in benchmarks]
     declared = tuple(sorted(set().union(*known))) if all(known) else ()
     unknown = (glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared))
-    warnings += [about.ResponseUndeclared(glob, declared) for glob in unknown if declared]
+    has = f"only {', '.join(declared)}"
+    warnings += [Said(f"study.responses: no benchmark declares {glob}, {has}") for glob in unknown if declared]
     # a factor that no command has, of either side, is probably forgotten
     configs = [project.settings.rules, *project.settings.sides.values()]
     forgotten = (name for name in study.factor if all(name in unused(study, config) for config in configs))
-    warnings += [about.FactorUnused(name, planning.variable(name)) for name in forgotten]
+    for name in forgotten:
+        reads = f"so it changes nothing unless a program reads {planning.variable(name)}"
+        warnings.append(Said(f"{name}: no command has {{{name}}}, {reads}", "factor-unused"))
     return Experiment(
         project, study, tuple(planning.model_factors(study, *builds)), planned, benchmarks, tuple(warnings)
     )

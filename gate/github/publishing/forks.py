@@ -25,8 +25,8 @@ from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LARGEST_ZIP, LIMITS, Seen, member, read_untrusted, unpack
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Commit, Run, UserError, Whose
-from gate.model.choice import Choice, OfForeignRun, OfPull
-from gate.model.warnings.measured import ForeignValues
+from gate.model.records import Choice, How
+from gate.model.warnings.base import Said
 from gate.planning.deciding import decide_by
 from gate.writing.plain import clip, visible
 
@@ -40,6 +40,14 @@ class MovedOnError(UserError):
 
 class NothingLeftError(UserError):
     """A run left no measurements of a gate."""
+
+
+_FOREIGN = Said(
+    "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
+    "advice",
+    "foreign-values",
+    "first",
+)
 
 
 def pull_of(forge: Forge, event: Event) -> tuple[SourceRun, PullFacts]:
@@ -99,16 +107,20 @@ def decide_foreign(
             f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
             f"({pull.head.sha[:10]}); nothing of it is used"
         )
+    merged = "" if claims.head == pull.head.sha else " merged into its target"
     known = Run(
         id=f"{source.id}-{source.attempt}",
         # a name of theirs could be a sentence
         base=Commit(ref=pull.base.ref, sha=claims.base),
         head=Commit(ref=f"#{pull.number}", sha=claims.head),
-        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head.sha)),
+        choice=Choice(
+            How("the commit that the fork's workflow run names"),
+            How(f"the commit of #{pull.number}{merged}, confirmed by the forge"),
+        ),
         whose=policy.whose or Whose("named", policy.source),
     )
     judged = sanitise(records, known, policy.config)
-    inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
+    inputs = Inputs(judged, [_FOREIGN], [write_records(judged, folder)])
     try:
         return decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
     except UserError as error:

@@ -11,7 +11,7 @@ from gate.github.notice import Notice
 from gate.github.publishing.request import STATUS, folded
 from gate.github.runner import put, read_regular
 from gate.model import ReportVerdict, UserError
-from gate.model.choice import AnyHow
+from gate.model.records import How
 from gate.model.warnings import AnyWarning
 
 _LINES = 20
@@ -31,7 +31,7 @@ class Left(Status, frozen=True, kw_only=True):
 
     attempt: int = 0
     """Of its run; 0: not said."""
-    how: AnyHow | None = None
+    how: How | None = None
     """Why it compared with this base."""
     warnings: list[AnyWarning | str] = []
     """For the reader of the report."""

@@ -29,7 +29,7 @@ from gate.github.stamp import Stamp
 from gate.model import Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import comment
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words

@@ -16,9 +16,10 @@ from gate.github.event import Event
 from gate.github.notice import Notice, What
 from gate.github.publishing.asked import Asked
 from gate.model import UserError
-from gate.model.choice import AnyHow
+from gate.model.records import How
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.checkout import MoreWarnings
+from gate.model.warnings.base import Said
+from gate.units import plural
 from gate.writing.plain import clip, visible
 
 ROOT = "perfgate"
@@ -114,7 +115,7 @@ class Request(Inputs, frozen=True, kw_only=True):
     """Of everything this action writes."""
     place: str
     """Where the project is in the repository, with slashes."""
-    how: AnyHow | None
+    how: How | None
     """Why this base; None where it was asked for."""
     remember: bool
     """Whether the history may be written."""
@@ -195,7 +196,8 @@ def folded(warnings: Iterable[AnyWarning | str]) -> list[AnyWarning]:
     """Cut warnings to what a reader takes in: ten, with 500 characters of a name, and how many more there are."""
     found = typed(warnings)
     shown = [msgspec.convert(_cut(msgspec.to_builtins(warning)), AnyWarning) for warning in found[:_MOST]]
-    return [*shown, *([MoreWarnings(len(found) - _MOST)] if len(found) > _MOST else [])]
+    more = len(found) - _MOST
+    return [*shown, *([Said(f"and {plural(more, 'more warning')}")] if more > 0 else [])]
 
 
 def _cut(value: Any) -> Any:

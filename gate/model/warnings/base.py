@@ -1,4 +1,4 @@
-"""What all warnings have in common, and the warning of whose text nothing is known."""
+"""What all warnings have in common, and the warning of which only the sentence counts."""
 
 from __future__ import annotations
 
@@ -14,25 +14,40 @@ WEIGHTS: tuple[Weight, Weight, Weight] = ("first", "middle", "later")
 class Base(Sentence, frozen=True):
     """A warning. All fields can be hashed, so that equal warnings are told once."""
 
-    weight: ClassVar[Weight] = "middle"
-    for_experts: ClassVar[bool] = False
-    """Whether only a reader who asks for everything is shown it."""
+    placed: ClassVar[Weight] = "middle"
     in_headline: ClassVar[bool] = False
     """Whether the headline of a report says it, beside the verdict."""
+
+    @property
+    def weight(self) -> Weight:
+        """Where a short report shows it."""
+        return self.placed
 
 
 class First(Base, frozen=True):
     """One that a short report shows before the others."""
 
-    weight: ClassVar[Weight] = "first"
+    placed: ClassVar[Weight] = "first"
 
 
 class Later(Base, frozen=True):
     """One that stands in the details only."""
 
-    weight: ClassVar[Weight] = "later"
+    placed: ClassVar[Weight] = "later"
 
 
 class Said(Base, frozen=True):
-    says = "{text}"
+    """One that only people read, since nothing goes by its numbers: its sentence stands where it is found."""
+
     text: str
+    what: str = "said"
+    """Its kind in report.json; sentences of one kind differ in their figures alone."""
+    place: Weight = "middle"
+
+    def _said(self) -> str:
+        return self.text
+
+    @property
+    def weight(self) -> Weight:
+        """Where a short report shows it."""
+        return self.place

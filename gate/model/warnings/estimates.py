@@ -4,103 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-import msgspec
-
-from gate.model.case import quantity
-from gate.model.names import Better, Side
+from gate.model.names import Side
 from gate.model.warnings.base import Base, First
-from gate.units import format_number, format_share, plural
-from gate.writing import amounts
-from gate.writing.phrases import machine
+from gate.units import format_number, format_share
+from gate.writing.phrases import listed
 
 Unit = Literal["build", "session"]
 
-# --- one side or both, reduced ----------------------------------------------------------------------------------------
-
 
 class NotExact(Base, frozen=True):
-    says = (
-        "declared exact, but {differing:=values?its values differ|its ratio differs from session to session}: treated "
-        "as measured"
-    )
     differing: Literal["values", "ratio"]
     """Values of one session, or the ratio from session to session."""
 
-
-class BuildsCut(Base, frozen=True):
-    says = "builds differ in their number of values: surplus starts are left out"
-
-
-class BuildsUnlike(Base, frozen=True):
-    says = "builds differ by more than 1.5 times in their number of values, which biases a quantile"
-
-
-class FewExecutions(Base, frozen=True):
-    says = "the quantile of a build rests on {executions:start}: too few to show how starts differ"
-    executions: int
-
-
-class OneSidedSessions(First, frozen=True):
-    says = "{sessions:session|sessions} {sessions} measured only one side and {sessions:is|are} left out"
-    sessions: tuple[int, ...]
-
-
-class RoundsLeftOut(Base, frozen=True):
-    says = (
-        "{rounds:round} of {sessions:session|sessions} {sessions:joined} {rounds:is|are} left out: only one side has "
-        "values there"
-    )
-    rounds: int
-    sessions: tuple[int, ...]
-
-
-# --- bootstrap --------------------------------------------------------------------------------------------------------
-
-
-class OneUnit(Base, frozen=True):
-    says = "one {unit} of each: how {unit}s vary is unknown"
-    unit: Unit
-
-
-class NoSpread(Base, frozen=True):
-    says = "no spread: all resamples are equal"
-
-
-class FlatResampling(Base, frozen=True):
-    says = "FLAT treats all values as independent: the interval is too narrow where starts or {unit}s differ"
-    unit: Unit
-
-
-class NoiseCountedTwice(Base, frozen=True):
-    says = "RRR counts the noise of lower levels twice: the interval is wider than its confidence says"
-
-
-class FewUnits(Base, frozen=True):
-    says = "a bootstrap over {units:{unit}} may cover only 80-90% instead of 95%"
-    units: int
-    unit: Unit
-
-
-class UndefinedResamples(Base, frozen=True):
-    says = "base's mean is not above 0 in {undefined:,} of {resamples:resample}, which count against both limits"
-    undefined: int
-    resamples: int
-
-
-class ImpreciseLimits(Base, frozen=True):
-    """The resamples are too few for the limits at a confidence."""
-
-    confidence: float
-    error: float | None
-    """Twice the standard error of a limit; None: not known."""
-    resamples: int
-
     def _said(self) -> str:
-        known = "not known" if self.error is None else f"known to ±{100 * self.error:.1f}% only"
-        return f"{100 * self.confidence:.6g}% limits {known}: {plural(self.resamples, 'replicate')}"
-
-
-# --- what the values say ----------------------------------------------------------------------------------------------
+        its = "values differ" if self.differing == "values" else "ratio differs from session to session"
+        return f"declared exact, but its {its}: treated as measured"
 
 
 class _Changing(Base, frozen=True):
@@ -117,49 +35,41 @@ class _Changing(Base, frozen=True):
 
 
 class Trend(_Changing, frozen=True):
-    says = "{warming:?still warming up|not steady}: second half {_changed}"
     warming: bool
     """Whether it is as of a program that is still warming up."""
 
+    def _said(self) -> str:
+        return f"{'still warming up' if self.warming else 'not steady'}: second half {self._changed}"
+
 
 class Drift(_Changing, frozen=True):
-    says = "host drift: both sides {_changed} from the first round to the last"
+    def _said(self) -> str:
+        return f"host drift: both sides {self._changed} from the first round to the last"
 
 
 class OrderEffect(_Changing, frozen=True):
-    says = "side-by-order interaction: whichever side runs second is {_changed}"
+    def _said(self) -> str:
+        return f"side-by-order interaction: whichever side runs second is {self._changed}"
 
 
 class RatioBySession(Base, frozen=True):
-    says = (
-        "the ratio depends on the session: it varies by {deviation:.1%} (standard deviation), more than their "
-        "builds explain"
-    )
     deviation: float
 
-
-class OnSession(msgspec.Struct, frozen=True):
-    """The ratio head/base on one machine."""
-
-    session: int
-    host: str | None
-    """Name of the machine; None: not known."""
-    ratio: float
-    """Head/base, as estimated there."""
-
-    def __str__(self) -> str:
-        """Say it: "+12.0% on session 0 (ci-arm-1)"."""
-        return f"{format_share(self.ratio - 1, sign=True)} on {machine(self.session, self.host)}"
+    def _said(self) -> str:
+        varies = f"it varies by {self.deviation:.1%} (standard deviation), more than their builds explain"
+        return f"the ratio depends on the session: {varies}"
 
 
 class DependsOnMachine(Base, frozen=True):
-    says = "the change depends on the machine: {least}, {most}"
-    least: OnSession
-    most: OnSession
+    least: str
+    """The smallest ratio and its machine: "+12.0% on session 0 (ci-arm-1)"."""
+    most: str
+
+    def _said(self) -> str:
+        return f"the change depends on the machine: {self.least}, {self.most}"
 
 
 class Autocorrelation(Base, frozen=True):
-    says = "values of one start are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
     correlation: float
     """Of consecutive iterations: 0 none, 1 each equals the one before."""
     iterations: int
@@ -167,54 +77,26 @@ class Autocorrelation(Base, frozen=True):
     worth: int
     """Independent iterations that carry the same information."""
 
-
-# --- the verdict ------------------------------------------------------------------------------------------------------
-
-
-class NormalTail(Base, frozen=True):
-    says = "a p value this small assumes normally distributed builds: {base} + {head:build} alone cannot show it"
-    for_experts: ClassVar[bool] = True
-    base: int
-    head: int
-
-
-class Improvement(msgspec.Struct, frozen=True):
-    """A case that head improves, and the ratio that was estimated."""
-
-    benchmark: str
-    metric: str
-    statistic: str
-    unit: str
-    better: Better
-    ratio: float
-
-    def __str__(self) -> str:
-        """Say it: "parse is 94.5% faster"."""
-        what = quantity(self.metric, self.statistic)
-        name = self.benchmark if what == "time" else f"{self.benchmark} {what}"
-        return f"{name} is {amounts.size(self.ratio)} {amounts.direction(self, self.ratio)}"
+    def _said(self) -> str:
+        worth = f"{self.iterations} carry the information of {self.worth}"
+        return f"values of one start are correlated ({self.correlation:.2f}): {worth}"
 
 
 class Implausible(First, frozen=True):
-    says = "{improvements:listed}: does head still do the work?"
     in_headline: ClassVar[bool] = True
-    improvements: tuple[Improvement, ...]
-    """The largest first."""
+    improvements: tuple[str, ...]
+    """The largest first: "parse is 94.5% faster"."""
 
-
-class BeyondWarn(Base, frozen=True):
-    """A change for the worse is shown to be beyond what the rules mark, and not beyond the threshold."""
-
-    says = "worse by more than the {warn:percent} from which the rules warn"
-    warn: float
-    confidence: float
-    """Of the interval that lies beyond it."""
+    def _said(self) -> str:
+        return f"{listed(self.improvements)}: does head still do the work?"
 
 
 class EarlyStop(Base, frozen=True):
-    says = "decided early, at round {round} of {of}: the size may be overestimated"
     round: int
     of: int
+
+    def _said(self) -> str:
+        return f"decided early, at round {self.round} of {self.of}: the size may be overestimated"
 
 
 def _other(side: Side) -> Side:
@@ -251,12 +133,3 @@ class CarryOver(Base, frozen=True):
     def _said(self) -> str:
         change = f"{format_share(abs(self.change))} {'slower' if self.change > 0 else 'faster'}"
         return f"{self.side} is {change} after {_other(self.side)} than after itself: half of that is in the ratio"
-
-
-class NoisierThanRemembered(Base, frozen=True):
-    says = "noisier than calibrated: the remembered variance is not used"
-
-
-class NoisyHost(First, frozen=True):
-    says = "the host is {factor:.1f} times as noisy as calibrated: every interval allows for it"
-    factor: float

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 import msgspec
 
-from gate.model.history import Proof
 from gate.model.names import FailureKind
-from gate.model.warnings.base import Base, First, Later
+from gate.model.warnings.base import First, Later, Said
 from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, none_of, toml_text
 from gate.writing.plain import clip, visible
@@ -17,35 +16,23 @@ from gate.writing.plain import clip, visible
 _LONGEST = 60
 _SHA = 10
 
-# --- the sides and the rules ------------------------------------------------------------------------------------------
+BASE_WITHOUT_CONFIG = Said("base has no perfgate.toml: head's is used for both sides", "base-without-config", "first")
+SPAWN_INSTEAD = "spawn-instead"
+"""What is said where hyperfine is not there, or not the right one."""
 
 
-class BaseAhead(Base, frozen=True):
-    says = "base ({ref}) has {commits:commit} that head lacks: their effect counts as a change by head"
-    ref: str
-    commits: int
+def matches_nothing(place: str, table: str, key: str, glob: str, known: Collection[str]) -> Said:
+    """Say that a rule is about nothing: it is misspelt, or what it was about is gone.
+
+    place: where it stands, the file and line.
+    """
+    text = f"{place}: [[{table}]] {key} = {toml_text(glob)} {none_of(glob, tuple(known))}"
+    return Said(text, "matches-nothing", "first")
 
 
-class DirtySubmodule(First, frozen=True):
-    says = "submodule {path} has uncommitted changes: its commit is measured without them"
-    path: str
-
-
-class LfsPointers(First, frozen=True):
-    says = (
-        "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`, or write "
-        "`lfs: true` under `with:` of actions/checkout"
-    )
-
-
-class LeftBehind(Base, frozen=True):
-    says = "perfgate cannot remove its directory {directory} ({why}): remove it yourself"
-    directory: str
-    why: str
-
-
-class BaseWithoutConfig(First, frozen=True):
-    says = "base has no perfgate.toml: head's is used for both sides"
+def quoted(value: str | int | None) -> str:
+    """Write a setting that was one way and is another, in short."""
+    return "none" if value is None else f"`{clip(visible(str(value)), _LONGEST)}`"
 
 
 class BaseBroken(First, frozen=True):
@@ -59,7 +46,7 @@ class BaseBroken(First, frozen=True):
     """Which does not start; None: its build failed."""
     status: str
     output: tuple[str, ...]
-    """The first error that it wrote; of an older perfgate its last two lines."""
+    """The first error that it wrote."""
     tried: int
     """How many of its first-parent ancestors were tried."""
     compared: str | None
@@ -125,28 +112,13 @@ class NothingToCompare(First, frozen=True):
         )
 
 
-class HeadWithoutConfig(First, frozen=True):
-    says = "head has no perfgate.toml: base's is used for both sides"
-
-
-class RulesChanged(First, frozen=True):
-    says = "head changes the rules ({keys}); the rules of {in_force} apply"
-    keys: tuple[str, ...]
-    """Those that differ, such as gate.threshold."""
-    in_force: str
-    """Whose rules count: a side, or the name of a file."""
-
-
-class ReadOn(First, frozen=True):
-    says = 'the key show at {place} is read on: write detectable = "threshold", or a size that must show'
-    place: str
-
-
 class Renamed(First, frozen=True):
-    says = "{was} → {now} (renamed)"
     in_headline: ClassVar[bool] = True
     was: str
     now: str
+
+    def _said(self) -> str:
+        return f"{self.was} → {self.now} (renamed)"
 
 
 class Differing(msgspec.Struct, frozen=True):
@@ -159,11 +131,7 @@ class Differing(msgspec.Struct, frozen=True):
 
 def _changes(changes: Sequence[Differing], most: int = 3) -> str:
     more = [f"{len(changes) - most} more"] if len(changes) > most else []
-    return joined([*(f"{each.name} from {_side(each.was)} to {_side(each.now)}" for each in changes[:most]), *more])
-
-
-def _side(value: str | int | None) -> str:
-    return "none" if value is None else f"`{clip(visible(str(value)), _LONGEST)}`"
+    return joined([*(f"{each.name} from {quoted(each.was)} to {quoted(each.now)}" for each in changes[:most]), *more])
 
 
 class MeasuringChanged(First, frozen=True):
@@ -179,7 +147,7 @@ class MeasuringChanged(First, frozen=True):
         others = [each for each in self.changes if each.name != "command"]
         if commands:
             also = f"; head also changes {_changes(others)}" if others else ""
-            ran = f"base ran {_side(commands[0].was)}, head {_side(commands[0].now)}"
+            ran = f"base ran {quoted(commands[0].was)}, head {quoted(commands[0].now)}"
             return f"not the same command for {self.benchmark}: {ran}{also}"
         what = f" ({_changes(others)})" if others else ""
         return f"head changes how {self.benchmark} is measured{what}: the sides may not be comparable"
@@ -194,98 +162,6 @@ class BuildChanged(First, frozen=True):
 
     def _said(self) -> str:
         return f"base and head are not built alike: head changes {_changes(self.changes)}"
-
-
-class ExpiredAccept(Base, frozen=True):
-    says = "the [[accept]] entry of {benchmark} expired on {until}: remove it ({reason})"
-    benchmark: str
-    until: str
-    """The last day, as 2026-12-31."""
-    reason: str
-
-
-class MatchesNothing(First, frozen=True):
-    """A rule is about no benchmark, or about none of their metrics: it is misspelt, or what it was about is gone."""
-
-    place: str
-    """Where it stands: the file and line."""
-    table: str
-    key: str
-    glob: str
-    known: tuple[str, ...]
-
-    def _said(self) -> str:
-        return f"{self.place}: [[{self.table}]] {self.key} = {toml_text(self.glob)} {none_of(self.glob, self.known)}"
-
-
-# --- the plan ---------------------------------------------------------------------------------------------------------
-
-
-class FewBuilds(Base, frozen=True):
-    says = (
-        "plan.builds = {builds} is below gate.min_builds = {min_builds}: {counts:?only exact counts{remembers:? and "
-        "benchmarks remembered on this host}|{remembers:?only benchmarks remembered on this host|nothing}} can show a "
-        "change"
-    )
-    builds: int
-    min_builds: int
-    remembers: bool
-    """Whether what is remembered of the host can take their place."""
-    counts: bool
-    """Whether something is counted exactly, which needs no builds."""
-
-
-class NoEarlyStop(Base, frozen=True):
-    says = "several jobs do not stop early: each measures up to {builds:round}, as its budget allows"
-    builds: int
-
-
-class DuetOnOneProcessor(Base, frozen=True):  # of runs of an older perfgate
-    says = "{benchmarks}: base and head run on one processor by turns and share its caches"
-    benchmarks: tuple[str, ...]
-
-
-# --- the instruments --------------------------------------------------------------------------------------------------
-
-
-class Lack(msgspec.Struct, frozen=True):
-    """What an instrument lacks, as measurements held it before it was a text."""
-
-    kind: str = ""
-    tool: str = ""
-    because: str = ""
-
-    def __str__(self) -> str:
-        """Say it in short."""
-        return self.kind.replace("-", " ") or f"{self.tool} is {self.because}"
-
-
-class SpawnInstead(First, frozen=True):
-    says = "{why}: measured with the built-in spawn"
-    why: str | Lack
-    """What is wrong with hyperfine."""
-
-
-class InstrumentLimits(Base, frozen=True):
-    """What an instrument cannot do on this machine."""
-
-    instrument: str
-    limits: tuple[str | Lack, ...]
-
-    def _said(self) -> str:
-        return f"{self.instrument}: {'; '.join(map(str, self.limits))}"
-
-
-class StartedByShim(Base, frozen=True):
-    says = (
-        "{benchmarks}: {path} is a shim of {manager}, whose own time is part of every start: name "
-        "{program:?{program} in the command|the program behind it}"
-    )
-    benchmarks: tuple[str, ...]
-    manager: str
-    path: str
-    program: str
-    """The path of the program behind it; empty: the manager does not tell."""
 
 
 class BudgetHoldsFew(Later, frozen=True):
@@ -307,61 +183,3 @@ class BudgetHoldsFew(Later, frozen=True):
         if self.enough is None:
             return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
         return f"{said} (about {seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
-
-
-# --- what is remembered -----------------------------------------------------------------------------------------------
-
-
-class ZeroThreshold(Later, frozen=True):
-    says = (
-        "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are "
-        "the same; with a threshold of 2% at most 1.2%"
-    )
-
-
-class NothingRemembered(Later, frozen=True):
-    says = "this host is not calibrated, so intervals use {method}: run `perfgate calibrate`"
-    method: str
-
-
-class ControlsAlarm(First, frozen=True):
-    """More controls of the history alarm than chance explains."""
-
-    proof: Proof
-
-    def _said(self) -> str:
-        return f"{self.proof.sentence()}, {self.proof.warning()}"
-
-
-class HistoryUnusable(Later, frozen=True):
-    says = "the memory of this host is not used: {error}"
-    error: str
-
-
-class MemoryOfOneSession(Later, frozen=True):
-    says = "the memory of this host is not used: it holds one session, and this run has several"
-
-
-class MemoryOfOther(Later, frozen=True):
-    says = "the memory of {benchmarks} is not used: it is of another machine, or measured in another way"
-    benchmarks: tuple[str, ...]
-
-
-# --- the design of a study: what it leaves out, or cannot tell --------------------------------------------------------
-
-
-class OnOneSide(Base, frozen=True):
-    says = "{benchmark} is on one side only: it is not measured"
-    benchmark: str
-
-
-class ResponseUndeclared(Base, frozen=True):
-    says = "study.responses: no benchmark declares {response}, only {declared}"
-    response: str
-    declared: tuple[str, ...]
-
-
-class FactorUnused(Base, frozen=True):
-    says = "{factor}: no command has {{{factor}}}, so it changes nothing unless a program reads {variable}"
-    factor: str
-    variable: str

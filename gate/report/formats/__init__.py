@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol
 
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.measurements import Subject
 
 

@@ -1,6 +1,6 @@
 """The page."""
 
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.measurements import Subject, material_of
 from gate.report.page import html
 

@@ -1,7 +1,6 @@
 """report.json."""
 
-from gate.report import json
-from gate.report.links import Links
+from gate.report import Links, json
 from gate.report.measurements import Subject
 
 

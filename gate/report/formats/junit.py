@@ -12,7 +12,7 @@ import msgspec
 from gate.decide.next_steps import blocks
 from gate.model import UNBUILT, Finding, Identical, Report, outcomes
 from gate.model.warnings.measured import MissingAllowed
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.measurements import Subject
 from gate.words import failures, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words

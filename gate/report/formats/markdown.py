@@ -1,6 +1,6 @@
 """The comment of a pull request."""
 
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import comment
 from gate.report.measurements import Subject
 

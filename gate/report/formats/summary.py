@@ -1,6 +1,6 @@
 """The summary of a job."""
 
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import comment
 from gate.report.measurements import Subject
 

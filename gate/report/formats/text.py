@@ -1,7 +1,6 @@
 """Text without colour, of no terminal's width."""
 
-from gate.report import terminal
-from gate.report.links import Links
+from gate.report import Links, terminal
 from gate.report.measurements import Subject
 
 

@@ -15,7 +15,7 @@ from gate.decide.policy import today
 from gate.document.markdown import NAME, Md, block, brief, code, escape, link, prose, short, size
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import parts
 from gate.report.markdown.parts import Marked, Part, failed, findings_table, why
 from gate.units import plural

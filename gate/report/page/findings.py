@@ -13,7 +13,6 @@ import numpy as np
 from gate.decide.importance import plain
 from gate.model import SIDES, Case, Counts, Finding, Level, Report, Sample, Side, Variance
 from gate.model.case import case_id
-from gate.report.page.embedded import Again
 from gate.report.page.pictures import Bar, Forest, Shown
 from gate.units import format_number, format_share, plural
 from gate.words import findings as finding_words
@@ -73,11 +72,11 @@ def rows_of(
     forest: Forest,
     shown: Sequence[Shown],
     values: Sequence[Case],
-    again: Again,
+    one: str,
 ) -> list[Row]:
     """Bring the findings, in the order of importance, into the form that the page shows.
 
-    values: the cases at hand, of as many findings as there are. again: the commands that draw others.
+    values: the cases at hand, of as many findings as there are. one: the command that draws one, but for its name.
     """
     same = reports.uniform(finding_words.quantity(f) for f in found)
     measured = {case_id(case): case for case in values}
@@ -102,7 +101,7 @@ def rows_of(
                 means=[_means(own, finding) for own in (case.base, case.head)] if case and pictures.figures else [],
                 shown=pictures,
                 command=visible(command_of(finding.benchmark, report.run.commands or {})),
-                draws=draws(finding.benchmark, again.one),
+                draws=draws(finding.benchmark, one),
             )
         )
     return rows

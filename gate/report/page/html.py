@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+import shlex
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from markupsafe import Markup
-
 from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
-from gate.model import SIDES, VERDICTS, Build, Finding, Report, Side, outcomes
-from gate.model.case import pairs
+from gate.model import SIDES, VERDICTS, Finding, Report, outcomes
 from gate.report.measurements import Material
-from gate.report.page.embedded import again_of, data_of
 from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
 from gate.report.page.pictures import MARKS, forest_of, pictures_of, readings
-from gate.units import format_confidence, format_duration, format_number, format_share, plural
+from gate.units import format_confidence, format_number, format_share, plural
 from gate.words import bars, creep, explanations, failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
@@ -93,10 +89,9 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     found = ordered(report.findings)
     forest = forest_of(found)
     shown = pictures_of(found, material.cases, report.curves)
-    data = data_of(material.attachments)
-    again = again_of(report, data, material.options)
+    again = again_of(report, material)
     names = Names(report)
-    rows = rows_of(report, names, found, forest, shown, material.cases, again)
+    rows = rows_of(report, names, found, forest, shown, material.cases, again.one)
     of = {id(row.finding): row for row in rows}
     confidence = report.policy.gate.get("confidence")
     sides = [(side, [build for build in report.run.builds if build.side == side]) for side in SIDES]
@@ -122,19 +117,41 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         overall=_overall(report),
         run=_run(report),
         plan=_plan(report),
-        builds=builds_of(report.run.builds),
-        made=[text for side, own in sides for text in [say_builds(side, own), *_repeated(side, own)] if text],
+        made=[text for side, own in sides if (text := say_builds(side, own))],
         host=[
             Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
-        data=data,
         # what is no such time is shown as it is
         created=_short(re.sub(r"^(\S{10})T(\d\d:\d\d):[\d.]+Z$", r"\1 \2 UTC", report.run.created or "")),
         again=again,
         # no commit gives uncommitted changes again
         uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
         most=MOST,
+    )
+
+
+def again_of(report: Report, material: Material) -> SimpleNamespace:
+    """Write the commands that decide, render (one: but for the name of a benchmark) and measure again.
+
+    measure: empty where the seed is not known.
+    """
+    names = [visible(name) for name in dict.fromkeys(material.files or ("measurements.jsonl",))]
+    # another selection would add to it
+    pairs = zip(material.options[::2], material.options[1::2], strict=False)
+    kept = [word for pair in pairs if pair[0] != "--benchmark" for word in pair]
+    run, measure = report.run, ""
+    if run.seed is not None:
+        words = ["perfgate check"]
+        for name, side in (("base", run.base), ("head", run.head)):
+            # what was not committed is the working tree, which check takes where no head is named
+            if side is not None and not side.dirty and (revision := side.sha or side.ref):
+                words.append(f"--{name} {shlex.quote(clip(visible(revision), 200))}")
+        measure = visible(" ".join([*words, f"--seed {run.seed}"]))
+    return SimpleNamespace(
+        decide=visible(shlex.join(["perfgate", "decide", *names, *material.options])),
+        one=visible(shlex.join(["perfgate", "report", *names, *kept])),
+        measure=measure,
     )
 
 
@@ -190,52 +207,6 @@ def _plan(report: Report) -> list[Fact]:
     # the rules have a section of their own
     told += [each for each in reports.behind(report) if each[0] not in ("rules", "override", "accept", "alarms")]
     return [Fact(name, clip(text, 2000)) for name, text in told if text]
-
-
-_PATH = 80
-_HASH = 16
-_ARTIFACTS = 20
-
-
-def builds_of(builds: Sequence[Build]) -> list[tuple[str, str, str, str, Markup]]:
-    """Write name, side, seed, seconds and hashed files of each build, by session and number, base before head."""
-    several = len({build.session for build in builds}) > 1
-    rows: list[tuple[str, str, str, str, Markup]] = []
-    for build in sorted(builds, key=lambda b: (b.session, b.build, pairs(b.factors), SIDES.index(b.side))):
-        name = f"session {build.session}, build {build.build}" if several else str(build.build)
-        files = [
-            Markup('<bdi>{}</bdi> <code title="{}">{}</code>').format(
-                clip(visible(path), _PATH),
-                clip(visible(digest), 200),
-                clip(visible(digest.removeprefix("sha256:")), _PATH)[:_HASH],
-            )
-            for path, digest in sorted(build.artifacts.items())[:_ARTIFACTS]
-        ]
-        more = len(build.artifacts) - len(files)
-        rows.append(
-            (
-                f"{name}, {clip(visible(pairs(build.factors)), _PATH)}" if build.factors else name,
-                build.side,
-                "none" if build.seed is None else str(build.seed),
-                format_duration(build.seconds) if known(build.seconds) else "unknown",
-                Markup(", ").join(files or ["none"]) + (f" and {more} more" if more > 0 else ""),
-            )
-        )
-    return rows
-
-
-def _repeated(side: Side, builds: Sequence[Build]) -> list[str]:
-    """Say which files came out alike in some builds of a side; of those that are alike in all a warning tells."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for build in builds:
-        for path, digest in sorted(build.artifacts.items()):
-            found[path, pairs(build.factors)].append(digest)
-    return [
-        f"{side}: {clip(visible(path), _PATH)}{f' at {clip(visible(at), _PATH)}' if at else ''} is {len(set(own))} "
-        f"different files in {len(own)} builds, which sample fewer layouts than their number"
-        for (path, at), own in found.items()
-        if 1 < len(set(own)) < len(own)
-    ][:_ARTIFACTS]
 
 
 def _short(text: str) -> str:

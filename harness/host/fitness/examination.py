@@ -10,7 +10,6 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from gate.model.warnings.hosts import HeldDown, LittleMemory, NoTemporaryFiles, OnBattery, Problem
 from gate.units import plural
 from harness.host.facts import install
 from harness.host.fitness import load
@@ -90,17 +89,15 @@ def _temporary(_: Here) -> Check | None:
     try:
         status = os.statvfs(directory)
     except OSError as error:
-        problem = NoTemporaryFiles(directory, "unreadable", error=str(error.strerror))
-        return bad(f"{directory}: {error.strerror}", problem, command)
+        return bad(f"{directory}: {error.strerror}", command)
     free = status.f_bavail * status.f_frsize
     if status.f_flag & os.ST_RDONLY or not os.access(directory, os.W_OK | os.X_OK):
-        return bad(f"{directory} cannot be written", NoTemporaryFiles(directory, "unwritable"), command)
+        return bad(f"{directory} cannot be written", command)
     if status.f_flag & getattr(os, "ST_NOEXEC", 0):
-        said = f"{directory} is mounted noexec: what is built there does not start"
-        return bad(said, NoTemporaryFiles(directory, "noexec"), command)
+        return bad(f"{directory} is mounted noexec: what is built there does not start", command)
     value = f"{free / 2**30:.1f} GiB free in {directory}"
     if free < FREE_BAD:
-        return bad(value, NoTemporaryFiles(directory, "full", free), command)
+        return bad(value, command)
     return warn(value, command) if free < FREE_WARN else ok(value)
 
 
@@ -123,7 +120,7 @@ def _available(here: Here) -> Check | None:
     value = f"{_gib(free)} of {_gib(total)} available{where}"
     share = free / total if total else 0.0
     if share < AVAILABLE_BAD:
-        return bad(value, LittleMemory(free, total, bool(where)))
+        return bad(value)
     return warn(value) if share < AVAILABLE_WARN else ok(value)
 
 
@@ -169,7 +166,7 @@ def _power(here: Here) -> Check | None:
         elif here.files.text(f"{supply}/type") in ("Mains", "USB"):
             mains.append(here.files.text(f"{supply}/online"))
     if "Discharging" in batteries:
-        return bad("battery, discharging", OnBattery())
+        return bad("battery, discharging")
     if not batteries:
         return ok("no battery")
     if "1" in mains or {"Charging", "Full", "Not charging"} & set(batteries):
@@ -302,15 +299,14 @@ def _governor(here: Here) -> Check | None:
     found = Counter(governors(here.files))
     if not found:
         return None
-    names = tuple(found) if len(found) == 1 else tuple(f"{name} on {found[name]}" for name in sorted(found))
-    value = ", ".join(names)
+    value = ", ".join(found if len(found) == 1 else (f"{name} on {found[name]}" for name in sorted(found)))
     if set(found) == {"performance"}:
         return ok(value)
     drivers = set(here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
     preferences = here.files.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values()
     if "powersave" in found and (drivers - SCALING_DRIVERS or _POWERSAVE in preferences):
         held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
-        return bad(value, HeldDown(names), command, held)
+        return bad(value, command, held)
     return warn(value, command)
 
 
@@ -376,13 +372,13 @@ def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: 
     return [f"{check.name}: {check.value}" for check in found if waits or check.name not in load.WAITS]
 
 
-def standing_problems(tree: Tree | None = None) -> list[Problem]:
-    """Return what makes the machine unfit as it is set up.
+def standing_problems(tree: Tree | None = None) -> list[str]:
+    """Name in words what makes the machine unfit as it is set up.
 
     It is not watched, which takes time: what happens during a run, the states before and after it show.
     """
     found = unfit(_found(_STANDING, Here(tree or Tree(), 0.0)))
-    return [check.problem for check in found if check.problem is not None]
+    return [f"{check.name}: {check.value}" for check in found]
 
 
 def unfit(checks: Iterable[Check]) -> list[Check]:

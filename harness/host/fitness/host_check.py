@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from gate.model.warnings.hosts import Problem
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import Tree
 
@@ -27,8 +26,6 @@ class Check:
     """One sentence, why it matters to a measurement."""
     command: str | None = None
     """What changes it, for a shell; None where no command does, or nothing needs changing."""
-    problem: Problem | None = None
-    """The same as data, of what makes the machine unfit as it is set up."""
 
 
 def ok(value: str) -> Check:
@@ -41,9 +38,9 @@ def warn(value: str, command: str | None = None) -> Check:
     return Check("", "warn", value, "", command)
 
 
-def bad(value: str, problem: Problem | None = None, command: str | None = None, why: str = "") -> Check:
+def bad(value: str, command: str | None = None, why: str = "") -> Check:
     """Find what makes values mislead; why: another reason than that of its kind."""
-    return Check("", "bad", value, why, command, problem)
+    return Check("", "bad", value, why, command)
 
 
 def unknown(value: str = "this system does not show it") -> Check:

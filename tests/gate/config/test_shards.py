@@ -6,7 +6,7 @@ from gate.cli.option_values import Shard
 from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
 from gate.config.types import Builds, Plan
 from gate.model import UserError
-from gate.model.warnings.setup import NoEarlyStop
+from tests.support.warned import texts
 
 NAMES = [f"suite-{k:02}" for k in range(11)]
 
@@ -55,8 +55,9 @@ def test_no_session_repeats_the_layouts_of_another() -> None:
 
 
 def test_what_is_lost_is_said() -> None:
-    assert part_warnings(Plan(builds=Builds(min=4, max=12))) == [NoEarlyStop(12)]
+    (said,) = texts(part_warnings(Plan(builds=Builds(min=4, max=12))), "no-early-stop")
+    assert said == "several jobs do not stop early: each measures up to 12 rounds, as its budget allows"
     assert part_warnings(Plan(builds=5)) == []
     # what nothing ends early is no longer than was usual
-    assert part_warnings(Plan(builds=Builds(min=4))) == [NoEarlyStop(12)]
+    assert texts(part_warnings(Plan(builds=Builds(min=4))), "no-early-stop") == [said]
     assert part_warnings(Plan(builds=Builds(min=20))) == []

@@ -215,7 +215,7 @@ def test_nothing_disturbs_what_was_not_measured(tmp_path: Path) -> None:
     )
     busy: Line = {"benchmark": BENCHMARKS[1:2], "build": {"artifacts": ["app"]}}
     report = decided(folder_of(tmp_path, *builds, begin, *values("parse", 1.0), end, **busy))
-    assert {"identical-sides", "load"} <= {w["kind"] for w in report["warnings"]}
+    assert {"identical-sides", "host-event"} <= {w["kind"] for w in report["warnings"]}
     report = decided(folder_of(tmp_path, *builds, begin, *same("scan", "parse", "encode"), end))
     assert report["warnings"] == []
     # and they stand in the order of the configuration

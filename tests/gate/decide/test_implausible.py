@@ -33,7 +33,7 @@ def asked(folder: str, *options: str) -> list[dict[str, Any]]:
 
 def names(folder: str, *options: str) -> list[str]:
     """The benchmarks whose improvement is asked about, in one warning."""
-    return [each["benchmark"] for warning in asked(folder, *options) for each in warning["improvements"]]
+    return [each.partition(" ")[0] for warning in asked(folder, *options) for each in warning["improvements"]]
 
 
 def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
@@ -52,8 +52,7 @@ def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
         (line,) = (each for each in written_as.splitlines() if found in each)
         assert "parse is 94.5% faster" in line and QUESTION in line
     (warning,) = asked(folder)
-    assert [each["benchmark"] for each in warning["improvements"]] == ["parse"]
-    assert warning["improvements"][0]["ratio"] == pytest.approx(0.055, rel=0.01)
+    assert warning["improvements"] == ["parse is 94.5% faster"]
     assert warning["text"] == f"parse is 94.5% faster: {QUESTION}"
     _, report = typed("decide", folder, "--json", "-")
     assert json.loads(report)["verdict"] == "pass"
@@ -63,7 +62,7 @@ def test_a_higher_rate_is_measured_by_its_inverse(tmp_path: Path) -> None:
     # a rate of 1.9 times is 47% less time, one of 2.1 times is 52% less
     folder = written(tmp_path, {"nearly": 1.9, "beyond": 2.1}, better="higher")
     (warning,) = asked(folder)
-    assert [each["benchmark"] for each in warning["improvements"]] == ["beyond"]
+    assert [each.partition(" ")[0] for each in warning["improvements"]] == ["beyond"]
     assert "beyond is 110% higher" in warning["text"].replace("109%", "110%").replace("111%", "110%")
 
 

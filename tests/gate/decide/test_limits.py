@@ -17,8 +17,7 @@ from gate.decide import decide
 from gate.decide.decided import looking
 from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, Round, Run, reasons
-from gate.model.warnings.estimates import BeyondWarn, NotExact
-from gate.model.warnings.measured import LinkedBuilds, NoneOfBuilds
+from gate.model.warnings.estimates import NotExact
 from gate.report import terminal
 from gate.report.formats import junit
 from gate.report.markdown import comment
@@ -26,6 +25,7 @@ from gate.report.page import html
 from tests.gate.decide.decided import TODAY, both, policy_by
 from tests.support import simulate
 from tests.support.lines import execution, located
+from tests.support.warned import kinds, texts
 
 CASES = 1200
 LOOKS = (4, 6, 8, 12)
@@ -91,7 +91,7 @@ def test_a_change_as_large_as_warn_is_marked_as_seldom_as_its_confidence_says(
     found = judged(
         drawn(1.02 if better == "lower" else 1 / 1.02, better, looks, simulate.normal, 2), warn="2%", threshold="4%"
     )
-    marked = [f for f in found if any(isinstance(w, BeyondWarn) for w in f.warnings)]
+    marked = [f for f in found if "beyond-warn" in kinds(f.warnings)]
     assert marked
     at_most(len(marked), CASES)
     assert not any(f.verdict in ("regression", "improvement") for f in marked)
@@ -179,7 +179,8 @@ def test_a_change_for_the_worse_beyond_warn_is_marked_and_passes(
     head = 0.1 * worse if better == "lower" else 0.1 / worse
     found = report(timed(head, 0.001), gate=gate, **metric(better=better))
     assert found.exit_code == 0
-    assert [w for w in found.findings[0].warnings if isinstance(w, BeyondWarn)] == [BeyondWarn(0.01, 0.95)] * marked
+    said = "worse by more than the 1% from which the rules warn"
+    assert texts(found.findings[0].warnings, "beyond-warn") == [said] * marked
 
 
 def test_what_can_never_be_said_is_refused() -> None:
@@ -248,14 +249,16 @@ def test_builds_alone_are_no_measuring_and_what_has_no_size_or_time_is_said() ->
     config: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["size"]}}
     assert report([made(side, 0, 5) for side in ("base", "head")], **config).verdict == "error"
     lines = [execution(side, [0.1], build=b) for side in ("base", "head") for b in range(6)]
-    assert NoneOfBuilds("size") in report(lines, plan={"metrics": ["time", "size"]}).warnings
+    (said,) = texts(report(lines, plan={"metrics": ["time", "size"]}).warnings, "none-of-builds")
+    assert said.startswith("plan.metrics names size, and no built file of both sides is known: ")
     # build-time is of builds that compile
     compiled = [10.0, 1.0, 1.0]
     lines = [made(side, b, 9, s, relinked=b > 0) for side in ("base", "head") for b, s in enumerate(compiled)]
     tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "build-time"]}}
     (finding,) = [f for f in report([*lines, *timed(0.1)], **tables).findings if f.metric == "build-time"]
     assert (finding.base.counts.build, finding.verdict) == (1, "inconclusive")
-    assert LinkedBuilds(4, 6) in finding.warnings
+    (said,) = texts(finding.warnings, "linked-builds")
+    assert said.startswith("4 of 6 builds only linked again and do not count: ")
 
 
 @pytest.mark.parametrize(("limit", "settled"), [(None, {"bench"}), ("500ms", set()), ("50ms", set())])

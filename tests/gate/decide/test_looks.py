@@ -18,13 +18,14 @@ from gate.evidence.runs import config_of
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, Round, Run, reasons
 from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
-from gate.model.warnings.measured import AfterLastLook, RoundsShort
+from gate.model.warnings.measured import RoundsShort
 from gate.stats.sequential import spending
 from gate.units import Duration
 from tests.gate.decide.decided import TODAY, Lines, Means, decided, only, policy_by, rounds_of, settled
 from tests.support import simulate
 from tests.support.lines import located
 from tests.support.seeds import some
+from tests.support.warned import texts
 
 PLAN = {"builds": {"min": 4, "max": 12}, "executions": 1}
 LOOKS = [4, 6, 8, 12]
@@ -183,7 +184,8 @@ def test_a_look_before_the_first_values_of_a_side_takes_all_rounds() -> None:
     # before the first look what there is is judged once, and what came after the last one is named
     found = only(lines(draw(2, [1.0]), 3))
     assert (found.base.counts.build, found.decided_at.look, found.decided_at.looks) == (3, 1, 1)
-    assert AfterLastLook(6) in decided(lines(draw(12, [1.0], sd=0.3), 7)).warnings
+    (said,) = texts(decided(lines(draw(12, [1.0], sd=0.3), 7)).warnings, "after-last-look")
+    assert said.startswith("the last interim check was after round 6: ")
 
 
 # --- what they settle -------------------------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ from gate.config.parse import parse
 from gate.decide.decided import looking
 from gate.model import Finding, FindingMemory, Look, MeanSquare, Memory, MemoryUse, Remembered, Report, Run, reasons
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import NoisierThanRemembered, NoisyHost
-from gate.model.warnings.setup import MemoryOfOther, NothingRemembered
+from gate.model.warnings.base import Said
 from gate.stats.levels import Tops
 from gate.stats.prior import contrast_variance, moderated_pair
 from tests.gate.decide.decided import decided, ones
 from tests.support.lines import located
+from tests.support.warned import kinds, texts
 
 
 def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T08:00:00Z") -> FindingMemory:
@@ -86,7 +86,7 @@ def test_a_case_noisier_than_remembered_falls_back_and_a_host_is_allowed_for() -
     (f,) = found.findings
     assert f.memory is not None
     assert (f.memory.used, f.memory.kind, f.ratio.method) == (False, "noisier", "fieller")
-    assert NoisierThanRemembered() in f.warnings
+    assert "noisier-than-remembered" in kinds(f.warnings)
     assert found.run.memory is not None and found.run.memory.findings == 0
     rng = np.random.default_rng(1)
     sides = {f"b{k}": (rng.normal(1, 0.03, 5).tolist(), rng.normal(1, 0.03, 5).tolist()) for k in range(12)}
@@ -94,7 +94,8 @@ def test_a_case_noisier_than_remembered_falls_back_and_a_host_is_allowed_for() -
     assert found.run.memory is not None
     # three times the standard deviation is nine times the variance
     assert 4 < found.run.memory.factor < 20
-    assert NoisyHost(found.run.memory.factor) in found.warnings
+    (said,) = texts(found.warnings, "noisy-host")
+    assert said.startswith(f"the host is {found.run.memory.factor:.1f} times as noisy")
     assert found.run.memory.findings >= 8
     assert all(f.verdict != "regression" for f in found.findings)
 
@@ -104,7 +105,7 @@ def test_too_few_builds_report_from_memory_and_do_not_decide() -> None:
     assert (f.verdict, f.reason, f.more_builds) == ("inconclusive", reasons.FewBuilds(needs=3, has=2), 1)
     assert memory.kind == "moderated"
     f, memory = with_memory([1.0], [2.0])
-    assert (f.verdict, f.not_worse, f.ratio.kind, f.reason) == ("inconclusive", False, "bounded", reasons.MemoryAlone())
+    assert (f.verdict, f.not_worse, f.ratio.kind, f.reason) == ("inconclusive", False, "bounded", reasons.MEMORY_ALONE)
     assert f.ratio.low is not None and f.ratio.low > 1.9
     assert (memory.present, memory.kind) == (None, "alone")
     f, memory = with_memory([1.0], [1.0], 0.001)
@@ -139,10 +140,10 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
 
 
 def test_what_is_not_used_is_said() -> None:
-    why = MemoryOfOther(("b",))
+    why = Said("the memory of b is not used: it is of another machine", "memory-unused", "later")
     assert why in report({"a": THREE}, memory_of(remembered("a", 0.01), unused=[why])).warnings
     nothing = report({"a": THREE}, None, interval="fieller-moderated")
-    assert NothingRemembered("fieller") in nothing.warnings
+    assert "nothing-remembered" in kinds(nothing.warnings)
     # asked for another interval, memory does not count
     (plain,) = report({"a": THREE}, memory_of(remembered("a", 0.01)), interval="fieller").findings
     assert (plain.ratio.method, plain.memory) == ("fieller", None)

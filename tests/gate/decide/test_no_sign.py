@@ -280,18 +280,6 @@ def test_five_cases_share_their_variance_and_then_need_four_builds() -> None:
     assert {f.ratio.method for f in apart.values()} == {"paired"}
 
 
-def test_what_both_sides_of_a_round_have_in_common_is_told() -> None:
-    rng = np.random.default_rng(2)
-    layout = rng.normal(0, 0.1, 12)
-    means: dict[str, Any] = {"a": [1 + layout + rng.normal(0, 0.01, 12) for _ in range(2)]}
-    found = only(lines(means, 12, fixed=True))
-    assert found.pairing is not None and found.pairing.gains
-    logs = np.log(means["a"])
-    assert found.pairing.correlation == pytest.approx(float(np.corrcoef(logs)[0, 1]))
-    assert found.pairing.together == pytest.approx(float(np.std(logs[1] - logs[0], ddof=1)))
-    assert found.pairing.apart == pytest.approx(math.sqrt(sum(float(np.var(side, ddof=1)) for side in logs)))
-
-
 # --- the size that would have shown, of unpaired intervals --------------------------------------------------------------
 
 

@@ -12,11 +12,11 @@ from gate.model.evidence import Pace
 from gate.model.history import Control
 from gate.model.reasons import FewBuilds
 from gate.model.report import NextPlan, View
-from gate.model.warnings.hosts import Pressure, Steal
+from gate.model.warnings.hosts import HostEvent
 from gate.words import reports
 from tests.gate.report import examples
 
-BUSY, STEAL = Pressure("cpu", 0.93), Steal(share=0.2)
+BUSY, STEAL = HostEvent("cpu pressure", "", 0.93), HostEvent("steal", "", 0.2)
 PLAN = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m"}
 
 

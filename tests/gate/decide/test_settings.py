@@ -45,7 +45,7 @@ def test_every_setting_is_a_finding_and_nothing_else_shares_the_error(tmp_path: 
     assert {f["factors"]["load"]: f["verdict"] for f in report["findings"]} == {
         "idle": "unchanged", "busy": "regression", "full": "regression",
     }  # fmt: skip
-    assert report["summary"]["text"].endswith("request time at 2 of 3 settings (most at load=busy)")
+    assert report["summary"]["text"].endswith(" regressed: request")
     assert not {"interactions", "where"} & {*report, *report["findings"][0]}
     assert "by factor" not in said
 

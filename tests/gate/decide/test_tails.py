@@ -67,7 +67,7 @@ def test_a_quantile_without_enough_values_says_how_many_are_missing() -> None:
 def test_a_quantile_of_zero_has_no_ratio() -> None:
     sides = (np.full((5, 3, 10), value).tolist() for value in (0.0, 1.0))
     found = only(both(*sides, benchmark="load", metric="latency"), config(["p50"]))
-    assert (found.verdict, found.reason) == ("inconclusive", reasons.ZeroQuantile())
+    assert (found.verdict, found.reason) == ("inconclusive", reasons.ZERO_QUANTILE)
 
 
 def test_where_higher_is_better_the_tail_is_mirrored() -> None:

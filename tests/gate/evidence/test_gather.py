@@ -9,17 +9,9 @@ from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.runs import EvidenceError, run_of
 from gate.model import SIDES, Evidence
-from gate.model.warnings.measured import (
-    ExecutionsShort,
-    IdenticalBuilds,
-    IdenticalSides,
-    OneTree,
-    RoundsShort,
-    SameBuilds,
-    UndecidedBenchmarks,
-    ValuesShort,
-)
+from gate.model.warnings.measured import IDENTICAL_SIDES, ExecutionsShort, RoundsShort
 from tests.support.lines import builds, execution, located
+from tests.support.warned import texts
 
 Line = dict[str, Any]
 NESTED = [[[1.0, 2.0], [3.0]], [[4.0, 5.0]]]
@@ -315,8 +307,9 @@ def test_active_time_is_sharp_by_what_single_starts_tell_or_by_its_own_word(own:
 def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:
     metrics = {"a": ["time", "B/op"], **{n: ["hits", "B/op"] for n in "bcde"}}
     lines = [x for n in metrics for m in metrics[n] for x in each(benchmark=f"bench/{n}", metric=m, unit="")]
-    told = UndecidedBenchmarks(tuple(f"bench/{n}" for n in "bcde"), ("hits", "B/op"))
-    assert of(*lines, benchmark=[benchmark("go")]).warnings == [told]
+    (told,) = of(*lines, benchmark=[benchmark("go")]).warnings
+    assert told.sentence().startswith("no metric of bench/b, bench/c, bench/d and 1 more is decided: declare one")
+    assert told.sentence().endswith("(hits, B/op)")
 
 
 # --- what is short, or the same ---------------------------------------------------------------------------------------
@@ -336,35 +329,39 @@ def built(digest: str, rounds: int = 2, **more: Any) -> list[Line]:
 
 
 MADE: Line = {"command": "make", "artifacts": ["app"]}
-SAME = (SameBuilds(2, "base", ""), SameBuilds(2, "head", ""))
+SAME = "all 2 builds of base{at} are one program, as are all 2 builds of head{at}: layout was not varied ("
 TWO = [*builds("base", [[[1.0], [2.0]], [[1.0], [2.0]]]), *builds("head", [[[1.0], [2.0]], [[1.0]]])]
 
 
 @pytest.mark.parametrize(
     ("lines", "warnings"),
     [
-        ([planned(MADE), *built("sha256:1"), *nested()], [IdenticalBuilds(SAME), IdenticalSides()]),
+        ([planned(MADE), *built("sha256:1"), *nested()], [SAME.format(at=""), IDENTICAL_SIDES.text]),
         ([planned(MADE), *built("sha256:{side}{build}"), *nested()], []),
         # what is found without being named may be data, which every build makes alike
         ([planned({"command": "make"}), *built("sha256:1"), *nested()], []),
-        ([planned({"setup": "npm ci"}), *built("sha256:{side}", 1), *nested()], [OneTree()]),
-        ([planned({"command": "make"}, builds=5), *nested()], [RoundsShort(2, 5)]),
+        (
+            [planned({"setup": "npm ci"}), *built("sha256:{side}", 1), *nested()],
+            ["no build command: every build reuses the tree of the set-up"],
+        ),
+        ([planned({"command": "make"}, builds=5), *nested()], [RoundsShort(2, 5).sentence()]),
         # than the other side has, and than the plan says
-        (TWO, [ExecutionsShort("bench", "", 4, 3, 4)]),
-        ([planned({"command": "make"}, executions=3), *TWO], [ExecutionsShort("bench", "", 4, 3, 6)]),
+        (TWO, [ExecutionsShort("bench", "", 4, 3, 4).sentence()]),
+        ([planned({"command": "make"}, executions=3), *TWO], [ExecutionsShort("bench", "", 4, 3, 6).sentence()]),
         # builds with other settings are other builds
         ([*built("{side}{build}2", factors={"opt": "O2"}), *built("{side}{build}3", factors={"opt": "O3"})], []),
         (
             [*built("{side}{build}", factors={"opt": "O2"}), *built("{side}", factors={"opt": "O3"})],
-            [IdenticalBuilds((SameBuilds(2, "base", "opt=O3"), SameBuilds(2, "head", "opt=O3")))],
+            [SAME.format(at=" at opt=O3")],
         ),
-        ([*built("2", 1, factors={"opt": "O2"}), *built("3", 1, factors={"opt": "O3"})], [IdenticalSides()]),
+        ([*built("2", 1, factors={"opt": "O2"}), *built("3", 1, factors={"opt": "O3"})], [IDENTICAL_SIDES.text]),
     ],
 )
 def test_builds_that_are_the_same_and_rounds_and_executions_that_are_few(
     lines: list[Line], warnings: list[Any]
 ) -> None:
-    assert of(*lines).warnings == warnings
+    told = [each.sentence() for each in of(*lines).warnings]
+    assert [each.startswith(said) for each, said in zip(told, warnings, strict=True)] == [True] * len(told)
 
 
 def test_the_time_spent_is_that_of_builds_and_executions() -> None:
@@ -411,15 +408,17 @@ def test_executions_of_short_turns_are_as_many_and_as_long_as_was_found(of_suite
         for number in range(4)
     ]
 
-    def said(*records: Line) -> list[object]:
+    def said(*records: Line) -> list[str]:
         found = of(*records, **rules)
-        return [w for w in (*found.warnings, *found.cases[0].warnings) if isinstance(w, (ExecutionsShort, ValuesShort))]
+        every = [*found.warnings, *found.cases[0].warnings]
+        return [*texts(every, "executions-short"), *texts(every, "values-short")]
 
     assert said(run, turn, *lines) == []
-    assert said(run, turn, *lines[:-1]) == [ExecutionsShort(name, "", 4, 3, 4)]
+    assert said(run, turn, *lines[:-1]) == [ExecutionsShort(name, "", 4, 3, 4).sentence()]
     cut = execution("head", [1.0], benchmark=name, execution=3, suite=owner)
-    assert said(run, turn, *lines[:-1], cut) == [ValuesShort(0, 1, 8, 2)]
+    (few,) = said(run, turn, *lines[:-1], cut)
+    assert few.startswith("1 of 8 starts gave fewer than the 2 values asked for (1 of head), ")
     # a session that found longer ones is as complete
     longer = {**turn, "session": 1, "executions": 2, "iterations": 4}
-    assert said(run, turn, longer, *lines[:-2]) == [ExecutionsShort(name, "", 4, 2, 4)]
+    assert said(run, turn, longer, *lines[:-2]) == [ExecutionsShort(name, "", 4, 2, 4).sentence()]
     assert of(run, turn, *lines, **rules).turns[0].executions == 4

@@ -37,10 +37,9 @@ def test_every_type_of_line() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        '{"type":"run","warnings":[{"kind":"duet-on-one-processor","benchmarks":["w"]}]}',
+        '{"type":"run","warnings":[{"kind":"duet-on-one-processor","benchmarks":["w"]},{"kind":"said","text":"x"}]}',
         '{"type":"host","when":"end","unproved":{"w":{"kind":"duet","path":null,"seconds":null}}}',
-        '{"type":"run","warnings":[{"kind":"instrument-limits","instrument":"perf_stat","limits":[{"kind":"events-absent"}]}]}',
-        '{"type":"run","warnings":[{"kind":"spawn-instead","why":{"tool":"hyperfine","because":"missing","path":""}}]}',
+        '{"type":"run","warnings":[{"kind":"unfit-host","problem":{"kind":"on-battery"}}]}',
     ],
 )
 def test_what_an_older_perfgate_wrote_is_read(line: str) -> None:

@@ -12,15 +12,15 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located, read
 from gate.evidence.runs import EvidenceError, run_of
 from gate.model import SIDES, Evidence, Memory
-from gate.model.warnings import AnyWarning
-from gate.model.warnings.hosts import HeldDown, OnBattery, OnMachine, SeveralMachines, UnfitHost
-from gate.model.warnings.measured import MetricMissing, PartShort, PartsShort, RoundsShort, TwoSessions
-from gate.model.warnings.setup import MemoryOfOneSession
+from gate.model.warnings.base import Said
+from gate.model.warnings.hosts import UnfitHost
+from gate.model.warnings.measured import MetricMissing, RoundsShort
 from tests.support.lines import builds, execution, text
+from tests.support.warned import kinds, texts
 
 ONE = [[[1.0], [2.0]], [[3.0], [4.0]]]
 CONFIG = {"plan": {"builds": 2, "executions": 2}, "build": {"command": "make"}}
-MEMORY = msgspec.to_builtins(Memory(findings=[], contrast_nu=None, build_nu=None, unused=[MemoryOfOneSession()]))
+MEMORY = msgspec.to_builtins(Memory(findings=[], contrast_nu=None, build_nu=None, unused=[Said("not used")]))
 
 
 def run_line(benchmarks: str = "", **more: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_parts_become_one_run_also_in_one_file() -> None:
     assert evidence.run is not None
     assert evidence.run.benchmarks == {"base": ["x", "y", "z"], "head": ["x", "y", "z"]}
     assert [case.base.counts[2].tolist() for case in evidence.cases] == [[2, 2]] * 3
-    assert evidence.warnings == [TwoSessions()]
+    assert kinds(evidence.warnings) == ["two-sessions"]
     together = gathered([line for lines in ALL for line in lines])
     assert (together.failures, together.rounds.done) == ([], 4)
 
@@ -159,8 +159,8 @@ def test_metrics_and_settings_that_each_side_or_session_lacks_elsewhere() -> Non
 
 
 def test_an_unfit_host_is_named_where_there_are_several() -> None:
-    unfit = {"kind": "unfit-host", "problem": {"kind": "on-battery"}}
-    held = {"kind": "unfit-host", "problem": {"kind": "held-down", "governors": ["powersave"]}}
+    unfit = {"kind": "unfit-host", "problem": "power supply: battery"}
+    held = {"kind": "unfit-host", "problem": "governor: powersave"}
     told: list[list[dict[str, Any]]] = [[unfit], [], [unfit, held]]
     parts = [
         [run_line("x", session=k, sessions=3, host={"hostname": f"m{k}"}, warnings=own), *both("x", k)]
@@ -168,11 +168,11 @@ def test_an_unfit_host_is_named_where_there_are_several() -> None:
     ]
     found = [w for w in gathered(*parts).warnings if isinstance(w, UnfitHost)]
     assert found == [
-        UnfitHost(OnBattery(), (OnMachine(0, "m0"), OnMachine(2, "m2"))),
-        UnfitHost(HeldDown(("powersave",)), (OnMachine(2, "m2"),)),
+        UnfitHost("power supply: battery", ("session 0 (m0)", "session 2 (m2)")),
+        UnfitHost("governor: powersave", ("session 2 (m2)",)),
     ]
     alone = gathered([run_line("x", host={"hostname": "m"}, warnings=[unfit]), *both("x")]).warnings
-    assert UnfitHost(OnBattery()) in alone
+    assert UnfitHost("power supply: battery") in alone
 
 
 def test_the_order_of_files_changes_nothing() -> None:
@@ -219,7 +219,7 @@ def test_a_round_counts_when_every_shard_has_it() -> None:
     evidence = gathered(*ALL[:3], short)
     assert (evidence.rounds.done, evidence.rounds.planned) == (3, 4)
     assert evidence.warnings[0] == RoundsShort(3, 4)
-    assert PartsShort((PartShort("shard 2 of 2 of session 1", 1, 2),)) in evidence.warnings
+    assert texts(evidence.warnings, "parts-short") == ["shard 2 of 2 of session 1 measured 1 of its 2 rounds"]
     # what of it is decided changes nothing of what was measured
     chosen = gathered(*ALL[:3], short, select=("x",))
     assert (chosen.rounds, chosen.failures) == (evidence.rounds, [])
@@ -268,6 +268,7 @@ def of_host(name: str, **more: Any) -> dict[str, Any]:
     return {"host": {"fingerprint": name * 4, "hostname": name}, **more}
 
 
+SEVERAL = "it holds one session, and this run has several"
 M, N = of_host("m"), of_host("n")
 
 
@@ -277,21 +278,22 @@ M, N = of_host("m"), of_host("n")
         ([[run_line("x", memory=MEMORY, **M), *both("x")]], None),
         (
             [part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, memory=MEMORY, **N)],
-            MemoryOfOneSession(),
+            SEVERAL,
         ),
-        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, **M)], MemoryOfOneSession()),
-        ([[run_line("x", memory=MEMORY, **M), *both("x"), *both("x", 1)]], MemoryOfOneSession()),
-        ([part("x", "1/1", s, memory=MEMORY, **M) for s in (0, 1)], MemoryOfOneSession()),
+        ([part("x", "1/2", 0, 1, memory=MEMORY, **M), part("y", "2/2", 0, 1, **M)], SEVERAL),
+        ([[run_line("x", memory=MEMORY, **M), *both("x"), *both("x", 1)]], SEVERAL),
+        ([part("x", "1/1", s, memory=MEMORY, **M) for s in (0, 1)], SEVERAL),
     ],
 )
-def test_what_one_machine_remembers_stays_in_one_run_of_it(contents: list[Any], why: AnyWarning | None) -> None:
+def test_what_one_machine_remembers_stays_in_one_run_of_it(contents: list[Any], why: str | None) -> None:
     evidence = gathered(*contents)
     assert evidence.run is not None
     assert (evidence.run.memory is None) is (why is not None)
-    assert why in evidence.warnings if why else evidence.warnings == []
+    said = texts(evidence.warnings, "memory-unused")
+    assert said == ([f"the memory of this host is not used: {why}"] if why else [])
 
 
 def test_several_machines_are_named() -> None:
     contents = [part("x", "1/1", s, 3, **of_host(name)) for s, name in enumerate("mnm")]
-    (found,) = (each for each in gathered(*contents).warnings if isinstance(each, SeveralMachines))
-    assert [host.hostname for host in found.machines if host] == ["m", "n"]
+    (found,) = texts(gathered(*contents).warnings, "several-machines")
+    assert found.startswith("host: measured on 2 machines or boots, host m (machine mmmm) and host n (machine nnnn); ")

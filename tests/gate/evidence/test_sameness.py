@@ -8,7 +8,7 @@ from gate.config.types import BuildTable, Config
 from gate.evidence.runs import EvidenceError
 from gate.evidence.sameness import layouts_of, shuffled
 from gate.model import SIDES, Build, Evidence, Layouts
-from gate.model.warnings.measured import RoundsShort, SameCommit
+from gate.model.warnings.measured import SAME_COMMIT, RoundsShort
 from tests.gate.evidence.test_runs import both, gathered, run_line, statuses
 from tests.support.lines import execution
 
@@ -87,8 +87,8 @@ def test_what_is_warned_of() -> None:
     assert not any(isinstance(each, RoundsShort) for each in whole.warnings)
     assert (whole.rounds.done, whole.rounds.planned) == (0, None)
     for lines, told in (([same("x")], True), (both("x"), True)):
-        assert (SameCommit() in gathered([run_line("x", **ONE), *lines]).warnings) is told
-    assert SameCommit() not in gathered([run_line("x", **DIRTY), same("x")]).warnings
+        assert (SAME_COMMIT in gathered([run_line("x", **ONE), *lines]).warnings) is told
+    assert SAME_COMMIT not in gathered([run_line("x", **DIRTY), same("x")]).warnings
 
 
 @pytest.mark.parametrize("lines", [both("x"), [execution("base", [1.0], benchmark="x/one", suite="x")]])

@@ -7,7 +7,7 @@ import pytest
 
 from gate.evidence.gather import iteration_warnings
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
-from gate.model.warnings.measured import ClockStood, NotSteady, Outlived, ValuesShort
+from gate.model.warnings.measured import ClockStood, Outlived
 from harness.instruments.steady import steady_from
 
 
@@ -22,19 +22,23 @@ def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> l
 @pytest.mark.parametrize(
     ("base", "head", "said"),
     [
-        ([True, False, False, True], [False, True], NotSteady(2, 1, 6, None)),
-        ([True], [True, False], NotSteady(0, 1, 3, None)),
-        ([False, True], [True, None], NotSteady(1, 0, 3, None)),
+        (
+            [True, False, False, True],
+            [False, True],
+            "3 of 6 starts reached no steady state (2 of base and 1 of head): all their values count",
+        ),
+        ([True], [True, False], "1 of 3 starts reached no steady state (1 of head): all their values count"),
+        ([False, True], [True, None], "1 of 3 starts reached no steady state (1 of base): all their values count"),
         ([True, True], [True, True], None),
         # none was looked for
         ([None, None], [None, True], None),
     ],
 )
 def test_how_many_of_which_side_are_not_steady(
-    base: list[bool | None], head: list[bool | None], said: NotSteady | None
+    base: list[bool | None], head: list[bool | None], said: str | None
 ) -> None:
     found = [*executions("base", base), *executions("head", head)]
-    assert iteration_warnings(found, "time", 0) == ([said] if said else [])
+    assert [each.sentence() for each in iteration_warnings(found, "time", 0)] == ([said] if said else [])
     # it is said of one metric
     assert iteration_warnings(found, "memory", 0) == []
 
@@ -43,9 +47,11 @@ def test_too_few_values_to_tell_and_what_went_on() -> None:
     assert steady_from([1.0] * (FEWEST_FOR_STEADY - 1)) is None
     assert steady_from([1.0] * FEWEST_FOR_STEADY) == 0
     short = executions("base", [False], FEWEST_FOR_STEADY - 1)
-    assert iteration_warnings(short, "time", 0) == [NotSteady(1, 0, 1, FEWEST_FOR_STEADY)]
+    (few,) = iteration_warnings(short, "time", 0)
+    assert few.sentence().endswith(f"; fewer than {FEWEST_FOR_STEADY} values cannot show one")
     some = iteration_warnings([*short, *executions("head", [False], FEWEST_FOR_STEADY)], "time", 0)
-    assert some == [NotSteady(1, 1, 2, None)]
+    assert [each.sentence().partition(" (")[0] for each in some] == ["2 of 2 starts reached no steady state"]
+    assert some[0].sentence().endswith("all their values count")
     base, head = executions("base", [None, None]), executions("head", [None, None, None])
     late = [msgspec.structs.replace(each, outlived=each.execution > 0) for each in head]
     assert iteration_warnings([*base, *head], "time", 1) == []
@@ -58,8 +64,13 @@ def test_too_few_values_to_tell_and_what_went_on() -> None:
 @pytest.mark.parametrize(
     ("base", "head", "state", "said"),
     [
-        ([10, 9, 10], [10, 10, 3], None, ValuesShort(1, 1, 6, 10)),
-        ([10, 10], [10, 4], None, ValuesShort(0, 1, 4, 10)),
+        (
+            [10, 9, 10],
+            [10, 10, 3],
+            None,
+            "2 of 6 starts gave fewer than the 10 values asked for (1 of base and 1 of head), ",
+        ),
+        ([10, 10], [10, 4], None, "1 of 4 starts gave fewer than the 10 values asked for (1 of head), "),
         # by the clock, or always as many as it likes
         ([8, 9, 7], [8, 12], None, None),
         ([1, 1], [1, 1], None, None),
@@ -70,9 +81,8 @@ def test_too_few_values_to_tell_and_what_went_on() -> None:
         ([10, 4], [], True, None),
     ],
 )
-def test_fewer_values_than_asked_for(
-    base: list[int], head: list[int], state: bool | None, said: ValuesShort | None
-) -> None:
+def test_fewer_values_than_asked_for(base: list[int], head: list[int], state: bool | None, said: str | None) -> None:
     counts: dict[Side, list[int]] = {"base": base, "head": head}
     found = [e for side, numbers in counts.items() for n in numbers for e in executions(side, [state], n)]
-    assert iteration_warnings(found, "time", 10) == ([said] if said else [])
+    told = [each.sentence() for each in iteration_warnings(found, "time", 10)]
+    assert [each.startswith(said or "?") for each in told] == ([True] if said else [])

@@ -1,25 +1,22 @@
 """Every sentence to the letter, once: a type of a union without a row here fails."""
 
 import re
-from types import SimpleNamespace
 from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
-from gate.model import choice as c
-from gate.model.history import Proof
-from gate.model.warnings import AnyWarning, OfRun, typed
-from gate.model.warnings import checkout as k
+from gate.model.warnings import AnyWarning, OfRun, known, typed
 from gate.model.warnings import estimates as e
 from gate.model.warnings import hosts as h
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
 from gate.model.warnings.base import Said
 from gate.report import json as report_json
-from gate.writing.sentences import Sentence, filled
+from gate.writing.sentences import Sentence
 from tests.gate.report import examples
+from tests.support.warned import kind
 
 A = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-1")
 B = h.Machine("aaaaaaaaaaaa", "b", "6.1.0", "boot-b-1")
@@ -29,11 +26,6 @@ OTHER_MAKE = h.Machine("bbbbbbbbbbbb", None, "6.1.0", "boot-c-1")
 OTHER_FACT = f"{'y' * 20}…{'y' * 19}"
 COMPARES = "the ratio also compares the machines"
 OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
-PLACE = outcomes.Place(benchmark="b", metric="time", statistic="p99", most={"n": 1}, findings=2, of=3, varied=1)
-
-
-def regressed(**changes: Any) -> outcomes.Regressed:
-    return outcomes.Regressed(count=2, findings=3, worst=[msgspec.structs.replace(PLACE, **changes)], more=0)
 
 
 def spent(
@@ -52,41 +44,16 @@ NOW = msgspec.structs.replace(USE, present=0.061)
 SHA = "0123456789abcdef" * 2 + "01234567"
 
 # fmt: off
-UNFIT: list[tuple[h.Problem, str]] = [
-    (h.HeldDown(("powersave",)), "governor: powersave"),
-    (h.OnBattery(), "power supply: battery, discharging"),
-    (h.LittleMemory(2 ** 26, 2 ** 31, False), "memory: 64 MiB of 2.0 GiB available"),
-    (h.LittleMemory(2 ** 26, 2 ** 31, True), "memory: 64 MiB of 2.0 GiB available in its control group"),
-    (h.NoTemporaryFiles("/tmp", "unreadable", error="No such file"), "temporary files: /tmp: No such file"),
-    (h.NoTemporaryFiles("/tmp", "unwritable"), "temporary files: /tmp cannot be written"),
-    (h.NoTemporaryFiles("/tmp", "noexec"), "temporary files: /tmp is mounted noexec: what is built there does not start"),
-    (h.NoTemporaryFiles("/tmp", "full", 5000000), "temporary files: /tmp has only 4.8 MiB free"),
-]
 WARNINGS: list[tuple[AnyWarning, str]] = [
     (Said("<as it stands>"), "<as it stands>"),
-    (OfRun("base", m.TornLine("m.jsonl")), "base's run: m.jsonl: the last line is incomplete and is left out"),
+    (Said("a row is left out", "lines-left-out", "first"), "a row is left out"),
+    (OfRun("base", m.torn_line("m.jsonl")), "base's run: m.jsonl: the last line is incomplete and is left out"),
     (e.NotExact("values"), "declared exact, but its values differ: treated as measured"),
     (e.NotExact("ratio"), "declared exact, but its ratio differs from session to session: treated as measured"),
-    (e.BuildsCut(), "builds differ in their number of values: surplus starts are left out"),
-    (e.BuildsUnlike(), "builds differ by more than 1.5 times in their number of values, which biases a quantile"),
-    (e.FewExecutions(1), "the quantile of a build rests on 1 start: too few to show how starts differ"),
-    (e.OneSidedSessions((2,)), "session 2 measured only one side and is left out"),
-    (e.OneSidedSessions((2, 4)), "sessions 2, 4 measured only one side and are left out"),
-    (e.RoundsLeftOut(1, (3,)), "1 round of session 3 is left out: only one side has values there"),
-    (e.RoundsLeftOut(4, (0, 3)), "4 rounds of sessions 0 and 3 are left out: only one side has values there"),
-    (e.DependsOnMachine(e.OnSession(0, "ci-arm-1", 0.98), e.OnSession(4, None, 1.4)), "the change depends on the machine: -2.0% on session 0 (ci-arm-1), +40.0% on session 4"),
-    (e.OneUnit("build"), "one build of each: how builds vary is unknown"),
+    (e.DependsOnMachine("-2.0% on session 0 (ci-arm-1)", "+40.0% on session 4"), "the change depends on the machine: -2.0% on session 0 (ci-arm-1), +40.0% on session 4"),
     (e.UnlikeSpreads("head", 4.23, "build"), "head's builds spread 4.2 times as much as base's: the mean may not tell the whole story"),
     (e.UnlikeSpreads("base", 20000000.0, "session"), "base's sessions spread more than 1000 times as much as head's: the mean may not tell the whole story"),
     (e.UnlikeSpreads("base", None, "build"), "base's builds spread, and head's do not: the mean may not tell the whole story"),
-    (e.NoSpread(), "no spread: all resamples are equal"),
-    (e.FlatResampling("build"), ("FLAT treats all values as independent: the interval is too narrow where starts or builds"
-" differ")),
-    (e.NoiseCountedTwice(), "RRR counts the noise of lower levels twice: the interval is wider than its confidence says"),
-    (e.FewUnits(4, "build"), "a bootstrap over 4 builds may cover only 80-90% instead of 95%"),
-    (e.UndefinedResamples(3, 2000), "base's mean is not above 0 in 3 of 2,000 resamples, which count against both limits"),
-    (e.ImpreciseLimits(0.95, 0.0123, 4000), "95% limits known to ±1.2% only: 4,000 replicates"),
-    (e.ImpreciseLimits(0.9995, None, 2000), "99.95% limits not known: 2,000 replicates"),
     (e.Trend(-0.04, "s", True), "still warming up: second half 4.0% faster"),
     (e.Trend(0.04, "s", False), "not steady: second half 4.0% slower"),
     (e.Trend(-0.04, "B", False), "not steady: second half 4.0% lower"),
@@ -95,32 +62,14 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (e.OrderEffect(0.012, "s"), "side-by-order interaction: whichever side runs second is 1.2% slower"),
     (e.RatioBySession(0.021), "the ratio depends on the session: it varies by 2.1% (standard deviation), more than their builds explain"),
     (e.Autocorrelation(0.5, 30, 10), "values of one start are correlated (0.50): 30 carry the information of 10"),
-    (e.NormalTail(5, 6), "a p value this small assumes normally distributed builds: 5 + 6 builds alone cannot show it"),
-    (e.Implausible((e.Improvement("parse", "time", "mean", "s", "lower", 0.055),)), "parse is 94.5% faster: does head still do the work?"),
-    (e.Implausible(tuple(e.Improvement(n, "rate", "p99", "req/s", "higher", 2.5) for n in "abcd")), "a rate p99 is 150% higher, b rate p99 is 150% higher, c rate p99 is 150% higher and 1 more: does head still do the work?"),
-    (e.BeyondWarn(0.02, 0.95), "worse by more than the 2% from which the rules warn"),
+    (e.Implausible(("parse is 94.5% faster",)), "parse is 94.5% faster: does head still do the work?"),
+    (e.Implausible(tuple("abcd")), "a, b, c and 1 more: does head still do the work?"),
     (e.EarlyStop(6, 12), "decided early, at round 6 of 12: the size may be overestimated"),
     (e.CarryOver("head", 0.012), "head is 1.2% slower after base than after itself: half of that is in the ratio"),
     (e.CarryOver("base", -0.006), "base is 0.60% faster after head than after itself: half of that is in the ratio"),
-    (e.NoisierThanRemembered(), "noisier than calibrated: the remembered variance is not used"),
-    (e.NoisyHost(2.34), "the host is 2.3 times as noisy as calibrated: every interval allows for it"),
-    (h.UnfitHost(h.OnBattery(), (h.OnMachine(0, "m0"), h.OnMachine(2, None))), "session 0 (m0) and session 2: the host was unfit when measuring began: power supply: battery, discharging"),
-    *((h.UnfitHost(problem), f"the host was unfit when measuring began: {said}") for problem, said in UNFIT),
-    (h.Rebooted(), "host: the machine was rebooted during the run"),
-    (h.Rebooted(session=1), "host: session 1: the machine was rebooted during the run"),
-    (h.Rebooted(session=1, host="m1"), "host: session 1 (m1): the machine was rebooted during the run"),
-    (h.Rebooted(run="base", session=0), "host: base's run: session 0: the machine was rebooted during the run"),
-    (h.Steal(0.042), "host: the hypervisor took 4.2% of the CPU time that programs wanted (steal)"),
-    (h.Throttled(1, 0.2), "host: the control group's quota throttled the processors 1 time (200 ms)"),
-    (h.Load(0.3, 6.24, 4), "host: the load was 0.3 at the start, 6.2 at the end on 4 processors"),
-    (h.Load(0.3, 5.2, None), "host: the load was 0.3 at the start, 5.2 at the end"),
-    (h.Pressure("memory", 0.032), "host: memory pressure: some program waited for memory 3.2% of the time"),
-    (h.Pressure("cpu", 0.34), "host: cpu pressure: some program waited for a processor 34.0% of the time"),
-    (h.Pressure("io", 0.5), "host: io pressure: some program waited for a disk 50.0% of the time"),
-    (h.Swapped(10, 390), "host: memory was swapped: 10 pages to disk, 390 back"),
-    (h.ThermalThrottling(3), "host: thermal throttling: heat slowed the processors down 3 times"),
-    (h.OutOfMemory(2), "host: the kernel killed 2 programs because memory ran out"),
-    (h.SeveralMachines((A, B)), "host: measured on 2 machines or boots, host a and host b; only the facts of the first are shown"),
+    (h.UnfitHost("power supply: battery, discharging", ("session 0 (m0)", "session 2")), "session 0 (m0) and session 2: the host was unfit when measuring began: power supply: battery, discharging"),
+    (h.HostEvent("steal", "stolen", 0.1), "host: stolen"),
+    (h.HostEvent("steal", "stolen", 0.1, 1, "m1"), "host: session 1 (m1): stolen"),
     (h.SidesApart((), None, (A,), (B,)), f"base was measured on host a, head on host b: {COMPARES}"),
     (h.SidesApart((), None, (A,), (OTHER_KERNEL,)), f"base was measured on host a (kernel 6.1.0), head on host a (kernel 6.8.0): {COMPARES}"),
     (h.SidesApart((), None, (A,), (OTHER_BOOT,)), f"base was measured on host a (boot boot-a-1), head on host a (boot boot-a-2): {COMPARES}"),
@@ -131,58 +80,20 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (h.SidesApart((), None, (), (), (h.FactOfSides("cpu", ("X", "Z"), ("Y",)), h.FactOfSides("system", ("a", "b"), ("a", "b")))), "base and head differ in cpu (X and Z, Y); each side mixes system (a and b): the ratio also compares these"),
     (h.SidesApart((), None, (), (), (h.FactOfSides("f", (f"{'x' * 30}-a{'y' * 30}",), (f"{'x' * 30}-b{'y' * 30}",)),)), f"base and head differ in f ({'x' * 8}…a{'y' * 30}, {'x' * 8}…b{'y' * 30}): the ratio also compares these"),
     (h.SidesApart((), None, (), (), tuple(h.FactOfSides(name, ("x",), ("y" * 50,)) for name in "abcde")), f"base and head differ in {', '.join(f'{name} (x, {OTHER_FACT})' for name in 'abcd')} and 1 more: the ratio also compares these"),
-    (m.TornLine("m.jsonl"), "m.jsonl: the last line is incomplete and is left out"),
     (m.SelectedOnly(2, 5), "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the false-alarm limit cover only these"),
-    (m.SidesByOrder("old.json", "new.json"), "old.json was taken as base and new.json as head: write base=FILE and head=FILE to say otherwise"),
-    (m.ColumnsOfFile("data.js", "commit", "1a2b", "3c4d"), "of data.js the commit '1a2b' was taken as base and '3c4d' as head, its last two"),
-    (m.LinesLeftOut("b1.txt", "line 5: a result of BenchmarkX is left out", 0), "b1.txt: line 5: a result of BenchmarkX is left out"),
-    (m.LinesLeftOut("b1.txt", "line 5: a result of BenchmarkX is left out", 9), "b1.txt: line 5: a result of BenchmarkX is left out; and 9 more such lines"),
-    (m.WithoutValues("median"), "an aggregate of another tool, without the values behind it: shown, never decided"),
-    (m.FiguresOfTool(("time", "throughput"), "median"), "time, throughput: each value is the median that the tool gives for a build, not one measured time"),
-    (m.FiguresOfTool(("size",), "value"), "size: each value is the figure that the tool gives for a build, not one measured time"),
-    (m.SameValues(), "base and head have the same values, so every ratio is 1: are they the same measurements?"),
-    (m.MeasuredSeparately(), "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes them; `perfgate check` measures both in turns"),
-    (m.ForeignValues(), "the values come from the pull request's own workflow run, which its author can change: treat the verdict as advice"),
     (m.RoundsShort(2, 5), "2 of 5 planned rounds were measured"),
     (m.BudgetRounds(5, 12), "only 5 of 12 rounds fit the budget, judging by the first two"),
-    (m.AfterLastLook(6), "the last interim check was after round 6: later rounds do not count"),
     (m.ExecutionsShort("b", "", 4, 3, 6), "b: base has 4 and head 3 of 6 starts"),
     (m.ExecutionsShort("b", "load=busy", 2, 2, 6), "b at load=busy: base has 2 and head 2 of 6 starts"),
-    (m.PartsShort((m.PartShort("shard 1 of 2", 3, 5), m.PartShort("shard 2 of 2", 4, 5))), "shard 1 of 2 measured 3 of its 5 rounds; shard 2 of 2 measured 4 of its 5 rounds"),
-    (m.TwoSessions(), "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large changes can be shown; a third session narrows the intervals most"),
-    (m.LooksIgnored(), "a bootstrap interval does not correct for the interim checks of this run"),
-    (m.UndecidedBenchmarks(("a", "b", "c", "d"), ("hits", "B/op")), "no metric of a, b, c and 1 more is decided: declare one in a `[benchmark.metric.NAME]` (hits, B/op)"),
-    (m.UndecidedBenchmarks(("a",), ("hits",), named=True), "no metric of a is decided: add one to `metrics` in `[plan]` or its `[[benchmark]]` (hits)"),
     (m.UnknownDirection(("MatchesFound",), ("BM_Find/8",)), 'direction unknown: nothing says which values of MatchesFound (BM_Find/8) are better, so it is shown and not decided. Add an `[[override]]` entry with `metric = "MatchesFound"` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
     (m.UnknownDirection(("a", "b", "c", "d"), ("x", "y")), 'direction unknown: nothing says which values of a, b, c and 1 more (x, y) are better, so they are shown and not decided. Add an `[[override]]` entry with `metric = "a"` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
     (m.MetricMissing("b", "time", "{}", 1), "b: metric time gave no values in session 1"),
     (m.MetricMissing("b", "time", '{"n":1}', 0), 'b: metric time at {"n":1} gave no values in session 0'),
-    (m.UnknownUnit("latency", "usec", "us"), 'metric latency: "usec" is not a known unit: write "us"; its values are compared as they are, without a default floor'),
-    (m.UnknownUnit("time", "furlong", None), 'metric time: "furlong" is not a unit of time: write s, ms, us or ns; its values are compared as they are, without a default floor'),
-    (m.LinkedBuilds(4, 6), '4 of 6 builds only linked again and do not count: build.relink = "off" times every build'),
-    (m.NoneOfBuilds("size"), "plan.metrics names size, and no built file of both sides is known: name it in [build] artifacts"),
-    (m.NoneOfBuilds("build-time"), "plan.metrics names build-time, and no build of both sides ran the build command from the start"),
-    (m.NotSteady(2, 1, 6, None), "3 of 6 starts reached no steady state (2 of base and 1 of head): all their values count"),
-    (m.NotSteady(0, 1, 3, 10), "1 of 3 starts reached no steady state (1 of head): all their values count; fewer than 10 values cannot show one"),
     (m.Outlived(0, 7, 40), "after 7 of 40 starts (7 of head) a process that the command had started still ran: no value includes its work"),
     (m.ClockStood(0.43), "its clock stood still while it waited for a processor, 43.0% of the time: it tells active time"),
-    (m.ValuesShort(2, 1, 20, 10), "3 of 20 starts gave fewer than the 10 values asked for (2 of base and 1 of head), and others exactly as many: was their output cut off?"),
-    (m.IdenticalBuilds((m.SameBuilds(2, "base", ""), m.SameBuilds(2, "head", "opt=O3"))), "all 2 builds of base are one program, as are all 2 builds of head at opt=O3: layout was not varied (several object files, -ffunction-sections with lld, or {seed} let layouts differ)"),
-    (m.SameCommit(), "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"),
-    (m.IdenticalSides(), "base and head are byte-identical: any difference is noise"),
-    (m.OneTree(), "no build command: every build reuses the tree of the set-up, only the environment differs"),
-    (m.NoBuildCommand(("path", "environment")), "no build command: the builds differ in path and environment only"),
-    (m.NoBuildCommand(()), "no build command: the builds do not differ"),
     (m.TwoPrograms(), "the verdict is of these two programs: another build of either may differ"),
-    (m.BuildNeedsGit(("base",)), 'the build of base fails without .git, so perfgate gave it one: set git = "on" under [build] to avoid the failed build'),
-    (m.BuildNeedsGit(("base", "head")), 'the builds of base and head fail without .git, so perfgate gave them one: set git = "on" under [build] to avoid the failed build'),
     (m.NotComparable("time", "unit", ("s",), ("", "B"), ("parse", "encode")), "not comparable: time is in s in base and without a unit and in B in head: parse, encode"),
     (m.NotComparable("score", "direction", ("lower",), ("higher",), ("parse",)), "not comparable: score is better when lower in base and better when higher in head: parse"),
-    (s.BaseAhead("main", 3), "base (main) has 3 commits that head lacks: their effect counts as a change by head"),
-    (s.DirtySubmodule("libs/a"), "submodule libs/a has uncommitted changes: its commit is measured without them"),
-    (s.LeftBehind("/tmp/perfgate-01", "/tmp/perfgate-01/x: Permission denied"), "perfgate cannot remove its directory /tmp/perfgate-01 (/tmp/perfgate-01/x: Permission denied): remove it yourself"),
-    (s.LfsPointers(), "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`, or write `lfs: true` under `with:` of actions/checkout"),
-    (s.BaseWithoutConfig(), "base has no perfgate.toml: head's is used for both sides"),
     (s.NothingToCompare(base="1" * 40, itself=True, failed="build", status="exit 2"), "base has no perfgate.toml, and head's build fails there (exit 2): head is measured against itself. Once head runs and is merged, the next change is compared with it"),
     (s.NothingToCompare(base=None, itself=False, failed="missing"), "base has no perfgate.toml, nor the folder of the project: head is measured alone. Once head runs and is merged, the next change is compared with it"),
     (s.BaseBroken(base="1" * 40, failed="build", benchmark=None, status="exit 1", output=("error: a", " b"), tried=2, compared="2" * 40), "base 1111111111 does not build (exit 1: error: a / b): head is compared with its ancestor 2222222222"),
@@ -190,60 +101,29 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.Renamed("old", "new"), "old → new (renamed)"),
     (m.MissingAllowed(("a", "b"), None), "a, b are missing, allowed by the rules"),
     (m.MissingAllowed(("a",), "the label perf-accepted of #12"), "a is missing, allowed by the label perf-accepted of #12"),
-    (s.HeadWithoutConfig(), "head has no perfgate.toml: base's is used for both sides"),
-    (s.ReadOn("perfgate.toml:2"), 'the key show at perfgate.toml:2 is read on: write detectable = "threshold", or a size that must show'),
-    (s.RulesChanged(("gate.threshold", "accept"), "base"), "head changes the rules (gate.threshold, accept); the rules of base apply"),
     (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable"),
     (s.MeasuringChanged("a", (s.Differing("command", "./a", "./a --fast"),)), "not the same command for a: base ran `./a`, head `./a --fast`"),
     (s.MeasuringChanged("a", (s.Differing("command", "./a", "./b"), s.Differing("warmup", "1", "3"))), "not the same command for a: base ran `./a`, head `./b`; head also changes warmup from `1` to `3`"),
     (s.MeasuringChanged("a", (s.Differing("service", None, "x"),)), "head changes how a is measured (service from none to `x`): the sides may not be comparable"),
     (s.BuildChanged((s.Differing("build.command", "make", "make fast"), s.Differing("env.set.A", None, "1"))), "base and head are not built alike: head changes build.command from `make` to `make fast` and env.set.A from none to `1`"),
     (s.BuildChanged(tuple(s.Differing(f"env.set.{n}", None, "1") for n in range(5))), "base and head are not built alike: head changes env.set.0 from none to `1`, env.set.1 from none to `1`, env.set.2 from none to `1` and 2 more"),
-    (s.ExpiredAccept("encode", "2026-12-31", "see #123"), "the [[accept]] entry of encode expired on 2026-12-31: remove it (see #123)"),
-    (s.MatchesNothing("head: perfgate.toml:9", "override", "benchmark", "prase", ("parse", "scan")), 'head: perfgate.toml:9: [[override]] benchmark = "prase" matches nothing: did you mean parse?'),
-    (s.StartedByShim(("a", "b"), "pyenv", "/shims/python", "/versions/3.12/bin/python"), "a, b: /shims/python is a shim of pyenv, whose own time is part of every start: name /versions/3.12/bin/python in the command"),
-    (s.StartedByShim(("a",), "asdf", "/shims/python", ""), "a: /shims/python is a shim of asdf, whose own time is part of every start: name the program behind it"),
-    (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: nothing can show a change"),
-    (s.FewBuilds(3, 5, True, True), "plan.builds = 3 is below gate.min_builds = 5: only exact counts and benchmarks remembered on this host can show a change"),
-    (s.NoEarlyStop(12), "several jobs do not stop early: each measures up to 12 rounds, as its budget allows"),
-    (s.ZeroThreshold(), "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are the same; with a threshold of 2% at most 1.2%"),
     (s.BudgetHoldsFew(3, 5, 350.0, 240.0, 420.0), "the budget of 4 min holds 3 rounds, and 5 are needed (about 5 min 50 s): set `--set plan.budget=7m`, or measure less"),
     (s.BudgetHoldsFew(0, 5, 10.0, 10.0, None), "the budget of 10 s holds no round, and 5 are needed: 10 s ended the last run before one was complete; raise it as its report says"),
-    (s.SpawnInstead("hyperfine is not installed"), "hyperfine is not installed: measured with the built-in spawn"),
-    (s.InstrumentLimits("perf_stat", ("leaves out cycles", "estimates x")), "perf_stat: leaves out cycles; estimates x"),
-    (s.DuetOnOneProcessor(("work",)), "work: base and head run on one processor by turns and share its caches"),
-    (s.NothingRemembered("fieller"), "this host is not calibrated, so intervals use fieller: run `perfgate calibrate`"),
-    (s.ControlsAlarm(Proof(runs=80, count=640, alarmed=40, expected=16, e_value=25.0, since="r of 2026-01-01")), "40 of 640 controls of the last 80 runs showed a regression, 16 would by chance, more than chance explains since run r of 2026-01-01 (e-value 25.0): this machine's values are less independent than intervals assume, so do not trust a close verdict: find what disturbs it with `perfgate doctor`, or measure elsewhere"),
-    (s.HistoryUnusable("h: is damaged"), "the memory of this host is not used: h: is damaged"),
-    (s.MemoryOfOneSession(), "the memory of this host is not used: it holds one session, and this run has several"),
-    (s.MemoryOfOther(("b",)), "the memory of b is not used: it is of another machine, or measured in another way"),
-    (k.NoCommonCommit("b" * 40), "head and the pull request's base (bbbbbbbbbbbb) have no common commit"),
-    (k.SubmoduleAbsent("libs/a"), "submodule libs/a is not in the checkout, so perfgate fetches it: add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"),
-    (k.SubmoduleLacksCommit("libs/a", "a" * 40, "not found"), "submodule libs/a lacks aaaaaaaaaaaa, which cannot be fetched (not found): add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"),
-    (k.PointersCheckedOut(("a.bin", "b.bin"), 2), "a.bin, b.bin and 2 more are Git LFS pointers, not the content, on both sides: add `lfs: true` under `with:` of actions/checkout"),
-    (k.PointersCheckedOut(("a.bin",), 0), "a.bin is a Git LFS pointer, not the content, on both sides: add `lfs: true` under `with:` of actions/checkout"),
-    (k.LfsNotFetched("timed out"), "base's Git LFS files cannot be fetched (timed out)"),
-    (k.TokenLeft(".git/config"), "a token for the repository is in .git/config, where the benchmarks can read it: add `persist-credentials: false` under `with:` of actions/checkout"),
-    (k.CheckoutChanged(("a", "b"), 1), "the checkout has changes that are not in its commit (a, b and 1 more), so they are not measured: make what benchmarks need in [build], or link it with `share`"),
-    (k.MoreWarnings(690), "and 690 more warnings"),
-    (s.OnOneSide("b"), "b is on one side only: it is not measured"),
-    (s.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b"),
-    (s.FactorUnused("fast-path", "PERFGATE_FACTOR_FAST_PATH"), "fast-path: no command has {fast-path}, so it changes nothing unless a program reads PERFGATE_FACTOR_FAST_PATH"),
 ]
 REASONS: list[tuple[Sentence, str]] = [
-    (reasons.NegativeValues(), "negative values have no ratio"),
-    (reasons.DifferentSessions(), "base and head were measured in different sessions: the variation between sessions is unknown"),
-    (reasons.ZeroQuantile(), "it is 0 in some build, and 0 has no ratio"),
-    (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
-    (reasons.NoSpread(), "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them (declare a count or size with `exact = true`)"),
+    (reasons.NEGATIVE_VALUES, "negative values have no ratio"),
+    (reasons.DIFFERENT_SESSIONS, "base and head were measured in different sessions: the variation between sessions is unknown"),
+    (reasons.ZERO_QUANTILE, "it is 0 in some build, and 0 has no ratio"),
+    (reasons.FEW_ROUNDS, "fewer than two rounds were measured on both sides: a paired interval needs them"),
+    (reasons.NO_SPREAD, "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them (declare a count or size with `exact = true`)"),
     (reasons.Rounded(step=1e-06, unit="s", low=1.0, high=13.5 / 11.5), "all values are rounded to 1 us, which alone leaves the change between +0.0% and +17.4%"),
     (examples.ONE_UNIT, "one build of each gives no interval: how builds vary is unknown"),
     (reasons.OneUnit(unit="session", sides=["head"]), "one session of head gives no interval: how sessions vary is unknown"),
     (reasons.FewValues(statistic="p99", needs=1000, has=120), "p99 needs 1,000 values per build and has 120: measure 880 more"),
     (reasons.FewRoundsThere(needs=3, has=0), "no complete round, but each machine needs 3"),
     (reasons.OnMachine(session=3, host="ci-arm-1", why=reasons.FewRoundsThere(needs=3, has=1)), "session 3 (ci-arm-1): 1 complete round, but each machine needs 3"),
-    (reasons.OnMachine(session=0, host=None, why=reasons.NegativeValues()), "session 0: negative values have no ratio"),
-    (reasons.BothZero(), "both sides are 0"),
+    (reasons.OnMachine(session=0, host=None, why=reasons.NEGATIVE_VALUES), "session 0: negative values have no ratio"),
+    (reasons.BOTH_ZERO, "both sides are 0"),
     (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only `exact = true` or an absolute floor can decide"),
     (reasons.ZeroBase(floor=3.0, unit=""), "base is 0, and head is not shown to be above the floor of 3"),
     (reasons.ZeroBaseExceeds(floor=1e-06, unit="s"), "base is 0 and head is beyond the floor of 1 us"),
@@ -262,7 +142,7 @@ REASONS: list[tuple[Sentence, str]] = [
     (reasons.Within(threshold=0.03), "the interval lies within the threshold of 3%"),
     (reasons.RealWithin(threshold=0.2), "real, but below the threshold of 20%"),
     (reasons.BelowFloor(threshold=None, floor=1e-06, unit="s"), "the change is smaller than the floor of 1 us"),
-    (reasons.SameCount(), "the same count"),
+    (reasons.SAME_COUNT, "the same count"),
     (reasons.NoSign(detectable=0.041, limit=1.032, real=True, confidence=0.95, unit="s", better="lower"), "catches slowdowns above 4.1%; a smaller one is real; at most +3.2% (95%)"),
     (reasons.NoSign(detectable=0.041, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"), "catches slowdowns above 4.1%; at most +3.2% (95%)"),
     (reasons.NoSign(detectable=0.25, limit=0.97, real=False, confidence=0.95, unit="B/s", better="higher"), "catches decreases above 20.0%; at worst -3.0% (95%)"),
@@ -270,10 +150,10 @@ REASONS: list[tuple[Sentence, str]] = [
     (reasons.SameProgram(differ=3, read=120), "the same program on the same data: it reads none of the 3 paths that differ"),
     (reasons.SameProgram(differ=0, read=120), "the same program on the same data: no file differs between base and head"),
     (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),
-    (reasons.Unbounded(), "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"),
+    (reasons.UNBOUNDED, "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"),
     (reasons.FewBuilds(needs=5, has=4), "the change looks real, but a verdict needs 5 builds of each and there are 4"),
     (reasons.FewForBootstrap(needs=10, has=6, unit="session"), "a bootstrap interval needs 10 sessions of each for a verdict, and there are 6"),
-    (reasons.MemoryAlone(), ("one build of each: the interval rests on remembered variance alone, so it is shown and "
+    (reasons.MEMORY_ALONE, ("one build of each: the interval rests on remembered variance alone, so it is shown and "
 "decides nothing")),
     (reasons.Uncorrected(threshold=0.03, confidence=0.996, comparisons=12), "beyond the threshold of 3%, but not after correction for 12 comparisons, which needs 99.6% confidence"),
     (reasons.Uncorrected(threshold=0.03, confidence=0.96, comparisons=1), "beyond the threshold of 3%, but not after correction for two views, which needs 96% confidence"),
@@ -284,15 +164,10 @@ REASONS: list[tuple[Sentence, str]] = [
     (examples.wide(), "the interval is too wide: the change may exceed the threshold of 3%"),
     (examples.wide(beyond=True), "the interval is too wide: the change may be below the threshold of 3%"),
     (examples.wide("both"), "the interval is too wide: it reaches beyond the threshold of 3% in both directions"),
-    (reasons.ZeroValue(), "there is a value of 0, which has no logarithm"),
+    (reasons.ZERO_VALUE, "there is a value of 0, which has no logarithm"),
 ]
 SUMMARIES: list[tuple[outcomes.Summary, str]] = [
-    (regressed(metric=None), "2 of 3 results regressed: b"),
-    (regressed(), "2 of 3 results regressed: b time p99 at 2 of 3 settings (most at n=1)"),
-    (regressed(varied=2), "2 of 3 results regressed: b time p99 at 2 of 3 combinations of settings (most at n=1)"),
-    (regressed(findings=3), "2 of 3 results regressed: b time p99 at every setting"),
-    (regressed(findings=1, statistic="mean"), "2 of 3 results regressed: b time n=1"),
-    (outcomes.Regressed(count=5, findings=5, worst=[msgspec.structs.replace(PLACE, metric=None)], more=4), "5 of 5 results regressed: b and 4 more"),
+    (outcomes.Regressed(count=5, findings=6, worst=[*"abcde"]), "5 of 6 results regressed: a, b, c and 2 more"),
     (outcomes.NothingMeasured(), "nothing was measured"),
     (outcomes.OnlyAggregates(count=2), "nothing was decided: the files hold 2 aggregates without the values behind them"),
     (outcomes.OnlyAggregates(count=1, more=True), ("nothing was decided: the files hold 1 aggregate without the values behind it, of one "
@@ -332,35 +207,6 @@ MEMORY: list[tuple[MemoryUse, str]] = [
     (msgspec.structs.replace(NOW, kind="disagrees"), "remembered variance is not used: 6.1% now does not agree with 1.2% (3 sessions, 2026-09-01 to 2026-11-02)"),
     (msgspec.structs.replace(NOW, kind="unlike"), "remembered variance is not used: one side's builds spread more than the other's (6.1% together)"),
 ]
-CHOICES: list[tuple[c.AnyHow, str]] = [
-    (c.Given("v1"), "v1 as given"),
-    (c.LastCommit("main", SHA), "the last commit on main"),
-    (c.LastCommit(None, SHA), "the last commit at the detached 0123456789ab"),
-    (c.WorkingTree("main", SHA, 1, 0), "the working tree on main with uncommitted changes (1 file)"),
-    (c.WorkingTree(None, SHA, 3, 2), "the working tree at the detached 0123456789ab with uncommitted changes (3 files, 2 untracked)"),
-    (c.MergeBase("origin/main"), "the merge base with origin/main"),
-    (c.HeadCommit("on", "main"), "HEAD, because head is on main itself and the tree has changes"),
-    (c.HeadCommit("behind", "main"), "HEAD, because main has all commits of head and the tree has changes"),
-    (c.CommitBefore("on", "main"), "the commit before head, because head is on main itself"),
-    (c.CommitBefore(), "the commit before head"),
-    (c.Unpushed("on", "main", "origin/main", 2), "the merge base with origin/main, because head is on main with 2 commits that origin/main does not have"),
-    (c.Unpushed("behind", "main", "origin/main", 1), "the merge base with origin/main, because head has 1 commit of main that origin/main does not have"),
-    (c.WorkingAncestor("main", 2), "the nearest ancestor of main that builds and runs, 2 commits before it"),
-    (c.FirstParent(), "the first parent of the pull request's merge commit"),
-    (c.AsHead(), "head"),
-    (c.QueueBase(), "the commit that the merge queue builds on"),
-    (c.PullBase(), "the pull request's base"),
-    (c.BeforePush(), "the commit before this push"),
-    (c.AsMeasured(), "the commit of the measuring run"),
-    (c.CheckedOut(), "the commit that was checked out"),
-    (c.OfPull(12, merged=False), "the commit of #12, confirmed by the forge"),
-    (c.OfPull(12, merged=True), "the commit of #12 merged into its target, confirmed by the forge"),
-    (c.OfForeignRun(), "the commit that the fork's workflow run names"),
-    (c.PinnedCommit("v1.2"), "v1.2, pinned by [creep]"),
-    (c.LatestTag("v1.2", "*"), "v1.2, the tag nearest to head"),
-    (c.LatestTag("v1.2", "v*"), "v1.2, the tag nearest to head of v*"),
-    (c.DefaultTip("main"), "the tip of main"),
-]
 STEPS: list[tuple[outcomes.Step, str]] = [
     (outcomes.give_direction(metric='a "b"'), r'Add an `[[override]]` entry with `metric = "a \"b\""` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
     (outcomes.declare_zero(metric="allocs/op", floor=None, unit=""), 'Check what gives allocs/op: base is 0. If that is right, as of a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`'),
@@ -376,7 +222,7 @@ STEPS: list[tuple[outcomes.Step, str]] = [
     (outcomes.lower_floor(benchmark="a", metric="time", imported=False, floor=3e-6, unit="s", wanted=1.5e-6, share=None), 'If a change below 3 us matters, lower the floor (`floor = "1.5 us"` in `[benchmark.metric.time]`)'),
 ]
 # fmt: on
-SENTENCES: list[tuple[Any, str]] = [*WARNINGS, *REASONS, *SUMMARIES, *MEMORY, *CHOICES]
+SENTENCES: list[tuple[Any, str]] = [*WARNINGS, *REASONS, *SUMMARIES, *MEMORY]
 
 
 def test_each_is_said_to_the_letter() -> None:
@@ -387,8 +233,8 @@ def test_each_is_said_to_the_letter() -> None:
 @pytest.mark.parametrize(
     ("rows", "union"),
     [
-        (WARNINGS, AnyWarning), (REASONS, reasons.Reason | reasons.ZeroValue | reasons.FewRoundsThere), (SUMMARIES, outcomes.Summary), (CHOICES, c.AnyHow),
-        (UNFIT, h.Problem), (MEMORY, MemoryUse),
+        (WARNINGS, AnyWarning), (REASONS, reasons.Reason | reasons.FewRoundsThere), (SUMMARIES, outcomes.Summary),
+        (MEMORY, MemoryUse),
     ],
 )  # fmt: skip
 def test_every_kind_has_an_example(rows: list[tuple[Any, str]], union: Any) -> None:
@@ -409,64 +255,24 @@ def test_report_json_has_each_with_its_kind_its_text_and_its_details_and_gives_i
     written = report_json.render(report)
     tables = msgspec.json.decode(written)
     for found in (tables["warnings"], tables["findings"][0]["warnings"]):
-        assert [(each["kind"], each["text"]) for each in found] == [
-            (type(warning).__struct_config__.tag, said) for warning, said in WARNINGS
-        ]
+        assert [(each["kind"], each["text"]) for each in found] == [(kind(each), said) for each, said in WARNINGS]
     assert report_json.read(written).warnings == report_json.read(written).findings[0].warnings == every
-
-
-def test_how_sides_were_chosen_is_told_and_comes_back() -> None:
-    for how, said in CHOICES:
-        choice = c.Choice(None, how)
-        assert str(choice) == f"head is {said}"
-        report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(choice=choice))
-        assert report_json.read(report_json.render(report)).run.choice == choice
-    both = c.Choice(c.MergeBase("main"), c.LastCommit("feature", SHA))
-    assert str(both) == "base is the merge base with main; head is the last commit on feature"
-    assert str(c.Choice(c.AsHead(), c.LastCommit("feature", SHA))) == "head on both sides"
 
 
 def test_only_a_text_from_elsewhere_has_a_text() -> None:
     # report.json puts the sentence there
-    assert [kind for kind in get_args(AnyWarning) if "text" in kind.__struct_fields__] == [Said]
-    assert typed(["old", m.TwoSessions()]) == [Said("old"), m.TwoSessions()]
+    assert [each for each in get_args(AnyWarning) if "text" in each.__struct_fields__] == [Said]
+    assert typed(["old", m.TwoPrograms()]) == [Said("old"), m.TwoPrograms()]
 
 
-class _Some(Sentence, frozen=True):
-    says = "{names:listed} {names:is|are} {count:.1f} {share:share} {share:percent} {{{first}}} {whole:,} {first!r} {names}"
-    names: tuple[str, ...]
-    count: float
-    share: float
-    first: str
-    whole: int
-
-
-def test_a_template_is_filled_by_the_kind_of_each_field() -> None:
-    some = _Some(("a", "b", "c", "d"), 90.0, 0.05, "x", 1234)
-    assert some.sentence() == "a, b, c and 1 more are 90.0 5.0% 5% {x} 1,234 'x' a, b, c, d"
-    assert filled("{whole:round} {whole:is|are} left", some) == "1,234 rounds are left"
-    with pytest.raises(AttributeError, match="nothing"):
-        filled("{nothing}", some)
-
-
-@pytest.mark.parametrize(
-    ("template", "expected"),
-    [
-        ("{first:? in {first}}", " in x"),
-        ("{empty:? in {empty}}", ""),
-        ("{none:?there|nowhere}", "nowhere"),
-        ("{no:?there|{first}, {ones:is|are} {first}}", "x, are x"),
-        ("{zero:?{zero:round}|none}", "none"),
-        ("{nothing:?{nothing:.1f}|none}", "0.0"),
-        ("{first:=x?{ones:is|are}|else}", "are"),
-        ("{first:=y?{ones:is|are}|{zero:?a|{first:=x?b}}}", "b"),
-        ("{zero:{unit}}, {nothing:round}, {ones:joined}", "0 builds, 0 rounds, 1 and 2"),
-        ("{nothing:duration}", "0 ms"),
-    ],
-)
-def test_a_template_leaves_out_what_is_not_there(template: str, expected: str) -> None:
-    some = SimpleNamespace(first="x", unit="build", empty=(), none=None, no=False, zero=0, nothing=0.0, ones=(1, 2))
-    assert filled(template, some) == expected
+def test_a_warning_of_another_version_is_said_as_it_was() -> None:
+    later = {"kind": "moon-phase", "text": "the moon was full", "details": {"share": 0.5}}
+    report = msgspec.json.decode(report_json.render(examples.passing()))
+    found = report_json.read(msgspec.json.encode({**report, "warnings": [later]})).warnings
+    assert found == [Said("the moon was full", "moon-phase")]
+    # a run line has no texts
+    assert known({"kind": "moon-phase"})["text"] == "a warning of another version of perfgate: moon phase"
+    assert known(7) == 7 and known(no_kind := {"share": 0.5}) is no_kind
 
 
 _DISAGREES = re.compile(

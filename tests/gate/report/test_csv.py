@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from gate.model import Execution, Metric, Side
-from gate.report.csv import cell, render
+from gate.report.formats.csv import cell, written
 from gate.units import to_base
 
 HEADER = "benchmark,metric,unit,better,side,session,build,execution,order,iteration,value\n"
@@ -35,14 +35,14 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_lines_are_a_header_and_a_value_each() -> None:
-    assert render(both("parse", 0.1, 1e-9)) == (
+    assert written(both("parse", 0.1, 1e-9)) == (
         HEADER + "parse,time,s,lower,base,0,0,0,,0,0.1\nparse,time,s,lower,head,0,0,0,,0,1e-09\n"
     )
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_come_back_from_the_csv_module_and_from_pandas(name: str) -> None:
-    text = render(both(name, kind=name))
+    text = written(both(name, kind=name))
     assert [(row["benchmark"], row["kind"]) for row in rows(text)] == [(name, name)] * 2
     read = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
     assert read["benchmark"].tolist() == [name] * 2
@@ -54,13 +54,13 @@ def test_names_come_back_from_the_csv_module_and_from_pandas(name: str) -> None:
     [("nul\0", "nul\\x00"), ("\x1b[31mred", "\\x1b[31mred"), ("\u202eevil", "\\u202eevil"), ("\udc80", "\\x80"), ("a\n\0", "a\n\\x00")],
 )  # fmt: skip
 def test_what_drives_a_terminal_or_stops_a_reader_is_written_out(name: str, shown: str) -> None:
-    text = render(both(name))
+    text = written(both(name))
     assert [row["benchmark"] for row in rows(text)] == [shown] * 2
     text.encode("utf-8")
 
 
 def test_a_missing_setting_is_empty_and_an_empty_one_is_quoted() -> None:
-    lines = render([*both("a", kind=""), *both("b")]).split("\n")
+    lines = written([*both("a", kind=""), *both("b")]).split("\n")
     assert lines[1] == 'a,time,s,lower,"",base,0,0,0,,0,1.5'
     assert lines[3] == "b,time,s,lower,,base,0,0,0,,0,1.5"
 
@@ -70,7 +70,7 @@ def test_every_double_comes_back() -> None:
     raw = [struct.unpack("<d", rng.bytes(8))[0] for _ in range(2000)]
     odd = [0.1 + 0.2, 5e-324, 1.7976931348623157e308, 0.0, 1.0, 3e22]
     finite = [value for value in raw if np.isfinite(value)] + odd
-    text = render([execution("x", side, *finite) for side in ("base", "head")])
+    text = written([execution("x", side, *finite) for side in ("base", "head")])
     assert [float(row["value"]) for row in rows(text)] == finite * 2
     assert max(map(len, text.split("\n"))) < 80
 
@@ -102,14 +102,14 @@ def test_lines_of_any_order_are_sorted_with_names_as_they_come() -> None:
     shuffled = [in_order[k] for k in np.random.default_rng(4).permutation(len(in_order))]
     # what comes first decides the order of the names
     first = [in_order[0], in_order[24], in_order[48], in_order[72]]
-    text = render([*first, *(e for e in shuffled if not any(e is each for each in first))])
+    text = written([*first, *(e for e in shuffled if not any(e is each for each in first))])
     assert text.split("\n")[1:-1] == [",".join(map(cell, row)) for row in by_hand(in_order)]
 
 
 def test_an_execution_with_several_metrics_has_rows_of_each() -> None:
     memory, none = Metric(unit="KiB", values=[3.0]), Metric(values=[])
     metrics = {"time": Metric(unit="s", values=[1.0, 2.0]), "memory": memory, "none": none}
-    text = render([Execution(benchmark="x", side="head", build=0, execution=0, metrics=metrics)])
+    text = written([Execution(benchmark="x", side="head", build=0, execution=0, metrics=metrics)])
     assert [(row["metric"], row["unit"], row["iteration"], row["value"]) for row in rows(text)] == [
         ("time", "s", "0", "1.0"), ("time", "s", "1", "2.0"), ("memory", "B", "0", "3072.0"),
     ]  # fmt: skip
@@ -119,7 +119,7 @@ def test_a_factor_named_like_a_column_gets_a_prefix() -> None:
     factors = {"value": 1, "factor_value": 2, "side": "left", "size": 3}
     metrics = {"time": Metric(unit="s", values=[1.0])}
     made = Execution(benchmark="x", side="base", build=0, execution=0, factors=factors, metrics=metrics)
-    (row,) = rows(render([made]))
+    (row,) = rows(written([made]))
     columns = ["factor_factor_value", "factor_value", "factor_side", "size"]
     assert [row[column] for column in columns] == ["1", "2", "left", "3"]
 
@@ -134,5 +134,5 @@ def test_settings_keep_what_they_are() -> None:
         ([2**70, 1, None], [str(2**70), "1", ""]),
     ]
     for settings, expected in kept:
-        found = rows(render([execution("x", "base", 1.0, f=value) for value in settings]))
+        found = rows(written([execution("x", "base", 1.0, f=value) for value in settings]))
         assert [row["f"] for row in found] == expected

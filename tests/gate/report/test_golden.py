@@ -30,7 +30,7 @@ CASES = [
     ("regression", "color.txt"),
     *((name, "summary.md") for name in ("creep", "regression", "failures", "hostile")),
     *((name, "xml") for name in ("regression", "failures", "hostile", "some_identical")),
-    *((name, "json") for name in ("creep", "regression", "explained", "failures")),
+    *((name, "json") for name in ("regression", "failures")),
 ]
 
 

@@ -44,7 +44,7 @@ def test_what_has_a_sentence_has_it_as_its_text() -> None:
     tables = plain.loads(json.render(examples.factors()))
     found = tables["findings"][0]
     assert tables["summary"]["kind"] == "regressed"
-    assert tables["summary"]["text"] == "1 of 4 results regressed: request time load=busy"
+    assert tables["summary"]["text"] == "1 of 4 results regressed: request"
     reason = found["reason"]
     assert (reason["kind"], reason["details"]["comparisons"], found["shown"]) == ("exceeds", 12, "decided_at")
     assert reason["text"].startswith("beyond the threshold of 3% with 99.58% confidence")

@@ -10,14 +10,13 @@ import msgspec
 import pytest
 
 from gate.document.html import broken
-from gate.model import Build, Failure, Report
+from gate.model import Failure, Report
 from gate.model.history import Controls
 from gate.report import terminal
 from gate.report.formats import junit
 from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.html import builds_of
 from gate.words import verdict_line
 from gate.words.short_names import Names, NameSet
 from gate.writing.phrases import named
@@ -111,19 +110,6 @@ def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
     for render in (terminal.render, comment.render, comment.summary, html.render, junit.written):
         said = escaping.unescape(render(report))
         assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
-
-
-def test_builds_with_settings_stand_apart() -> None:
-    builds = [
-        Build(side=side, build=number, factors={"opt": opt}, artifacts={"app": f"sha256:{opt}{side}"})
-        for opt in ("O3", "O2")
-        for number in (0, 1)
-        for side in ("head", "base")
-    ]
-    found = builds_of(builds)
-    assert [row[:2] for row in found[:4]] == [
-        ("0, opt=O2", "base"), ("0, opt=O2", "head"), ("0, opt=O3", "base"), ("0, opt=O3", "head"),
-    ]  # fmt: skip
 
 
 def test_every_format_says_how_many_controls_alarmed() -> None:

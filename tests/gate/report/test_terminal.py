@@ -4,7 +4,7 @@ import pytest
 
 from gate.model import Finding, ReportVerdict, Verdict, reasons
 from gate.model.warnings.base import Said
-from gate.model.warnings.estimates import DependsOnMachine, OnSession
+from gate.model.warnings.estimates import DependsOnMachine
 from gate.report import terminal
 from gate.writing.plain import columns
 from tests.gate.report import examples
@@ -133,7 +133,7 @@ def test_of_many_findings_the_machines_of_those_are_shown_that_need_a_look() -> 
         method = {"ratio": examples.interval(1.0, 0.01, method="fixed-sessions")}
         return examples.finding(name, sessions=examples.on_machines(1.0, 1.01, 0.99), **(method | changes))
 
-    depends = DependsOnMachine(OnSession(0, None, 0.9), OnSession(1, None, 1.1))
+    depends = DependsOnMachine("-10.0% on session 0", "+10.0% on session 1")
     found = [unchanged(f"same-{k}") for k in range(8)] + [unchanged("differs", warnings=[depends])]
     report = examples.report("pass", found)
     lines = terminal.render(report).splitlines()

@@ -11,7 +11,6 @@ from msgspec import structs
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
-from gate.model.warnings.setup import HistoryUnusable, MemoryOfOther
 from gate.run import memory
 from gate.run.job import prepare
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
@@ -25,11 +24,13 @@ from tests.support.project import SHELL_BENCH as BENCH
 from tests.support.project import SHELL_CONFIG as CONFIG
 from tests.support.project import Project as Checkout
 from tests.support.project import Step, committed
+from tests.support.warned import kinds
 
 HOST = facts()
 ELSEWHERE = HOST | {"cpu": "Z80", "fingerprint": "another"}
 SETUP = Setup(command="sh bench.sh {output}", instrument="values", warmup=0, build=None)
 RULES = RulesOptions()
+UNUSED = "the memory of {} is not used: it is of another machine, or measured in another way"
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
     put(path, project, host=ELSEWHERE)
     found = recalled(path, project)
     assert found.findings == []
-    assert found.unused == [MemoryOfOther(("bench",))]
+    assert [each.sentence() for each in found.unused] == [UNUSED.format("bench")]
     # calibrated here too: what the other machine says is of no interest
     put(path, project, name="two", day=1)
     found = recalled(path, project)
@@ -152,7 +153,8 @@ def test_what_was_measured_in_another_way_is_not_used(
     path, project = tmp_path / "history", opened()
     put(path, project, setup=structs.replace(SETUP, **changes))
     found = recalled(path, project)
-    assert (found.findings, found.unused) == ([], [MemoryOfOther(("bench",))])
+    assert found.findings == []
+    assert [each.sentence() for each in found.unused] == [UNUSED.format("bench")]
 
 
 def test_several_benchmarks_are_one_line(checkout: Checkout, tmp_path: Path) -> None:
@@ -166,7 +168,7 @@ def test_several_benchmarks_are_one_line(checkout: Checkout, tmp_path: Path) -> 
     assert found.unused == []
     checkout.commit()
     found = recalled(path, opened(base="HEAD"))
-    assert found.unused == [MemoryOfOther(names)]
+    assert [each.sentence() for each in found.unused] == [UNUSED.format(", ".join(names))]
 
 
 def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
@@ -175,7 +177,8 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
     project = opened(base="HEAD")
     put(path, project)
     found = recalled(path, project)
-    assert (found.findings, found.unused) == ([], [MemoryOfOther(("bench",))])
+    assert found.findings == []
+    assert [each.sentence() for each in found.unused] == [UNUSED.format("bench")]
 
 
 def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:
@@ -183,9 +186,9 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> No
     path.write_text("no folder at all")
     job = prepare(opened(), MeasureOptions(history=path), tmp_path / "run")
     assert job.run.memory is None
-    (warning,) = [each for each in job.run.warnings if isinstance(each, HistoryUnusable)]
-    assert warning.error.startswith(f"{path}: ")
-    assert "\n" not in warning.error
+    (warning,) = [each for each in job.run.warnings if kinds([each]) == ["memory-unused"]]
+    assert warning.sentence().startswith(f"the memory of this host is not used: {path}: ")
+    assert "\n" not in warning.sentence()
 
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:

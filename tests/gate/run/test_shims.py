@@ -47,14 +47,14 @@ def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_
     done = project.perfgate("measure", "--base", "HEAD~1", PATH=path)
     assert done.returncode == 0, done.stderr
     run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])
-    warned = [warning for warning in run["warnings"] if warning["kind"] == "started-by-shim"]
+    warned = [warning for warning in run["warnings"] if warning.get("what") == "started-by-shim"]
     assert len(warned) == chosen
     # the benchmarks' own starts
     assert log.exists() is chosen
     for found in warned:
         # the instrument values does not measure the start
-        assert found["benchmarks"] == ["a", "b"]
-        assert (found["manager"], found["path"], found["program"]) == ("pyenv", str(shim), str(program))
+        assert found["text"].startswith(f"a, b: {shim} is a shim of pyenv, ")
+        assert found["text"].endswith(f": name {program} in the command")
         assert f"{shim} is a shim of pyenv" in done.stderr
 
 

@@ -6,13 +6,13 @@ import pytest
 from scipy import stats
 
 from gate.model import QuantileEffect, Sample
-from gate.model.warnings.estimates import FewExecutions
 from gate.stats.centers import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.estimate import level_variances, reduce
 from gate.stats.ratio import LogPair, unpaired
 from gate.stats.rounding import Array
 from tests.support.samples import Nested, ends, nested, there
 from tests.support.seeds import seeds, some
+from tests.support.warned import texts
 
 
 def drawn(
@@ -68,7 +68,8 @@ def test_fewer_than_three_executions_a_build_are_warned_of(executions: int, warn
     base, head = (drawn(rng, 4, executions, 40) for _ in range(2))
     found = reduce(base, head, 0.5, exact=False)
     assert found.trouble == ""
-    assert [each.executions for each in found.warnings if isinstance(each, FewExecutions)] == warned
+    said = texts(found.warnings, "few-executions")
+    assert [f"rests on {count} start" in text for text, count in zip(said, warned, strict=True)] == [True] * len(warned)
 
 
 def test_the_variance_of_a_quantile_is_that_of_builds_in_the_unit() -> None:

@@ -14,6 +14,7 @@ from gate.stats.components import remember
 from gate.stats.rounding import ROUNDING, same, smallest_step
 from tests.support.samples import nested
 from tests.support.seeds import some
+from tests.support.warned import kinds
 
 
 def literal_step(values: list[float]) -> float:
@@ -54,6 +55,6 @@ def noisy(value: float, seed: int) -> Sample:
 def test_rounding_has_no_bootstrap_no_band_and_no_memory() -> None:
     base, head = noisy(0.1, 1), noisy(0.2, 2)
     found = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
-    assert [type(each).__name__ for each in found.warnings] == ["NoSpread"]
+    assert kinds(found.warnings) == ["no-spread"]
     assert [(each.low, each.high) for each in quantile_curve(base, head, [0.5])] == [(None, None)]
     assert remember(base, head, None, session="s", created="2026-11-20T09:00:00Z") is None

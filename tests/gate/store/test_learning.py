@@ -10,7 +10,7 @@ import pytest
 from gate.config.config_text import from_tables
 from gate.config.parse import parse
 from gate.config.types import Config
-from gate.decide.views import asked_of
+from gate.decide.design import asked_of
 from gate.evidence.gather import gather
 from gate.model import Build, FindingMemory, Memory, Record
 from gate.planning.basis import from_memory

@@ -61,7 +61,7 @@ AGAINST_3: list[tuple[Finding, str, str]] = [
         "5.0% slower (1.0% to 9.0%)",
         "same, smaller than the floor of 1 ms",
     ),
-    (exact(1.0, reasons.SameCount()), "no change in size (exact)", "same"),
+    (exact(1.0, reasons.SAME_COUNT), "no change in size (exact)", "same"),
     (exact(1.01, reasons.ExactWithin(threshold=0.03)), "size 1.0% higher (exact)", "same"),
     (exact(1.1, EXACT_EXCEEDS, "regression"), "size 10.0% higher (exact)", "regression"),
     (
@@ -151,12 +151,12 @@ OTHERS = [
         withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
         "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: measure 150 more",
     ),
-    (withheld(reasons.NegativeValues(), ratio=NONE), "no ratio: undecided, negative values have no ratio"),
+    (withheld(reasons.NEGATIVE_VALUES, ratio=NONE), "no ratio: undecided, negative values have no ratio"),
     (
         withheld(reasons.ZeroBaseExceeds(floor=3.0, unit=""), verdict="regression", **MISSES),
         "misses has no ratio: regression, base is 0 and head is beyond the floor of 3",
     ),
-    (withheld(reasons.BothZero(), verdict="unchanged", **MISSES), "misses has no ratio: same, both sides are 0"),
+    (withheld(reasons.BOTH_ZERO, verdict="unchanged", **MISSES), "misses has no ratio: same, both sides are 0"),
 ]
 
 
@@ -182,7 +182,7 @@ def test_what_an_interval_rests_on_is_a_footnote() -> None:
     assert words.basis(examples.regressed()) == words.basis(examples.finding()) == each
     several = examples.finding(base=examples.side(1.0, counts=SESSIONS))
     assert words.basis(several) == "95% confidence, over 3 and 1 sessions"
-    assert words.basis(examples.withheld()) == words.basis(exact(1.0, reasons.SameCount())) == ""
+    assert words.basis(examples.withheld()) == words.basis(exact(1.0, reasons.SAME_COUNT)) == ""
 
 
 def test_an_end_next_to_the_threshold_does_not_read_like_it() -> None:

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import get_args
 
 import msgspec
 import pytest
 
 from gate.model import Finding, Report, reasons
-from gate.model.warnings import AnyWarning
-from gate.model.warnings import estimates as e
-from gate.model.warnings.base import Base
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import ExecutionsShort
 from gate.report import terminal
-from gate.report import terminal as plain_text
-from gate.report.formats import junit
 from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.html import page_of
 from gate.words import notes
-from gate.words.notes import weigh
-from tests.gate.model.test_sentences import WARNINGS
 from tests.gate.report import examples
 
 FORMATS: dict[str, Callable[[Report], str]] = {
@@ -92,46 +83,3 @@ def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:
     other = [*found, ExecutionsShort("d", "", 8, 10, 10)]
     assert notes.once(other) == ["a: base has 9 and head 10 of 10 starts; likewise, with other figures, b, c, d"]
     assert len(notes.once(found[:2])) == 2
-
-
-# --- where a warning stands -------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def nonsense(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Make every sentence "blah" and its kind's number: nothing in it can be read."""
-
-    def said(warning: Base) -> str:
-        return f"blah {get_args(AnyWarning).index(type(warning))}."
-
-    return lambda: monkeypatch.setattr(Base, "sentence", said)
-
-
-def shape(report: Report) -> list[list[int]]:
-    """How many warnings stand where, and in which order."""
-    told = [each.sentence() for each in report.warnings]
-    first, later = weigh(report.warnings, 5)
-    rows = page_of(report, Material()).rows
-    return [list(map(told.index, first)), list(map(told.index, later)), [len(row.notes) for row in rows]]
-
-
-def test_order_and_place_do_not_depend_on_words(nonsense: Callable[[], None]) -> None:
-    every = [*{type(warning): warning for warning, _ in WARNINGS}.values()]
-    report = examples.report("pass", [examples.finding("lex", warnings=every)], warnings=every)
-    before = shape(report)
-    nonsense()
-    assert shape(report) == before
-
-
-def test_what_is_for_experts_is_shown_on_demand_and_in_the_details_of_the_page() -> None:
-    pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
-    report = examples.report("regression", [examples.finding("lex", warnings=pair)])
-
-    def said(text: str) -> list[bool]:
-        return [each in text for each in ("normally distributed", "host drift")]
-
-    assert said(plain_text.render(report, every=True)) == [True, True]
-    for render in (plain_text.render, comment.render, comment.summary, junit.written):
-        assert said(render(report)) == [False, True]
-    first, _, details = html.render(report, Material()).partition('id="details"')
-    assert (said(first)[0], said(details)[0], "1 warning<" in first + details) == (False, True, True)

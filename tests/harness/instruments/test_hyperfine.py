@@ -11,7 +11,6 @@ import pytest
 
 from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
-from gate.model.warnings.setup import SpawnInstead
 from gate.units import Duration
 from harness.instruments.declaration import Found, choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
@@ -144,7 +143,8 @@ def test_which_hyperfine_is_used(tmp_path: Path) -> None:
     assert isinstance(chosen.by_name["hyperfine"], Spawn)
     assert isinstance(chosen.by_name["spawn"], Spawn)
     assert isinstance(chosen.by_name["values"], Values)
-    assert chosen.warnings == (SpawnInstead("hyperfine is not installed"),)
+    said = "hyperfine is not installed: measured with the built-in spawn"
+    assert [each.sentence() for each in chosen.warnings] == [said]
 
 
 # --- the real tool --------------------------------------------------------------------------------------------------

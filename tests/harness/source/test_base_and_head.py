@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
 from harness.process.process_groups import alive
 from harness.source import store
@@ -276,7 +275,8 @@ def test_given_refs(checkout: Checkout) -> None:
     assert str(found.choice) == "base is v1 as given; head is main as given"
     assert resolved(checkout, head="main").base.commit.sha == first
     backwards = resolved(checkout, base="main", head="v1")
-    assert backwards.warnings == (BaseAhead("main", 1),)
+    said = "base (main) has 1 commit that head lacks: their effect counts as a change by head"
+    assert [each.sentence() for each in backwards.warnings] == [said]
 
 
 def test_unknown_refs(checkout: Checkout) -> None:

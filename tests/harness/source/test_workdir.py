@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.model.warnings.setup import LeftBehind
 from harness.errors import SourceError
 from harness.source import workdir
 from harness.source.workdir import WorkDirectory, remove_leftovers
@@ -112,8 +111,9 @@ def test_what_cannot_be_removed_is_said_and_tried_again(
     with monkeypatch.context() as stuck:
         stuck.setattr(workdir, "remove_tree", lambda path: f"{path}/file: Operation not permitted")
         work.close()
-        left = LeftBehind(str(directory), f"{directory}/file: Operation not permitted")
-        assert work.left == [left]
+        (left,) = work.left
+        said = f"perfgate cannot remove its directory {directory} ({directory}/file: Operation not permitted): "
+        assert left.text == f"{said}remove it yourself"
         # its record still names it; its run, which is this one, seems to live
         (record,) = (tmp_path / "state/work").iterdir()
         content = json.loads(record.read_text())

@@ -25,14 +25,8 @@ from gate.commands.action.commits import (
     refuse_another_checkout,
 )
 from gate.github.event import Event
-from gate.model.choice import BeforePush, FirstParent, MergeBase
-from gate.model.warnings.checkout import (
-    NoCommonCommit,
-    PointersCheckedOut,
-    SubmoduleAbsent,
-    SubmoduleLacksCommit,
-    TokenLeft,
-)
+from gate.model.records import FIRST_PARENT, How, merge_base
+from gate.model.warnings.base import Said
 from harness.errors import SourceError
 from harness.source import base_and_head
 from harness.source.fetching import FetchError
@@ -124,8 +118,8 @@ def test_a_merge_is_compared_with_its_first_parent_and_a_head_with_where_it_left
     origin: Origin, clone: Clones, depth: int | None
 ) -> None:
     merged, head = clone(origin.merge, depth=depth), clone(origin.feature[-1], depth=depth)
-    assert asked(merged, origin.event()) == Sides(origin.main[-1], FirstParent())
-    assert asked(head, origin.event()) == Sides(origin.main[2], MergeBase("main"))
+    assert asked(merged, origin.event()) == Sides(origin.main[-1], FIRST_PARENT)
+    assert asked(head, origin.event()) == Sides(origin.main[2], merge_base("main"))
 
 
 def test_only_the_one_commit_is_fetched(origin: Origin, clone: Clones) -> None:
@@ -233,7 +227,7 @@ def test_unrelated_histories(origin: Origin, clone: Clones) -> None:
     head = place.commit("alone")
     found = asked(place, origin.event(pull=origin.pull(head_sha=head)))
     assert found.base == origin.main[-1]
-    assert found.warnings == (NoCommonCommit(origin.main[-1]),)
+    assert [each.what for each in found.warnings if isinstance(each, Said)] == ["no-common-commit"]
 
 
 def test_what_cannot_be_fetched_says_which_line_to_add(origin: Origin, clone: Clones) -> None:
@@ -480,7 +474,7 @@ def test_a_private_repository_is_fetched_with_the_token_and_nobody_sees_it(
         trace.unlink(missing_ok=True)
         with Watch() as watch:
             found = fetch_missing(origin.event(server_url=server.url), TOKEN, place.top, None, None)
-        assert found == Sides(origin.main[2], MergeBase("main"))
+        assert found == Sides(origin.main[2], merge_base("main"))
         assert all(
             [value.lower() for value in request.authorization] == [server.wants().lower()]
             for request in server.requests
@@ -512,7 +506,7 @@ def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_
         found = fetch_missing(origin.event(server_url=server.url), token, place.top, None, None)
         assert found.base == origin.main[-1]
         (warning,) = found.warnings
-        assert isinstance(warning, TokenLeft)
+        assert warning.sentence().startswith("a token for the repository is in ")
         assert TOKEN not in warning.sentence()
 
 
@@ -623,14 +617,16 @@ def test_submodules_get_the_commits_of_both_sides(tmp_path: Path) -> None:
         # not checked out: told, and left alone
         found = fetch_missing(event, TOKEN, place.top, None, None)
         (warning,) = found.warnings
-        assert warning == SubmoduleAbsent("third party/lib")
+        assert warning.sentence().startswith(
+            "submodule third party/lib is not in the checkout, so perfgate fetches it: add "
+        )
         header = [part for key, value in header_of(server).items() for part in ("-c", f"{key}={value}")]
         place.git(*header, "submodule", "--quiet", "update", "--init", "--depth=1")
         inside = Project.__new__(Project)
         inside.top = place.top / "third party/lib"
         assert made.feature[1] not in inside.git("cat-file", "--batch-all-objects", "--batch-check")
         found = fetch_missing(event, TOKEN, place.top, None, None)
-        assert found == Sides(made.main[0], BeforePush())
+        assert found == Sides(made.main[0], How("the commit before this push"))
         assert inside.git("cat-file", "-t", made.feature[1]) == "commit"
         assert inside.git("rev-parse", "HEAD") == made.feature[4]
         # also while head has no such directory any more
@@ -649,8 +645,9 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
         found = fetch_missing(event, TOKEN, place.top, None, None)
         assert found.base == made.main[0]
         (warning,) = found.warnings
-        assert isinstance(warning, SubmoduleLacksCommit)
-        assert (warning.path, warning.commit) == ("third party/lib", made.feature[1])
+        assert warning.sentence().startswith(
+            f"submodule third party/lib lacks {made.feature[1][:12]}, which cannot be "
+        )
         assert TOKEN not in warning.sentence()
 
 
@@ -663,12 +660,13 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, clone: Clones) -> None:
     place.write("real.bin", "content")
     place.write("text", "version https://git-lfs.github.com/spec/v1\n")
     place.commit("large")
-    expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
-    assert checkout_warnings(origin.event(), find_repository(place.top)) == [expected]
+    (expected,) = checkout_warnings(origin.event(), find_repository(place.top))
+    assert expected.sentence().startswith("a.bin, data/b.bin, data/c d.bin and 1 more are Git LFS pointers, not ")
     assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", "HEAD").warnings
     for name in ("a.bin", "data/b.bin", "e.bin"):
         place.write(name, "content")
-    assert checkout_warnings(origin.event(), find_repository(place.top)) == [PointersCheckedOut(("data/c d.bin",), 0)]
+    (one,) = checkout_warnings(origin.event(), find_repository(place.top))
+    assert one.sentence().startswith("data/c d.bin is a Git LFS pointer, not ")
 
 
 def test_a_clone_that_is_no_clone(clone: Clones, tmp_path: Path, origin: Origin) -> None:

@@ -17,7 +17,7 @@ from gate.config.parse import parse
 from gate.document.terminal import Screen
 from gate.document.terminal import render as render_text
 from gate.model import Commit, Record, Run
-from gate.model.warnings.setup import FewBuilds
+from gate.model.warnings.base import Said
 from gate.run import project as run_project
 from gate.store.learning import setups_of
 from gate.store.memory import HistoryError, Learned, Sessions
@@ -50,7 +50,7 @@ def session(rounds: int = 20) -> tuple[Calibration, list[Learned]]:
         head=Commit(ref="main", sha="1234567890abcdef"),
         host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
         config={"plan": {"builds": 20}},
-        warnings=[FewBuilds(20, 30, False, False)],
+        warnings=[Said("plan.builds = 20 is below gate.min_builds = 30", "few-builds")],
     )
     return session_of([run, *records], run, config, setups_of(config, {}))
 

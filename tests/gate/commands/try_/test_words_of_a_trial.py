@@ -24,7 +24,7 @@ from gate.config.types import Config
 from gate.document import terminal
 from gate.model import Commit, Failure
 from gate.model.records import FullBuilds
-from gate.model.warnings.setup import LfsPointers
+from gate.model.warnings.base import Said
 
 RULES: Config = parse(from_tables({"plan": {"budget": "10m"}, "benchmark": [{"name": "a", "command": "a"}]}, "here"))
 HOSTILE = "parse\x1b[31m\nlarge"
@@ -211,7 +211,7 @@ def test_what_to_mind_is_said_of_starts_and_zeros() -> None:
 
 
 def test_as_json_it_has_the_sentences_and_every_number() -> None:
-    found = json.loads(as_json(changed(warnings=(LfsPointers(),), notes=(SHORT,)), RULES))
+    found = json.loads(as_json(changed(warnings=(Said("pointers", "lfs-pointers"),), notes=(SHORT,)), RULES))
     assert found["headline"] == "the benchmark gave values"
     assert found["benchmarks"][0]["benchmark"] == HOSTILE
     assert found["warnings"][0]["kind"] == "lfs-pointers" and found["warnings"][0]["text"]

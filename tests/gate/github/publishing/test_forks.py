@@ -21,12 +21,12 @@ from gate.github.publishing.forks import MovedOnError, decide_foreign, pull_of
 from gate.model import Run, UserError
 from gate.model.reasons import AcceptedByLabel
 from gate.model.warnings.base import Said
-from gate.model.warnings.measured import ForeignValues
-from gate.report.links import Links
-from gate.report.outputs import rendered
+from gate.report import Links
+from gate.report.formats import renderer
 from tests.gate.report import gfm
 from tests.support import runs
 from tests.support.forge import FakeGitHub
+from tests.support.warned import kinds
 
 BASE, HEAD, MERGE, OTHER = "b" * 40, "a" * 40, "c" * 40, "d" * 40
 FORK = "mallory/widget"
@@ -102,7 +102,7 @@ def test_it_is_decided_by_the_target_branchs_rules(github: FakeGitHub, tmp_path:
         assert report.verdict == verdict
         assert report.policy.source == "the target branch main" and report.policy.gate["threshold"] == "5%"
         assert [f.verdict for f in report.findings] == ["unchanged" if slower == 1 else "regression", "unchanged"]
-        assert report.warnings[-1] == ForeignValues()
+        assert kinds(report.warnings)[-1] == "foreign-values"
         kept = tmp_path / verdict / "run" / "measurements.jsonl"
         assert [path.name for path in kept.parent.iterdir()] == ["measurements.jsonl"]
         assert isinstance(read("kept", kept.read_bytes()).records[0].record, Run)
@@ -340,7 +340,7 @@ def test_nothing_foreign_is_live_in_what_is_published(github: FakeGitHub, tmp_pa
     links = Links(report="https://github.example/report", run="https://github.example/run")
     forms: tuple[Literal["markdown", "summary"], ...] = ("markdown", "summary")
     for form in forms:
-        text = rendered(found, form, links)
+        text = renderer(form)(found, links)
         seen = gfm.read(text)
         assert seen.tags - gfm.OURS <= {"a"}, form
         assert set(seen.links) <= {links.report, links.run}, form
@@ -349,5 +349,5 @@ def test_nothing_foreign_is_live_in_what_is_published(github: FakeGitHub, tmp_pa
     report = found.report
     assert report.verdict == "regression" and report.exit_code == 1
     assert report.run.host == {} and report.run.commands is None
-    page = rendered(found, "html")
+    page = renderer("html")(found, Links())
     assert "<img" not in page and "<svg onload" not in page and "hacked=1</script>" not in page

@@ -14,7 +14,6 @@ from gate.github.publishing.action_inputs import leg_of
 from gate.github.publishing.request import LONGEST, as_inputs, folded, id_of, request_of, slug_of
 from gate.model import UserError
 from gate.model.warnings.base import Said
-from gate.model.warnings.checkout import MoreWarnings, TokenLeft
 from tests.support.workflow_job import Job, changed
 
 TOP = Path("/repository")
@@ -42,13 +41,13 @@ def test_no_two_folders_have_one_name() -> None:
 
 
 def test_many_warnings_are_folded() -> None:
-    many = [TokenLeft(f"lib/{number}") for number in range(700)]
-    assert folded(many) == [*many[:10], MoreWarnings(690)]
-    assert folded(many[:11])[-1] == MoreWarnings(1)
+    many = [Said(f"lib/{number}", "submodule-absent") for number in range(700)]
+    assert folded(many) == [*many[:10], Said("and 690 more warnings")]
+    assert folded(many[:11])[-1] == Said("and 1 more warning")
     assert folded(many[:10]) == many[:10]
-    (short,) = folded([TokenLeft("long " * 1000 + "end\x1b\n")])
-    assert isinstance(short, TokenLeft)
-    assert len(short.place) <= 500 and short.place.startswith("long ") and short.place.isprintable()
+    (short,) = folded([Said("long " * 1000 + "end\x1b\n")])
+    assert isinstance(short, Said)
+    assert len(short.text) <= 500 and short.text.startswith("long ") and short.text.isprintable()
     assert folded(["of an older step"]) == [Said("of an older step")]
 
 
@@ -79,11 +78,11 @@ def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(
 ) -> None:
     from gate.commands.action.commits import Sides
 
-    many = tuple(TokenLeft(f"lib/{number}") for number in range(700))
+    many = tuple(Said(f"lib/{number}") for number in range(700))
     monkeypatch.setattr("gate.commands.action.commits.fetch_missing", lambda *_, **__: Sides(None, warnings=many))
     job = Job(changed(tmp_path / "repository", base=0.1, head=0.1), tmp_path / "job", "push", DEFAULT)
     prepared = job.step("prepare")
-    expected = [*many[:10], MoreWarnings(690)]
+    expected = [*many[:10], Said("and 690 more warnings")]
     assert prepared.said("warning") == [*(each.sentence() for each in expected)]
     assert request_of({"INPUT_REQUEST": prepared.outputs["request"]}).warnings == expected
 

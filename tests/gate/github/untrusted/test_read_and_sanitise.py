@@ -17,8 +17,8 @@ from gate.evidence.records import Located
 from gate.github.untrusted.read import Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import claims_of, refuse_unfinished, sanitise
 from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
-from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.profile import Profile, Unprofiled
+from gate.model.records import Choice, How
 from tests.support import runs
 
 BASE, HEAD = "b" * 40, "a" * 40
@@ -73,7 +73,7 @@ def config(text: str = RULES) -> Config:
 
 KNOWN = Run(
     id="7-1", base=Commit(ref="main", sha=BASE), head=Commit(ref="#12", sha=HEAD),
-    choice=Choice(OfForeignRun(), OfPull(12, merged=False)), whose=Whose("target", "main"),
+    choice=Choice(How("the commit that the run names"), How("the commit of #12")), whose=Whose("target", "main"),
 )  # fmt: skip
 
 

@@ -9,10 +9,8 @@ from gate.document.markdown import block, code, escape, link, prose, short, size
 from gate.model import Finding, Report, Whose, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.model.warnings.hosts import Rebooted, Throttled
 from gate.model.warnings.measured import ExecutionsShort
-from gate.model.warnings.setup import NothingRemembered, RulesChanged
-from gate.report.links import Links
+from gate.report import Links
 from gate.report.markdown import comment as markdown
 from gate.words.notes import weigh
 from gate.words.short_names import WHOLE
@@ -238,8 +236,8 @@ def test_an_inconclusive_report_says_whether_it_blocks() -> None:
 def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() -> None:
     # a name is no reason to come first
     partial: list[AnyWarning] = [ExecutionsShort(f"hosting-page-{number}", "", 9, 10, 10) for number in range(30)]
-    calibrate = NothingRemembered("fieller")
-    important: list[AnyWarning] = [RulesChanged(("gate.threshold",), "base"), Throttled(3, 1.2)]
+    calibrate = Said("this host is not calibrated", place="later")
+    important: list[AnyWarning] = [Said("head changes the rules", place="first"), Said("throttled", place="first")]
     found, later = weigh([important[0], calibrate, *partial, important[1]], 5)
     assert (found[:2], later) == ([each.sentence() for each in important], [calibrate.sentence()])
     # what is said of thirty benchmarks is said once
@@ -340,9 +338,10 @@ def test_a_summary_has_all_findings_and_few_at_first_sight() -> None:
 
 
 def test_a_summary_has_every_warning_those_that_matter_first() -> None:
-    later = NothingRemembered("fieller")
+    later = Said("this host is not calibrated", place="later")
+    rebooted = Said("host: the machine was rebooted during the run", place="first")
     others = [Said(f"case {i}: fewer") for i in range(20)]
-    text = markdown.summary(examples.report("pass", [examples.finding()], warnings=[later, *others, Rebooted()]))
+    text = markdown.summary(examples.report("pass", [examples.finding()], warnings=[later, *others, rebooted]))
     warned = text.partition("<summary>What was measured, and by which rules</summary>")[0]
     items = [line for line in warned.splitlines() if line.startswith("- ")]
     assert items[:2] == ["- host: the machine was rebooted during the run", "- case 0: fewer"]

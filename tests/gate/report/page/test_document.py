@@ -1,7 +1,6 @@
-import base64
-import gzip
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,16 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from gate.explain.explain import explain
-from gate.model import Build, Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
+from gate.model import Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
 from gate.model.profile import Frame
 from gate.report import terminal
 from gate.report.markdown import comment
-from gate.report.measurements import Attachment, Material
+from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.embedded import Again, again_of, data_of
 from gate.report.page.findings import command_of, draws, level_rows
-from gate.report.page.html import builds_of, page_of
+from gate.report.page.html import again_of, page_of
 from tests.gate.report import examples
 
 BUILDS, EXECUTIONS, ITERATIONS = 3, 2, 4
@@ -134,24 +132,6 @@ def test_the_levels_say_their_shares_in_a_value_and_in_the_mean() -> None:
     assert head is not None and head[2:5] == ["unknown"] * 3
 
 
-def build(side: str, number: int, digest: str, path: str = "app") -> Build:
-    return Build(side=side, build=number, seed=number, seconds=1.5, artifacts={path: f"sha256:{digest}"})  # type: ignore[arg-type]  # a side, by its name
-
-
-def test_builds_stand_in_their_order_base_first() -> None:
-    rows = builds_of([build("head", 1, "a"), build("head", 0, "a"), build("base", 1, "b")])
-    assert [row[:2] for row in rows] == [("0", "head"), ("1", "base"), ("1", "head")]
-    assert rows[0][3] == "1.5 s"
-    assert 'title="sha256:a"' in rows[0][4]
-
-
-def test_builds_that_come_again_sample_fewer_layouts() -> None:
-    text = "head: app is 2 different files in 3 builds, which sample fewer layouts than their number"
-    for digests, said in (("aab", True), ("abc", False), ("aaa", False), ("a", False)):
-        facts = examples.run_facts(builds=[build("head", number, digest) for number, digest in enumerate(digests)])
-        assert (text in page_of(report([], run=facts), Material()).made) == said
-
-
 def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
     part, whole = (
         examples.side(0.1, counts=Counts(session=1, build=n, execution=2 * n, iteration=8 * n)) for n in (2, 3)
@@ -230,26 +210,23 @@ def test_only_a_time_in_utc_is_called_so() -> None:
         assert f"perfgate · {said} · exit code" in source.replace("&#43;", "+")
 
 
-# --- the data in the page, and the commands that name it --------------------------------------------------------------
-
-LINES = b'{"type":"run"}\n'
+# --- the commands that make it again ---------------------------------------------------------------------------------
 
 
-def again(*names: str, options: list[str] | None = None, **facts: Any) -> Again:
+def again(*names: str, options: Sequence[str] = (), **facts: Any) -> Any:
     report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(**facts))
-    return again_of(report, data_of([Attachment(name, LINES) for name in names]), options or [])
+    return again_of(report, Material(files=names, options=options))
 
 
-def test_the_commands_name_the_file_as_the_page_saves_it_and_what_it_was_decided_with() -> None:
+def test_the_commands_name_the_file_and_what_it_was_decided_with() -> None:
     commands = again("measurements.jsonl")
-    assert commands.decide == "perfgate decide measurements.jsonl.gz"
-    assert commands.one == "perfgate report measurements.jsonl.gz"
-    # without files in the page, those beside it
+    assert commands.decide == "perfgate decide measurements.jsonl"
+    assert commands.one == "perfgate report measurements.jsonl"
     assert again().decide == "perfgate decide measurements.jsonl"
     commands = again("a b.jsonl", options=["--set", "gate.threshold=1%", "--benchmark", "x*"])
-    assert shlex.split(commands.decide)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%", "--benchmark", "x*"]
+    assert shlex.split(commands.decide)[2:] == ["a b.jsonl", "--set", "gate.threshold=1%", "--benchmark", "x*"]
     # a second selection would add to the first
-    assert shlex.split(commands.one)[2:] == ["a b.jsonl.gz", "--set", "gate.threshold=1%"]
+    assert shlex.split(commands.one)[2:] == ["a b.jsonl", "--set", "gate.threshold=1%"]
 
 
 def test_measuring_again_names_both_commits_and_the_seed() -> None:
@@ -263,13 +240,6 @@ def test_measuring_again_names_both_commits_and_the_seed() -> None:
     assert again(seed=None, base=base, head=head).measure == ""
     for name in examples.HOSTILE:
         assert again(seed=1, base=Commit(ref=name, sha=name, dirty=False), head=None).measure.isprintable()
-
-
-def test_a_file_saved_from_a_page_gives_the_same_file_again() -> None:
-    first = data_of([Attachment("measurements.jsonl", LINES)]).files[0]
-    saved = base64.b64decode(first.address.partition(",")[2])
-    assert gzip.decompress(saved) == LINES
-    assert data_of([Attachment(first.name, saved)]).files == (first,)
 
 
 def test_the_overall_change_tells_its_confidence_and_a_failure_begins_with_the_name_as_it_is() -> None:
