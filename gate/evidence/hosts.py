@@ -47,9 +47,9 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn
     begin, end: as harness.host.fitness.counters.state gives them; what is not in both is not spoken of.
     """
     between = _Between(begin, end)
-    if between.differs("boot_id"):
+    if rebooted := between.reboot():
         # counters and loads began anew
-        return [warn.HostEvent("rebooted", "the machine was rebooted during the run", 1)]
+        return rebooted
     grown = between.grown
     wanted = grown("cpu_total") - grown("cpu_idle")
     steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
@@ -103,6 +103,10 @@ class _Between(NamedTuple):
     def differs(self, key: str) -> bool:
         return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
+    def reboot(self) -> list[warn.HostEvent]:
+        rebooted = warn.HostEvent("rebooted", "the machine was rebooted during the run", 1)
+        return [rebooted] if self.differs("boot_id") else []
+
     def load(self) -> warn.HostEvent | None:
         before, after = number(self.begin.get("load")), number(self.end.get("load"))
         if before is None or after is None:
@@ -136,7 +140,7 @@ def run_states(records: Sequence[Located]) -> list[warn.HostEvent]:
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
                 states_of = _Between(first.state, second.state)
-                found += state_changes(*states_of) if measured else [warn.Rebooted()] * states_of.differs("boot_id")
+                found += state_changes(*states_of) if measured else states_of.reboot()
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
     return list(dict.fromkeys(events))
 

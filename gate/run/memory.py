@@ -130,9 +130,7 @@ def recall_memory(
         findings=findings_of(usable),
         contrast_nu=nu_of(everything, "contrast"),
         build_nu=nu_of(everything, "build"),
-        unused=[Said(f"the memory of {', '.join(unused)} is not used: {_OTHER}", "memory-unused", "later")]
-        if unused
-        else [],
+        unused=[Said(_OTHER.format(", ".join(unused)), "memory-unused", "later")] if unused else [],
     )
     # the newest session comes first
     costs = [e.learned for e in reversed(mine) if e.session.fingerprint == host.get("fingerprint")]

@@ -11,7 +11,7 @@ from gate.commands.compare.document import document_of
 from gate.commands.compare.table import Block, Row, Table
 from gate.document import html, markdown, terminal
 from gate.document.terminal import Screen
-from gate.report.csv import cell
+from gate.report.formats.csv import cell
 from gate.report.json import text_of
 from gate.writing.amounts import known
 

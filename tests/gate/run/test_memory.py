@@ -11,6 +11,7 @@ from msgspec import structs
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.model import SIDES, Build, Commit, Look, MeanSquare, Memory, Record, Remembered, Run
+from gate.model.warnings import typed
 from gate.run import memory
 from gate.run.job import prepare
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
@@ -24,7 +25,7 @@ from tests.support.project import SHELL_BENCH as BENCH
 from tests.support.project import SHELL_CONFIG as CONFIG
 from tests.support.project import Project as Checkout
 from tests.support.project import Step, committed
-from tests.support.warned import kinds
+from tests.support.warned import texts
 
 HOST = facts()
 ELSEWHERE = HOST | {"cpu": "Z80", "fingerprint": "another"}
@@ -186,9 +187,9 @@ def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> No
     path.write_text("no folder at all")
     job = prepare(opened(), MeasureOptions(history=path), tmp_path / "run")
     assert job.run.memory is None
-    (warning,) = [each for each in job.run.warnings if kinds([each]) == ["memory-unused"]]
-    assert warning.sentence().startswith(f"the memory of this host is not used: {path}: ")
-    assert "\n" not in warning.sentence()
+    (said,) = texts(typed(job.run.warnings), "memory-unused")
+    assert said.startswith(f"the memory of this host is not used: {path}: ")
+    assert "\n" not in said
 
 
 def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
