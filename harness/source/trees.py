@@ -60,7 +60,8 @@ class Made:
 
 
 _POINTERS = Said(
-    "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`",
+    "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`, or write "
+    "`lfs: true` under `with:` of actions/checkout",
     "lfs-pointers",
     "first",
 )

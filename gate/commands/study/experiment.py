@@ -31,9 +31,6 @@ from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
 from gate.writing.phrases import listed
 
-ONE_REPLICATE, BUILT_ONCE = "one-replicate", "built-once"
-"""Warnings of a design that more replicates or builds make untrue."""
-
 
 @dataclass(frozen=True, slots=True)
 class Experiment:

@@ -156,7 +156,7 @@ class Act:
         Outputs of a job are those of its steps that have an id, by id: a last step is added that tells them.
         """
         number = run_id or next(self.run_ids)
-        known = self.github.add_run(number, event.head, event.branch)
+        self.github.add_run(number, event.head, event.branch)
         box = self.folder / f"{number}-{attempt}"
         box.mkdir(parents=True)
         files = {"event.json": json.dumps(event.payload), "workflow.yml": f"{workflow.rstrip()}\n{TELL}"}
