@@ -200,7 +200,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
             base, head, where = sides["base"], sides["head"], session if len(sessions) > 1 else None
             if not base or not head:
                 continue
-            if base != head or len(base) > 1:
+            if base != head:
                 found[warn.SidesApart((), where, _ordered(base), _ordered(head))].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
     told = [
