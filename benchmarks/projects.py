@@ -84,10 +84,12 @@ def prepared(project: Project, checkout: Path, data: Path) -> None:
 
 
 @contextmanager
-def building(project: Project, checkout: Path, caches: Path, relink: Mapping[Side, str]) -> Iterator[TreeBuilder]:
-    """Give what builds the latest commit of a checkout, as either side."""
+def building(
+    project: Project, checkout: Path, caches: Path, base: str, relink: Mapping[Side, str], *, go: bool, aligned: bool
+) -> Iterator[TreeBuilder]:
+    """Give what builds a revision and the latest commit of a checkout. aligned: functions of Go, as make_shims says."""
     repository = find_repository(checkout)
-    sources = resolve(repository, base="HEAD", head="HEAD", environment={})
+    sources = resolve(repository, base=base, head="HEAD", environment={})
     tables = {
         side: BuildTable(
             setup=project.setup,
@@ -101,7 +103,7 @@ def building(project: Project, checkout: Path, caches: Path, relink: Mapping[Sid
     with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:
         shims = caches / "shims"
         shutil.rmtree(shims, ignore_errors=True)
-        make_shims(shims, os.environ, go=False)
+        make_shims(shims, os.environ, go=go, aligned=aligned)
         recipes = {side: Recipe(tables[side], os.environ) for side in SIDES}
         conditions = Conditions(ProcessExecutor(), recipes, os.environ, trees.directory / "outputs", shims)
         yield TreeBuilder(conditions, trees, 1)
@@ -119,9 +121,14 @@ def built(builder: TreeBuilder, name: str, side: Side, number: int, seed: int) -
     return found
 
 
+def words(project: Project, program: Path, data: Path) -> list[str]:
+    """Give the command line of its program."""
+    return [word.format(artifact=program, data=data) for word in project.run]
+
+
 def cpu_seconds(project: Project, program: Path, data: Path) -> float:
     """Run a program once, and give its user and system time."""
-    argv = [word.format(artifact=program, data=data) for word in project.run]
+    argv = words(project, program, data)
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
     started = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions)

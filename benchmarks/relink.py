@@ -68,7 +68,7 @@ def measure(name: str, project: Project, directory: Path, builds: int, runs: int
         data = Path(made) / "data"
         prepared(project, checkout, data)
         relink: dict[Side, str] = {"base": "off", "head": "auto"}
-        with building(project, checkout, Path(made), relink) as builder:
+        with building(project, checkout, Path(made), "HEAD", relink, go=False, aligned=False) as builder:
             for number in range(builds):
                 programs: dict[Side, Path] = {}
                 for side in SIDES:

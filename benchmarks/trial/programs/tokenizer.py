@@ -57,7 +57,7 @@ class Tokenizer(Program):
             shutil.rmtree(caches, ignore_errors=True)
             caches.mkdir()
             relink: dict[Side, str] = {"base": "auto", "head": "auto"}
-            with building(project, place, caches, relink) as b:
+            with building(project, place, caches, "HEAD", relink, go=False, aligned=False) as b:
                 for number in range(LAYOUTS):
                     build = built(b, self.name, "head", number, 1000 + number)
                     shutil.copy(b.directory("head") / "bench", self._binary(side, number))
