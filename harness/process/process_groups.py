@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -137,12 +138,25 @@ def _signal_name(number: int) -> str:
 KEPT = 64 * 1024
 """Bytes of the end that are kept."""
 _ON_DISK = 64 * 1024 * 1024
+_PUNCH_HOLE = 0x03
+"""FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE of linux/falloc.h."""
 
 
 def bound(fd: int) -> None:
-    """Cut a file that has grown too long to its end; whoever writes it must append, as this does."""
-    if os.fstat(fd).st_blocks * 512 <= _ON_DISK:
+    """Take the room of all but the end of a file that has grown too long; it must be open for writing.
+
+    Its beginning becomes a hole, and whoever writes goes on: nothing that is written meanwhile is lost. Where a file
+    cannot have holes it is cut to its end; it must be open for appending then, by whoever writes it too.
+    """
+    found = os.fstat(fd)
+    if found.st_blocks * 512 <= _ON_DISK:
         return
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        holes = hasattr(libc, "fallocate64")
+        length = ctypes.c_int64(found.st_size - KEPT)
+        if holes and libc.fallocate64(fd, _PUNCH_HOLE, ctypes.c_int64(0), length) == 0:
+            return
     kept = _last(fd)
     os.ftruncate(fd, 0)
     with suppress(OSError):  # a full disk may refuse even what was just given up
