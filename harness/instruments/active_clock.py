@@ -41,8 +41,11 @@ def build(directory: Path, environment: Mapping[str, str]) -> None:
     cache = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME") or "", ".cache")  # noqa: PTH118
     kept = Path(cache, "perfgate", f"active-clock-{digest}.so")
     if kept.is_absolute() and kept.is_file():
-        shutil.copyfile(kept, library)
-        return
+        with suppress(OSError):
+            shutil.copyfile(kept, library)
+        # a home may be shared by machines with other C libraries, and its disk may have been full
+        if _works(library, environment):
+            return
     if not _compiled(library, environment) or not kept.is_absolute():
         return
     with suppress(OSError):
@@ -54,20 +57,28 @@ def build(directory: Path, environment: Mapping[str, str]) -> None:
 
 
 def _compiled(library: Path, environment: Mapping[str, str]) -> bool:
-    """Compile it, and return whether a program that was given it told something; else there is no library."""
+    """Compile it, and return whether it works."""
     path = environment.get("PATH", os.defpath)
     compiler = next(filter(None, (shutil.which(name, path=path) for name in ("cc", "gcc", "clang"))), None)
     if compiler is None:
         return False
-    # without the C library by name: a program that has another one finds the functions in its own; before glibc 2.34
-    # not every program has dlsym
-    options = ("-O2", "-shared", "-fPIC", "-nodefaultlibs", "-o", str(library), str(_SOURCE), "-ldl")
+    # without the C library by name, and what only one of them has: a program that has another one finds the functions
+    # in its own; before glibc 2.34 not every program has dlsym, and atomic operations of ARM are functions of libgcc
+    plain = ("-O2", "-U_FORTIFY_SOURCE", "-fno-stack-protector", "-shared", "-fPIC", "-nodefaultlibs", "-Wl,-z,now")
+    options = (*plain, "-o", str(library), str(_SOURCE), "-ldl", "-lgcc")
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run([compiler, *options], capture_output=True, timeout=_SECONDS, env=environment)
+    return _works(library, environment)
+
+
+def _works(library: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether a program that was given it told something, and nothing else; if not, it is removed."""
     with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
-        compiling: tuple[list[str], dict[str, str]] = ([compiler, *options], {})
-        for argv, own in (compiling, (["true"], _variables(library, Path(scratch), {}))):
-            with suppress(OSError, subprocess.TimeoutExpired):
-                subprocess.run(argv, capture_output=True, timeout=_SECONDS, env={**environment, **own})
-        works = stood_still(Path(scratch)) is not None
+        own, said = _variables(library, Path(scratch), {}), b""
+        with suppress(OSError, subprocess.TimeoutExpired):
+            done = subprocess.run(["true"], capture_output=True, timeout=_SECONDS, env={**environment, **own})
+            said = done.stderr
+        works = stood_still(Path(scratch)) is not None and not said
     if not works:
         library.unlink(missing_ok=True)
     return works
@@ -100,7 +111,7 @@ def stood_still(scratch: Path) -> float | None:
     Its programs could have written anything there.
     """
     try:
-        told = [int(line) for line in (read_regular(scratch / _FILE, _LONGEST) or b"").split()]
-    except (OutputError, ValueError):
+        told = [int(line) * 1e-9 for line in (read_regular(scratch / _FILE, _LONGEST) or b"").split()]
+    except (OutputError, ValueError, OverflowError):
         return None
-    return max(told) * 1e-9 if told else None
+    return max(0.0, *told) if told else None

@@ -81,6 +81,7 @@ def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path
         #include <signal.h>
         #include <stdio.h>
         #include <sys/syscall.h>
+        #include <sys/timerfd.h>
         #include <time.h>
         #include <unistd.h>
         static double at(clockid_t id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
@@ -89,17 +90,30 @@ def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path
             if (t.tv_nsec >= 1000000000) { t.tv_nsec -= 1000000000; t.tv_sec++; }
             return t;
         }
+        static volatile int ended, back;
+        static void *watch(void *none) {
+            for (double last = 0, now; !ended; last = now) back += (now = at(CLOCK_MONOTONIC)) < last;
+            return none;
+        }
         static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
         static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-        #define TIMED(call) { double begin = at(CLOCK_MONOTONIC); call; printf("%f ", at(CLOCK_MONOTONIC) - begin); }
+        #define TIMED(...) { double begin = at(CLOCK_MONOTONIC); __VA_ARGS__; printf("%f ", at(CLOCK_MONOTONIC) - begin); }
         int main(void) {
             cpu_set_t one; CPU_ZERO(&one); CPU_SET(sched_getcpu(), &one); sched_setaffinity(0, sizeof one, &one);
             pid_t other = fork(); if (!other) for (;;) {}
             while (at(CLOCK_PROCESS_CPUTIME_ID) < 0.2) {}
             kill(other, SIGKILL);
+            /* beside the first thread, which waits and reads the clock then */
+            pthread_t watching; pthread_create(&watching, 0, watch, 0);
+            for (int i = 0; i < 8; i++) {
+                double ran = at(CLOCK_THREAD_CPUTIME_ID); while (at(CLOCK_THREAD_CPUTIME_ID) < ran + 0.01) {}
+                at(CLOCK_MONOTONIC);
+            }
+            ended = 1; pthread_join(watching, 0);
             pthread_mutex_lock(&mutex);
             sem_t none; sem_init(&none, 0, 0);
             int word = 0;
+            pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; pthread_rwlock_rdlock(&lock);
             struct timespec t, tenth = {0, 100000000};
             TIMED(nanosleep(&tenth, 0))
             TIMED(t = after(CLOCK_MONOTONIC); clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, 0))
@@ -108,16 +122,25 @@ def test_waits_count_as_they_did_and_end_when_they_should(folder: Path, tmp_path
             TIMED(t = after(CLOCK_MONOTONIC); sem_clockwait(&none, CLOCK_MONOTONIC, &t))
             TIMED(t = after(CLOCK_MONOTONIC);
                   syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, &t, 0, FUTEX_BITSET_MATCH_ANY))
+            TIMED(t = after(CLOCK_MONOTONIC); pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &t))
+            TIMED(t = after(CLOCK_BOOTTIME); clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &t, 0))
+            int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+            struct itimerspec once = {{0, 0}, {0, 0}};
+            TIMED(once.it_value = after(CLOCK_MONOTONIC); timerfd_settime(timer, TFD_TIMER_ABSTIME, &once, 0);
+                  if (read(timer, &once, 8) < 0) return 1;)
+            printf("%d ", back);
             return 0;
         }
         """)
     )
     program = tmp_path / "waits"
     subprocess.run(["cc", "-O1", "-o", program, source, "-pthread"], check=True)
-    waits = told(folder, tmp_path, str(program))
-    assert len(waits) == 6
+    *waits, back = told(folder, tmp_path, str(program))
+    assert (len(waits), back) == (9, 0)
     # a tenth of a second by both clocks: the system's is ahead by as much as the program waited
     assert min(waits) > 0.099
+    # a clock that is not replaced
+    assert waits[7] < 0.19
     stood = active_clock.stood_still(tmp_path)
     assert stood is not None and stood > 0.1
 
@@ -161,6 +184,57 @@ def test_own_libraries_stay_and_nothing_of_it_is_repeated_by_hand(folder: Path, 
     bare.mkdir()
     active_clock.build(bare, {"PATH": str(bare)})
     assert active_clock.variables(bare, tmp_path, given) == {}
+
+
+def test_a_program_with_names_of_the_c_library_keeps_them(folder: Path, tmp_path: Path) -> None:
+    """Variables called time and read, which the linker gives to all libraries, and no number of an error is lost."""
+    source = tmp_path / "names.c"
+    source.write_text(
+        textwrap.dedent("""\
+        #include <errno.h>
+        #include <stdio.h>
+        #include <sys/resource.h>
+        struct timespec { long s, ns; };
+        int clock_gettime(int, struct timespec *), sem_init(void *, int, unsigned), usleep(unsigned);
+        int sem_clockwait(void *, int, const struct timespec *);
+        double time;
+        int read, open, close;
+        int main(void) {
+            struct timespec t;
+            long sem[8];
+            usleep(1000);
+            clock_gettime(1, &t);
+            sem_init(sem, 0, 0);
+            sem_clockwait(sem, 1, &t);
+            struct rlimit none = {0, 0};
+            setrlimit(RLIMIT_NOFILE, &none);
+            usleep(1000);
+            errno = 7;
+            clock_gettime(1, &t);
+            printf("%d %d\\n", errno, read);
+        }
+        """)
+    )
+    program = tmp_path / "names"
+    subprocess.run(["cc", "-w", "-O1", "-fno-builtin", "-rdynamic", "-o", program, source, "-pthread"], check=True)
+    assert told(folder, tmp_path, str(program)) == [7, 0]
+
+
+def test_a_kept_library_that_does_not_work_is_made_anew(tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for directory in ("first", "again"):
+        (tmp_path / directory).mkdir()
+        active_clock.build(tmp_path / directory, environment)
+        (kept,) = (tmp_path / "cache/perfgate").iterdir()
+        assert kept.stat().st_size == (tmp_path / directory / "active_clock.so").stat().st_size > 0
+        # the disk was full
+        kept.write_bytes(b"")
+
+
+@pytest.mark.parametrize("said", ["-5", "9" * 400, "x", "", "1e3"])
+def test_what_a_program_writes_there_itself_does_no_harm(tmp_path: Path, said: str) -> None:
+    (tmp_path / "clock").write_text(said)
+    assert active_clock.stood_still(tmp_path) in (0.0, None)
 
 
 @pytest.mark.parametrize("clock", ["active", "wall"])
