@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -159,19 +160,23 @@ def test_cpu_time_is_sharp_where_a_benchmark_computes(tmp_path: Path) -> None:
     if "-overlay" not in environment.get("GOFLAGS", ""):
         pytest.skip("absent: go of 1.22 or later")
     subprocess.run(["go", "test", "-c", "-o", "m.test", "."], cwd=project, env=environment, check=True)
-    options = ["-test.run=^$", "-test.bench=.", "-test.benchtime=5ms", "-test.count=4", "-test.v"]
-    # what a hypervisor takes of these few milliseconds the benchmark neither ran nor waited for
-    sharp: set[str] = set()
-    for _ in range(_TRIES):
+
+    def ran(which: str, times: str) -> dict[str, Any]:
+        options = ["-test.run=^$", f"-test.bench={which}", f"-test.benchtime={times}", "-test.count=4", "-test.v"]
         done = subprocess.run([project / "m.test", *options], cwd=project, capture_output=True, check=True)
-        found = go_bench.suite(done.stdout, several=False).benchmarks
-        own = found.pop("BenchmarkOwn")["cpu_time"]
-        assert own.view_of is None
-        assert [*own.values] == pytest.approx([42e-9] * 4)
-        # of BenchmarkHalf the clock itself takes nearly 5%
-        sharp = {name for name, metrics in found.items() if metrics["cpu_time"].sharp} - {"BenchmarkHalf"}
-        if sharp:
+        return dict(go_bench.suite(done.stdout, several=False).benchmarks)
+
+    found = ran(".", "200x")
+    # of so few milliseconds the collection before them is a part, and what a hypervisor takes
+    for _ in range(_TRIES):
+        found |= ran("Computes", "5000x")
+        if found["BenchmarkComputes"]["cpu_time"].sharp:
             break
+    own = found.pop("BenchmarkOwn")["cpu_time"]
+    assert own.view_of is None
+    assert [*own.values] == pytest.approx([42e-9] * 4)
+    # of BenchmarkHalf the clock itself takes nearly 5%
+    sharp = {name for name, metrics in found.items() if metrics["cpu_time"].sharp} - {"BenchmarkHalf"}
     assert sharp == {"BenchmarkComputes"}
     least = {name: {key: min(metric.values) for key, metric in metrics.items()} for name, metrics in found.items()}
     # the same work, alone between the readings of the clock
