@@ -34,6 +34,9 @@ class Options:
     action: str | None = option(
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"
     )
+    file: Path | None = option(
+        "write the configuration there, for `--config FILE` (default: perfgate.toml)", metavar="FILE", parse=Path
+    )
     project: Path | None = option(
         "the folder of the project, where several lie side by side (default: this one)", metavar="DIR", parse=Path
     )
@@ -51,8 +54,8 @@ class Options:
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Write a configuration, or a workflow."""
     if options.workflow is not None:
-        if options.project is not None:
-            raise MisuseError("--project: not with --workflow")
+        if options.file is not None or options.project is not None:
+            raise MisuseError(f"--{'project' if options.file is None else 'file'}: not with --workflow")
         return late("gate.commands.init.workflow:run")(options, out, err)
     if options.action is not None:
         raise MisuseError("--action: needs --workflow")

@@ -61,13 +61,14 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 class _Init:
-    """One call of init: where the file lies, and how it is written, tried and told of."""
+    """One call of init: where its file lies, and how that is written, tried and told of."""
 
     def __init__(self, options: Options, out: TextIO, err: TextIO) -> None:
         self._options = options
         self._out = out
         self._err = err
         self._place = Path.cwd() / (options.project or "")
+        self._file = str(options.file or FILE)
 
     def run(self) -> int:
         options = self._options
@@ -83,8 +84,8 @@ class _Init:
         except UserError as error:
             self._err.write(f"perfgate: {error}\n")
             return Exit.USAGE
-        self._say(*_summary(found))
-        why = _untried(tree, found) if options.tries or not found.measures_something else ""
+        self._say(*_summary(found, self._file))
+        why = _untried(tree, found, self._file) if options.tries or not found.measures_something else ""
         if not options.tries or why:
             self._say(*([f"not tried: {why}"] if why else []), "next:", *self._next(why))
             return Exit.ERROR if why else Exit.PASS
@@ -102,9 +103,13 @@ class _Init:
     def _refuse(self) -> None:
         if not self._place.is_dir():
             raise UserError(f"{self._place} is not a directory")
-        if os.path.lexists(self._place / FILE) and not self._options.force:
-            raise UserError(f"{FILE} already exists: edit it, or overwrite it with --force")
-        text = Tree(self._place, (), (), git=False).text("pyproject.toml")
+        file = self._place / self._file
+        if file.name == "pyproject.toml":
+            own = "names pyproject.toml, which has the project's own tables: name another file"
+            raise UserError(own, option="file")
+        if os.path.lexists(file) and not self._options.force:
+            raise UserError(f"{self._file} already exists: edit it, or overwrite it with --force")
+        text = Tree(self._place, (), (), git=False).text("pyproject.toml") if self._file == FILE else ""
         if text and project_source(None, text) is not None:
             raise UserError(
                 "pyproject.toml already has [tool.perfgate], and only one of the two is allowed: edit that table"
@@ -113,14 +118,14 @@ class _Init:
     def _write(self, tree: Tree, found: Found, *, force: bool = True) -> None:
         text = render(tree, found)
         # a project that the escaping did not foresee must not get a file that cannot be read
-        parse(read_source(text, FILE), checked=found.measures_something)
+        parse(read_source(text, self._file), checked=found.measures_something)
         try:
             # without --force nothing is written over, not even what appeared a moment ago
-            refuse_tracked(self._place / FILE)
-            with (self._place / FILE).open("w" if force else "x", encoding="utf-8") as file:
+            refuse_tracked(self._place / self._file)
+            with (self._place / self._file).open("w" if force else "x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            raise UserError(f"{FILE} cannot be written: {error.strerror}") from None
+            raise UserError(f"{self._file} cannot be written: {error.strerror}") from None
 
     def _tried(self, tree: Tree, found: Found) -> Mapping[str, str]:
         """Try what was written, and write it again as a trial teaches; return what gave no values."""
@@ -162,7 +167,7 @@ class _Init:
                 counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
                 counts = f"warmup = {plan.warmup}" if better.timed else counts
                 longest = f"; a build may take {better.timeout}" if better.timeout else ""
-                again = f"wrote {FILE} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}"
+                again = f"wrote {self._file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}"
                 self._say("", again)
             elif not failed:
                 self._say("", f"next: {trial['next']}")
@@ -174,7 +179,8 @@ class _Init:
         given = trying.options()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "trial.json")
-            rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",))
+            named = Path(self._file) if self._file != FILE else None
+            rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",), config=named)
             given = replace(given, json=str(file), advises=False, rules=rules)
             try:
                 with chdir(self._place):
@@ -186,28 +192,30 @@ class _Init:
         return found
 
     def _next(self, why: str, *, failed: bool = False) -> list[str]:
+        file = shlex.quote(self._file)
+        config = "" if self._file == FILE else f" --config {file}"
         if failed or why:
-            first = f"edit {FILE}" if failed or "command" in why else "commit the project"
-            return [f"  {first}, then `perfgate try`: every benchmark must give values"]
+            first = f"edit {self._file}" if failed or "command" in why else "commit the project"
+            return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
         tried = [
-            ("perfgate try", "builds once and runs every benchmark once"),
-            ("perfgate check", "measures your changes against the default branch"),
+            (f"perfgate try{config}", "builds once and runs every benchmark once"),
+            (f"perfgate check{config}", "measures your changes against the default branch"),
         ]
         inside = os.path.relpath(self._place)
         steps = [
             *([(f"cd {shlex.quote(inside)}", "the project's folder")] if inside != "." else []),
             *([] if self._options.tries else tried),
-            (f"git add {FILE} && git commit", "pull requests are judged by the copy at base"),
+            (f"git add {file} && git commit", "pull requests are judged by the copy at base"),
             ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
         ]
         width = max(len(command) for command, _ in steps)
         return [f"  {command:<{width}}   {what}" for command, what in steps]
 
 
-def _untried(tree: Tree, found: Found) -> str:
+def _untried(tree: Tree, found: Found, file: str) -> str:
     """Say why what was written cannot be tried; empty where it can."""
     if not found.measures_something:
-        return f"{FILE} has no command yet"
+        return f"{file} has no command yet"
     if not tree.git:
         return "this is not a git repository yet: `git init` and commit first, as perfgate compares two of its states"
     try:
@@ -218,7 +226,7 @@ def _untried(tree: Tree, found: Found) -> str:
     return ""
 
 
-def _summary(found: Found) -> list[str]:
+def _summary(found: Found, file: str) -> list[str]:
     """Return what was found and what was left out, with why, in a table of few lines, and what the user must know."""
     names = [each.name for each in found.benchmarks]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
@@ -238,7 +246,7 @@ def _summary(found: Found) -> list[str]:
     width = min(40, max(len(what) for what, _ in rows))
     lines = [f"  {what:<{width}}  {became}" for what, became in rows]
     notes = [f"note: {note}" for note in found.notes]
-    return [f"detected: {found.kind} ({found.evidence})", *lines, f"wrote {FILE}", *notes]
+    return [f"detected: {found.kind} ({found.evidence})", *lines, f"wrote {file}", *notes]
 
 
 def render(tree: Tree, found: Found) -> str:

@@ -1,5 +1,6 @@
 """perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
+import io
 import json
 import os
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.cli.main import main
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
@@ -218,3 +220,33 @@ def test_what_is_written_over_and_what_is_not(project: Project, tmp_path: Path) 
     (directory / "perfgate.toml").mkdir()
     assert init(directory, force=True) == (2, "", "perfgate: perfgate.toml cannot be written: Is a directory\n")
     assert init(tmp_path, project=Path("nowhere"))[0] == 2
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    project = make_project(tmp_path / "project", PROGRAM)
+    for words in ("add .", "-c user.name=a -c user.email=a@b commit --quiet -m first"):
+        subprocess.run(["git", *words.split()], cwd=project, check=True)
+    monkeypatch.chdir(project)
+    return project
+
+
+def perfgate(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(arguments, out, err), out.getvalue(), err.getvalue()
+
+
+def test_init_writes_another_file_and_names_it(directory: Path) -> None:
+    code, out, err = perfgate("init", "--no-try", "--file", "gate.toml")
+    assert (code, err) == (0, "")
+    assert "wrote gate.toml\n" in out
+    assert "perfgate check --config gate.toml " in out
+    assert perfgate("check", "--config", "gate.toml", "--base", "HEAD", "--dry-run")[0] == 0
+
+
+def test_pyproject_is_not_written(directory: Path) -> None:
+    for name in ("pyproject.toml", "./sub/pyproject.toml"):
+        code, _, err = perfgate("init", "--force", "--file", name)
+        assert code == 2
+        assert "--file: names pyproject.toml" in err or "--file names pyproject.toml" in err
+        assert not (directory / name).exists()
