@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
