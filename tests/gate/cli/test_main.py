@@ -66,6 +66,7 @@ def test_version_and_help() -> None:
         (("study", "--builds", "3"), "(did you mean --set study.builds=3?)"),
         (("study", "--shards=2"), "(did you mean --set plan.shards=2?)"),
         (("check", "--seeed", "1"), "--seeed is not an option (did you mean --seed?)"),
+        (("check", "--bsae", "main"), "--bsae is not an option (did you mean --base?)"),
         (("check", "-j", "3"), "perfgate check: -j is not an option; see perfgate check --help"),
         (("check", "--thresold", "5"), "perfgate check: --thresold is not an option (did you mean --set gate.threshold=5%?); see"),
         (("check", "main"), "perfgate check: unexpected argument 'main' (did you mean --head main or -- main?); see perfgate check --help"),
