@@ -33,6 +33,8 @@ _MANY = 40
 _CHOSEN = 16
 _FEW = 8
 """Cases that are chosen of a suite that took too long."""
+_FAILING = 3
+"""Tests that fail of a suite that otherwise passes: they are left out."""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv")
 """Instruments that give `include` to the suite, so that one case takes the time of one."""
 _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-test\.benchtime=)([\d.]+)(ms|)")
@@ -140,7 +142,10 @@ def _refused_option(found: Found, told: _Told) -> _Cure:
 def _missing_module(found: Found, told: _Told) -> _Cure:
     tree = told.tree
     # pytest without its plugin knows none of its options
-    absent = re.search(r"No module named '?\"?([\w.]+)|unrecognized arguments: --(benchmark)-", told.text)
+    absent = re.search(
+        r"(?:No module named|No package metadata was found for) '?\"?([\w.]+)|unrecognized arguments: --(benchmark)-",
+        told.text,
+    )
     if absent is None:
         return None
     module = (absent[1] or absent[2]).split(".")[0]
@@ -160,7 +165,8 @@ def _missing_module(found: Found, told: _Told) -> _Cure:
 
 def _own_environment(found: Found, tree: Tree, wanted: Sequence[str] = ()) -> Found:
     every = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}
-    tools = every.get(found.kind, [])
+    tested = any(" -m pytest " in as_text(each.command) for each in found.benchmarks)
+    tools = every.get(found.kind, ["pytest"] if tested else [])
     own = f"{ENVIRONMENT}/bin/python"
     return replace(
         _reworded(found, lambda text: _PYTHON.sub(own, text)),
@@ -192,6 +198,11 @@ def _isolated_build(found: Found, told: _Told) -> _Cure:
 def _as_it_says(found: Found, told: _Told) -> _Cure:
     """Do what a failure names itself: of pytest, cargo, javac and this harness."""
     text, build, setup = told.text, found.build or "", found.setup or ""
+    failing = re.findall(r"^(?:FAILED|ERROR) (\S+::\S+)", text, re.MULTILINE)
+    if re.search(r"\b\d+ passed\b", text) and 0 < len(failing) <= _FAILING:
+        out = "".join(f" {shlex.quote(f'--deselect={each}')}" for each in failing)
+        after = _reworded(found, lambda own: f"{own}{out}" if " pytest " in own else own, told.name)
+        return after, f"without {', '.join(failing)}, which fails"
     if "import file mismatch" in text:
         after = _reworded(found, lambda own: own.replace(" pytest ", " pytest --import-mode=importlib ", 1), told.name)
         return after, "with --import-mode=importlib, as two test files have one name"

@@ -169,6 +169,13 @@ def test_a_benchmark_that_gives_nothing_is_named_with_its_reason_and_the_others_
     assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
 
 
+def test_a_command_that_fails_without_a_word_on_standard_error_is_asked_again(project: Project) -> None:
+    project.write(
+        "perfgate.toml", CONFIG.split("[[benchmark]]")[0] + benchmark("t", '["sh", "-c", "echo 1 failed; exit 1"]')
+    )
+    assert "t failed on head: exit 1 1 failed command: " in said(project, code=4)
+
+
 @pytest.fixture
 def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for `sleep`: what is left of a share passes at once, and another program is run."""
