@@ -80,13 +80,8 @@ def test_a_laptop_on_its_battery_is_unfit_and_on_mains_fit(tmp_path: Path, monke
     checks = found(monkeypatch, tree, spun)
     assert [check.name for check in unfit(checks.values())] == ["power supply"]
     assert standing_problems(tree) == ["power supply: battery, discharging"]
-    assert states(checks, "warn") == {
-        "governor", "turbo", "smt", "processor kinds",
-    }  # fmt: skip
+    assert states(checks, "warn") == {"governor", "turbo", "smt"}
     assert states(checks, "unknown") == UNSTORED
-    assert checks["processor kinds"].value == "fast cores: 0-3; slow cores: 4-7"
-    assert checks["processor kinds"].command is not None
-    assert checks["processor kinds"].command.startswith('cpus = "0-3"')
     machines.write(tmp_path, ticks(processors=8))
     machines.write(tmp_path, {"sys/class/power_supply/BAT0/status": "Charging"})
     assert unfit(found(monkeypatch, tree, spun).values()) == []
@@ -210,7 +205,7 @@ def test_what_may_not_be_read_or_fails_is_unknown(tmp_path: Path, monkeypatch: p
 
 def test_the_machine_here() -> None:
     checks = examine(seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 21
+    assert len({check.name for check in checks}) == len(checks) == 20
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert all(": " in text for text in problems(seconds=0.05))
 
@@ -245,10 +240,6 @@ COMMANDS = {
 """What changes a value that was found."""
 
 
-def of_each(what: str, *texts: str) -> dict[str, str]:
-    return {f"{KINDS}/cpu{number}/{what}": text for number, text in enumerate(texts)}
-
-
 def layouts(setting: str, personality: str = "00000000") -> dict[str, str]:
     return {"proc/sys/kernel/randomize_va_space": setting, "proc/self/personality": personality}
 
@@ -278,9 +269,6 @@ IRQ = "proc/irq/9/smp_affinity_list"
         ("virtual machine", {"proc/cpuinfo": f"{BARE} hypervisor"}, "warn", "yes"),
         ("virtual machine", {"proc/cpuinfo": BARE}, "ok", "no"),
         ("virtual machine", {"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes"),
-        ("processor kinds", of_each("cpu_capacity", "446", "446", "1024"), "warn", "full speed: 2; 44% speed: 0-1"),
-        ("processor kinds", of_each("cpufreq/cpuinfo_max_freq", "5000000", "5100000", "5100000"), "ok", "all of one kind"),
-        ("processor kinds", of_each("cpufreq/cpuinfo_max_freq", "5100000", "3800000"), "warn", "full speed: 0; 75% speed: 1"),
         ("cpu quota", {"proc/self/cgroup": "0::/a/b", f"{GROUP}/cgroup.procs": "", f"{GROUP}/a/cgroup.procs": "", f"{GROUP}/a/cpu.max": "150000 100000",
                        f"{GROUP}/a/b/cgroup.procs": "", f"{GROUP}/a/b/cpu.max": "max 100000"}, "warn", "1.50 processors"),
         # in a container the path is the host's
