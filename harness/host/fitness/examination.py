@@ -15,7 +15,7 @@ from harness.host.facts import install
 from harness.host.fitness import load
 from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, memory_limit, written
+from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, memory_limit
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -223,20 +223,6 @@ def _affinity(here: Here) -> Check | None:
     return warn(value) if allowed == 1 else ok(value)
 
 
-@CHECKS("isolated cpus", "Nothing else runs on an isolated processor (isolcpus=), unless interrupts are handled there.")
-def _isolated(here: Here) -> Check | None:
-    text = here.files.text(f"{CPUS}/isolated")
-    if text in (None, "", "(null)"):  # what some kernels write for none
-        return None if text is None else ok("none")
-    interrupts = here.files.texts("proc/irq/[0-9]*/smp_affinity_list").values()
-    met = {cpu for each in interrupts for cpu in cpu_list(each)} & {*cpu_list(text)}
-    if met:
-        others = written({*cpu_list(here.files.text(f"{CPUS}/online") or "")} - {*cpu_list(text)})
-        command = f"for irq in /proc/irq/[0-9]*; do echo {others} | sudo tee $irq/smp_affinity_list; done"
-        return warn(f"{text}; {written(met)} may handle interrupts", command)
-    return ok(f'{text}; cpus = "{text}" in a [[benchmark]] uses them')
-
-
 SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
 """Drivers whose "powersave" follows the load; that of all others stays at the lowest frequency
 (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst, cpufreq.rst)."""
@@ -296,7 +282,7 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "affinity", "isolated cpus", "aslr",
+    "virtual machine", "smt", "affinity", "aslr",
     "tools", "tracer", "temporary files",
 )  # fmt: skip
 """What stays as it was made or set up."""
