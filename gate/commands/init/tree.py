@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -11,7 +12,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gate.checkout import text_of
+from gate.checkout import refuse_tracked, text_of
+from gate.model import UserError
 from gate.walking import walk
 from harness.errors import SourceError
 from harness.source.git import git_of
@@ -74,6 +76,14 @@ class Tree:
         except (ValueError, RecursionError):
             return {}
 
+    def json(self, path: str) -> dict[str, Any]:
+        """Give the object of a JSON file; an empty one when it cannot be read."""
+        try:
+            found = json.loads(self.text(path))
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def ending(self, *suffixes: str, under: str = "") -> Iterator[str]:
         """Yield the files with one of the suffixes in a directory of the project."""
         lead = f"{under}/" if under not in ("", ".") else ""
@@ -116,6 +126,21 @@ def called(tree: Tree, path: str) -> list[str] | None:
     # where others are compared with the project its own name stands
     own = f"{tree.directory.name} {PurePosixPath(path).name}"
     return next((words for words in found if any(word in own for word in words)), found[0] if found else None)
+
+
+def write_new(place: Path, name: str, text: str, *, force: bool) -> None:
+    """Write a file of a project, as it is named to the user; without force over nothing, not even a moment old.
+
+    Raises:
+        UserError: it cannot be written, or the way leads through a link of a commit.
+    """
+    refuse_tracked(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"{name} cannot be written: {error.strerror}") from None
 
 
 def read_tree(directory: Path) -> Tree:

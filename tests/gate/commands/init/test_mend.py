@@ -243,30 +243,26 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     assert comparable(suite_, alone) == (suite_, [])
 
 
+# less than twice as noisy; it waits; active time decides; another instrument has other times
 @pytest.mark.parametrize(
-    ("spread", "user", "decided", "instrument", "quieter"),
-    [
-        (0.12, 0.95, True, "spawn", True),
-        # less than twice as noisy; it waits; active time decides; another instrument has other times
-        (0.09, 0.95, True, "spawn", False),
-        (0.12, 0.8, True, "spawn", False),
-        (0.12, 0.95, False, "spawn", False),
-        (0.12, 0.95, True, "hyperfine", False),
-    ],
+    "change", [{}, {"spread": 0.09}, {"user": 0.8}, {"decided": False}, {"instrument": "hyperfine"}]
 )
-def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(
-    spread: float, user: float, decided: bool, instrument: str, quieter: bool
-) -> None:
+def test_cpu_time_decides_where_the_time_of_several_tasks_is_too_noisy(change: dict[str, Any]) -> None:
+    spread, user, decided, instrument = (
+        {"spread": 0.12, "user": 0.95, "decided": True, "instrument": "spawn"} | change
+    ).values()
     before = found(["./bench"], instrument)
-    means = {"time": 2.0, "user": user, "system": 0.0, "active": 1.0}
+    times = [
+        ("time", 2.0, spread, decided),
+        ("user", user, 0.05, False),
+        ("system", 0.0, 0.05, False),
+        ("active", 1.0, 0.05, False),
+    ]
     cases = [
-        {"benchmark": before.benchmark.name, "metric": name, "mean": mean, "spread": spread if name == "time" else 0.05,
-         "decided": decided and name == "time"}
-        for name, mean in means.items()
-    ]  # fmt: skip
-    told = {"benchmarks": [{"benchmark": before.benchmark.name, "cases": cases}]}
-    after, named = by_cpu_time(before, told)
-    assert (after.benchmark.metrics, named) == ((["user"], [before.benchmark.name]) if quieter else ([], []))
+        dict(zip(("metric", "mean", "spread", "decided"), each, strict=True)) | {"benchmark": "a"} for each in times
+    ]
+    after, named = by_cpu_time(before, {"benchmarks": [{"benchmark": "a", "cases": cases}]})
+    assert (after.benchmark.metrics, named) == (([], []) if change else (["user"], ["a"]))
     assert replace(after, benchmarks=before.benchmarks) == before
 
 
