@@ -15,7 +15,7 @@ from harness.host.facts import install
 from harness.host.fitness import load
 from harness.host.fitness.counters import governors, turbo
 from harness.host.fitness.host_check import Check, Checks, Here, bad, ok, unknown, warn
-from harness.host.fitness.kernel_files import CPUS, Tree, cpu_list, memory_limit
+from harness.host.fitness.kernel_files import CPUS, Tree, memory_limit
 from harness.process.execute import find_own
 from harness.trace.trace import tracer_here
 
@@ -210,19 +210,6 @@ def _smt(here: Here) -> Check | None:
     return ok("off")
 
 
-@CHECKS("affinity", "With a single processor, perfgate and all services run on the one that is measured.")
-def _affinity(here: Here) -> Check | None:
-    status = re.search(r"^Cpus_allowed_list:\s*(\S+)$", here.files.text("proc/self/status") or "", flags=re.MULTILINE)
-    online = here.files.text(f"{CPUS}/online")
-    if status is None:
-        return None
-    allowed = len(cpu_list(status[1]))
-    every = len(cpu_list(online)) if online else allowed
-    of = f" of {every}" if online else ""
-    value = f"{allowed}{of} {'processor' if every == 1 else 'processors'} ({status[1]})"
-    return warn(value) if allowed == 1 else ok(value)
-
-
 SCALING_DRIVERS = frozenset({"intel_pstate", "amd-pstate-epp"})
 """Drivers whose "powersave" follows the load; that of all others stays at the lowest frequency
 (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst, cpufreq.rst)."""
@@ -282,7 +269,7 @@ _STATE = (
 )  # fmt: skip
 """What changes from hour to hour."""
 _MADE = (
-    "virtual machine", "smt", "affinity", "aslr",
+    "virtual machine", "smt", "aslr",
     "tools", "tracer", "temporary files",
 )  # fmt: skip
 """What stays as it was made or set up."""

@@ -74,19 +74,6 @@ def whole(text: str | None) -> int | None:
         return None
 
 
-def cpu_list(text: str) -> list[int]:
-    """Read a list as the kernel writes it: "0-2,5" is 0, 1, 2, 5.
-
-    Raises:
-        ValueError: it is no such list.
-    """
-    cpus: list[int] = []
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        cpus += range(int(first), int(last or first) + 1)
-    return cpus
-
-
 _MOUNTS = "sys/fs/cgroup"
 # what version 1 writes for no limit: the largest number of whole pages
 _NO_LIMIT = 2**60

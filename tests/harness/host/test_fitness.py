@@ -147,7 +147,7 @@ def test_nothing_of_nonsense_is_ok_and_nothing_raises(tmp_path: Path, monkeypatc
         if nonsense in ("", "nonsense"):
             # empty files tell that something is none
             known = {name for name, check in checks.items() if check.state == "ok"} - HERE
-            assert known <= {"power supply", "cpu quota", "affinity", "virtual machine"}
+            assert known <= {"power supply", "cpu quota", "virtual machine"}
 
 
 def test_what_may_not_be_read_or_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_what_may_not_be_read_or_fails_is_unknown(tmp_path: Path, monkeypatch: p
 
 def test_the_machine_here() -> None:
     checks = examine(seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 19
+    assert len({check.name for check in checks}) == len(checks) == 18
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert all(": " in text for text in problems(seconds=0.05))
 
@@ -228,7 +228,6 @@ def scaling(governor: str, driver: str, preference: str = "") -> dict[str, str]:
         ("memory", {"proc/meminfo": "MemTotal: 8388608 kB\nMemAvailable: 8000000 kB", "proc/self/cgroup": "0::/", f"{GROUP}/cgroup.procs": "",
                     f"{GROUP}/memory.max": str(2**30), f"{GROUP}/memory.current": str(2**30), f"{GROUP}/memory.stat": f"anon 5\ninactive_file {2**26}"},
          "warn", "64 MiB of 1.0 GiB available in its control group"),
-        ("affinity", {"proc/self/status": "Cpus_allowed_list:\t3", f"{KINDS}/online": "0-7"}, "warn", "1 of 8 processors (3)"),
         ("aslr", layouts("2"), "ok", "on"),
         ("aslr", layouts("0"), "warn", "off"),
         ("aslr", layouts("1"), "warn", "partly off"),
