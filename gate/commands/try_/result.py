@@ -55,6 +55,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     exact: bool
 
     @property
+    def unknown(self) -> bool:
+        """Return whether nothing is known of its noise: one value shows no spread."""
+        return not self.exact and self.spread is None
+
+    @property
     def noise(self) -> float | None:
         """Return what a value adds to the error of what decides, as a share; None: not known."""
         return self.spread if self.start is None else self.start
