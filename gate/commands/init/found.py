@@ -219,7 +219,7 @@ def within(folder: str, words: list[str], paths: Collection[str] = ()) -> list[s
         return words
     moved = [posixpath.relpath(w, folder) if w.startswith("./") or w in paths else w for w in words]
     # a program beside it is named by its path as well
-    first = f"./{moved[0]}" if words[0].startswith("./") and "/" not in moved[0] else moved[0]
+    first = f"./{moved[0]}" if moved[0] != words[0] and "/" not in moved[0] else moved[0]
     return f"cd {shlex.quote(folder)} && {shlex.join([first, *moved[1:]])}"
 
 

@@ -248,7 +248,7 @@ def _boost(here: Here) -> Check | None:
 
 @CHECKS("thermal throttling", "A hot processor slows down in the middle of a measurement.")
 def _heat(here: Here) -> Check | None:
-    count, before = here.window.end.throttles, here.window.begin.throttles
+    before, count = (each.throttles for each in here.window)
     if count is None or before is None:
         return None
     if count > before:

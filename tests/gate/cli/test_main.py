@@ -119,13 +119,6 @@ def test_table_v_through_the_command(table_v: str) -> None:
     assert finding["ratio"]["high"] == pytest.approx(1.72530157, abs=5e-9)
 
 
-def test_two_formats_cannot_share_standard_output_and_a_selection_must_match(table_v: str) -> None:
-    code, out, err = run("decide", table_v, "--json", "-", "--html", "-")
-    assert (code, out, "both want standard output" in err) == (2, "", True)
-    code, _, err = run("decide", table_v, "--benchmark", "x*")
-    assert (code, err) == (2, "perfgate: --benchmark x*: matches none of bench\n")
-
-
 def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path) -> None:
     for content in ("", "\n\n", '{"type":"run","seed":7}\n'):
         (tmp_path / "empty.jsonl").write_text(content)
