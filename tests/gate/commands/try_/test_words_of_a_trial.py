@@ -92,7 +92,10 @@ def render(trial: Trial, width: int = 100, of: Config | None = None) -> str:
 
 
 def test_the_text_is_the_one_that_was_looked_at() -> None:
-    got = "\n".join(f"== {name}\n{render(trial)}" for name, trial in TRIALS.items())
+    whole = render(TRIAL).splitlines()
+    # of all but the first what is said otherwise
+    told = {name: [each for each in render(trial).splitlines() if each not in whole] for name, trial in TRIALS.items()}
+    got = "".join(f"== {name}\n" + "".join(f"{each}\n" for each in own or whole) for name, own in told.items())
     if os.environ.get("PERFGATE_UPDATE_GOLDEN"):
         GOLDEN.write_text(got, encoding="utf-8")
     assert got == GOLDEN.read_text(encoding="utf-8")
