@@ -121,6 +121,13 @@ def test_leaner_counts_of_a_suite_can_be_pasted() -> None:
     assert [*filter(None, lines[place + 1 : place + 3])] == ["executions = 1", "iterations = 2"]
 
 
+def test_a_plan_of_too_few_builds_is_not_called_noisy() -> None:
+    few = msgspec.structs.replace(rules(), plan=msgspec.structs.replace(rules().plan, builds=4))
+    said = " ".join(render(TRIALS["too noisy"], of=few).split()).partition("next: ")[2]
+    assert "set `builds = 5` in [plan]: fewer call no regression; then `perfgate check`" in said
+    assert "noise" not in said
+
+
 def test_what_to_mind_is_said_of_starts_and_zeros() -> None:
     def of(name: str, mean: float) -> Tried:
         case = msgspec.structs.replace(CASE, benchmark=name, mean=mean)
