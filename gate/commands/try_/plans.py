@@ -97,7 +97,9 @@ def _enough(own: Fit, judged: Sequence[Case], size: int, cost: RoundCost, rules:
         return None
 
     def finds(builds: int) -> bool:
-        return all(case.unknown or math.isfinite(_smallest(case, builds, size, cost, rules)) for case in judged)
+        return any(case.unknown for case in judged) or all(
+            math.isfinite(_smallest(case, builds, size, cost, rules)) for case in judged
+        )
 
     few, many = max(rules.gate.min_builds, own.builds + 1), most_builds(rules.plan)
     if few > many or not finds(many):

@@ -88,7 +88,7 @@ def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Documen
         [Items(told, "rest")],
         _plans(trial.plans, rules, advises=advises) if trial.plans is not None else [],
         [Items([_host(trial)], "rest")],
-        [Items([*(each.text for each in trial.notes), *warnings], "rest")],
+        [Items([*trial.notes, *warnings], "rest")],
         [Items([f"next: {_next(trial, rules)}"], "rest")] if advises else [],
     ]
     return Document("perfgate try", headline(trial), sections, "in the JSON", "")
