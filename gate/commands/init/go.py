@@ -53,7 +53,7 @@ class _Package(NamedTuple):
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find the module or modules; None without a go.mod anywhere."""
-    modules = [folder_of(p) for p in tree.files if PurePosixPath(p).name == "go.mod" and not _unseen(p)]
+    modules = [folder_of(p) for p in tree.named("go.mod") if not _unseen(p)]
     packages = [each for module in modules[:20] for each in _packages(tree, ask, module, modules)]
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""

@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -77,9 +78,9 @@ class Tree:
             return {}
 
     def json(self, path: str) -> dict[str, Any]:
-        """Give the object of a JSON file; an empty one when it cannot be read."""
+        """Give the object of a JSON file; an empty one where git has none that can be read."""
         try:
-            found = json.loads(self.text(path))
+            found = json.loads(self.text(path) if path in self.names else "{}")
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -88,6 +89,10 @@ class Tree:
         """Yield the files with one of the suffixes in a directory of the project."""
         lead = f"{under}/" if under not in ("", ".") else ""
         return (path for path in self.files if path.endswith(suffixes) and path.startswith(lead))
+
+    def named(self, *names: str, aside: AbstractSet[str] = frozenset()) -> list[str]:
+        """List the files of these names, but none below a folder that is called as one of those aside."""
+        return [p for p in self.files if PurePosixPath(p).name in names and aside.isdisjoint(PurePosixPath(p).parts)]
 
     def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
         """Return whether a pattern stands in one of the files with one of the suffixes."""
