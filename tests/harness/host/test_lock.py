@@ -6,7 +6,6 @@ import os
 import pwd
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -154,24 +153,6 @@ def test_what_a_holder_wrote_is_shown_with_care_and_where_the_lock_is() -> None:
     assert len(shown) <= 300
     assert lock_file({"PERFGATE_LOCK": "/shared/lock"}) == Path("/shared/lock")
     assert lock_file({}) == lock_file({"PERFGATE_LOCK": "", "TMPDIR": "/elsewhere"}) == Path("/tmp/perfgate.lock")
-
-
-def test_the_wait_has_a_limit(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    told: list[Claim | None] = []
-    with holder(path) as process:
-        first_line(process)
-        for wait, times in ((0.0, 0), (0.3, 1)):
-            begin = time.monotonic()
-            with pytest.raises(NotFreeError) as held, locked(path, wait=wait, waiting=told.append):
-                pass
-            assert time.monotonic() - begin >= wait
-            assert held.value.holder is not None
-            assert held.value.holder.pid == process.pid
-            assert len(told) == times
-        release(process)
-    with locked(path, wait=0.0):
-        pass
 
 
 def as_another_user(path: Path, user: int) -> str:

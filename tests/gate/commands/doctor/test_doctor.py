@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -127,16 +126,6 @@ def test_a_refusal_is_one_line_and_exit_5(monkeypatch: pytest.MonkeyPatch) -> No
     code, out, err = perfgate("check", "--strict")
     assert (code, out, err.count("\n")) == (5, "", 1)
     assert "most of all evil\\nname; `perfgate doctor` shows more" in err
-
-
-@pytest.mark.parametrize("command", ["check", "measure", "calibrate"])
-def test_strict_reaches_what_measures(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(options: Any, *_: object) -> int:
-        return int(getattr(options, "measuring", options).strict)
-
-    own = "command" if command == "measure" else command
-    monkeypatch.setattr(f"gate.commands.{command}.{own}.run", run)
-    assert (perfgate(command)[0], perfgate(command, "--strict")[0]) == (0, 1)
 
 
 def test_this_host() -> None:
