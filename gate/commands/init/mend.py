@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan
-from gate.commands.init.python import ENVIRONMENT, environment_of, groups, normal, pip_words
-from gate.commands.init.tree import Tree
+from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan, within
+from gate.commands.init.python import ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
+from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
 from gate.units import plural
@@ -184,8 +184,7 @@ def _by_pip(found: Found, tree: Tree) -> Found:
     if other is None and named is None:
         found = _own_environment(found, tree)
     pip = other[0] if other else f"{named[0] if named else f'{ENVIRONMENT}/bin/python'} -m pip"
-    build = f"rm -rf .perfgate-site && {pip} install --quiet --no-deps --target .perfgate-site ."
-    return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"})
+    return replace(found, build=by_pip(pip), environment={**found.environment, "PYTHONPATH": SITE})
 
 
 def _isolated_build(found: Found, told: _Told) -> _Cure:
@@ -238,12 +237,7 @@ def _wrong_folder(found: Found, told: _Told) -> _Cure:
         if len(holding) != 1 or "." not in path:
             continue
         folder = holding[0].removesuffix(f"/{path}")
-        up = "../" * len(PurePosixPath(folder).parts)
-        words = [
-            up + word.removeprefix("./") if word.startswith("./") or word in told.tree.names else word
-            for word in shlex.split(as_text(each.command))
-        ]
-        moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
+        moved = replace(each, command=within(folder, shlex.split(as_text(each.command)), told.tree.names))
         benchmarks = [moved if one == each else one for one in found.benchmarks]
         return replace(found, benchmarks=benchmarks), f"in {folder}/, where {path} is"
     return None
@@ -254,10 +248,7 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
     absent = re.search(r"Cannot find module '[^']+'|ERR_MODULE_NOT_FOUND[^\n]*'[^']+'", told.text)
     if absent is None or not told.name or found.kind not in ("npm", "generic"):
         return None
-    try:
-        scripts = json.loads(told.tree.text("package.json")).get("scripts") or {}
-    except ValueError:
-        return None
+    scripts = table_of(told.tree.json("package.json"), "scripts")
     build = next((each for each in ("build", "compile", "prepare", "prebuild", "dist") if each in scripts), None)
     if found.setup is None and "package.json" in told.tree.names:
         setup = "npm install --no-package-lock --no-audit --no-fund"
