@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from gate.commands.init.found import MOST_EXECUTIONS, VALUES, Found, Measured, Row, like, suite_plan, within
-from gate.commands.init.python import ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
+from gate.commands.init.python import COMPILED, ENVIRONMENT, SITE, by_pip, environment_of, groups, normal, pip_words
 from gate.commands.init.tree import Tree, table_of
 from gate.config.commands import as_text
 from gate.config.rules import FIRST_STARTS, matches
@@ -184,7 +184,8 @@ def _by_pip(found: Found, tree: Tree) -> Found:
     if other is None and named is None:
         found = _own_environment(found, tree)
     pip = other[0] if other else f"{named[0] if named else f'{ENVIRONMENT}/bin/python'} -m pip"
-    return replace(found, build=by_pip(pip), environment={**found.environment, "PYTHONPATH": SITE})
+    environment = {**found.environment, "PYTHONPATH": SITE}
+    return replace(found, build=by_pip(pip), comment=COMPILED, environment=environment)
 
 
 def _isolated_build(found: Found, told: _Told) -> _Cure:

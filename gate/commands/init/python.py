@@ -81,7 +81,7 @@ class Python:
         share = [tree.environment] if tree.environment and self.setup is None else []
         used = f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
         row = Row("packages", f"installed in setup: the interpreter lacks {', '.join(self.lacking[:5])}")
-        comment = "The package of each side, compiled from its own sources." if build else ""
+        comment = COMPILED if build else ""
         return Found(
             kind, evidence, benchmarks, build, comment, setup=self.setup, share=share,
             environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [],
@@ -150,8 +150,16 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
 
 
 def by_pip(pip: str) -> str:
-    """Return the command with which a pip compiles a side's package into a folder of its own."""
-    return f"rm -rf {SITE} && {pip} install --quiet --no-deps --target {SITE} ."
+    """Return the command with which a pip compiles a side's package into a folder of its own.
+
+    Equal sources give equal files: its bytecode would name the folder in which this pip has put it together, and its
+    metadata, which pytest reads of all packages, holds the README.
+    """
+    install = f"{pip} install --quiet --no-deps --no-compile --target {SITE} ."
+    return f"rm -rf {SITE} && {install} && sed -i -e '/^$/,$d' {SITE}/*.dist-info/METADATA"
+
+
+COMPILED = "The package of each side, compiled from its own sources; its metadata without the README, which is no program."
 
 
 def environment_of(
