@@ -141,8 +141,7 @@ def _gathered(
     failures += [*missing_parts(parts), *gaps, *([] if alone else missing)]
     failed, named = failed_at(failures), {f.benchmark for f in failures}
     base, head = ({e.benchmark for e in executions if e.side == side} for side in SIDES)
-    both = base & head
-    judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
+    judged = [e for e in executions if e.benchmark in base & head and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
     pairs = _pairs(judged, config, run, turns, bound)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
