@@ -14,7 +14,6 @@ from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, identical_of, subject_of, subjects_of
-from gate.decide.ended_early import budget_ended, not_enough, planned_rounds
 from gate.decide.estimates import estimates
 from gate.decide.findings import answers_of, ratio_interval
 from gate.decide.importance import curves_of, explanations_of, unprofiled_of
@@ -89,7 +88,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     few = None
     # nights of a creep check are judged together
     if verdict == "inconclusive" and crept is None:
-        few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
+        few = reasons.not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else reasons.new_benchmarks(evidence)
     fails = policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
@@ -150,7 +149,7 @@ def _summary(
     identical: Sequence[Identical],
 ) -> outcomes.Summary:  # fmt: skip
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
-        return budget_ended(evidence.unfinished, evidence.run, policy.config)
+        return reasons.budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
@@ -169,7 +168,7 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
     # an end is missing where measuring was interrupted
     if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
         return None
-    done, wanted = evidence.rounds.done, planned_rounds(evidence)
+    done, wanted = evidence.rounds.done, reasons.planned_rounds(evidence)
     if "settled" in stops and evidence.looks and done < evidence.looks[-1]:
         # by the rules that it was measured under, if not by these
         return None
