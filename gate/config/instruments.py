@@ -38,7 +38,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
 _SUITE = Traits(suite=True)
 _CLOCKED = Traits(suite=True, own_clock=True)
-# A closed table and no list of what there is: the run lines of these ten carry no traits, in files that were written
+# A closed table and no list of what there is: the run lines of these eleven carry no traits, in files that were written
 # years ago. Whoever decides over them needs what held when they were measured, whatever their files in harness say by
 # then, and without importing one. An instrument that is added declares its traits in its own file, and its run lines
 # carry them.
@@ -46,6 +46,7 @@ KNOWN: Mapping[str, Traits] = {
     "hyperfine": Traits(floor=_FLOOR),
     "spawn": Traits(floor=_FLOOR, starts=True),
     "values": Traits(chief=None, own_clock=True),
+    "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
     # what the one timer measures, which may be of CPU time
     "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True, own_clock=True),

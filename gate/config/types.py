@@ -314,7 +314,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     benchmarks of a file have it, or none."""
     instrument: str = "spawn"
     """How values are taken: "spawn" and "hyperfine" time starts, "values" reads numbers that the program writes,
-    "callgrind" counts instructions; the others run a suite (docs/suites.md)."""
+    "perf_stat" and "callgrind" count; the others run a suite (docs/suites.md)."""
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     clock: Literal["active", "wall"] = "active"

@@ -130,7 +130,7 @@ def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) 
         differing.append("the host is different")
     # an older perfgate gave what it started its own priority
     facts = {"the runner": ("runner", "none"), "the priority": ("priority", 0)}
-    facts |= {tool: (tool, "not used") for tool in ("hyperfine", "callgrind")}
+    facts |= {tool: (tool, "not used") for tool in ("hyperfine", "perf_stat", "callgrind")}
     for what, (fact, none) in facts.items():
         was, value = (host.get(fact) or none for host in (before, after))
         if was != value:

@@ -28,6 +28,7 @@ ALLOWED = {
     "harness/host/facts.py": MACHINE,
     "harness/host/fitness/kernel_files.py": MACHINE, "harness/host/lock.py": MACHINE,
     "harness/instruments/launcher.py": OWN,
+    "harness/instruments/perf_launcher.py": INSIDE, "harness/instruments/perf_stat.py": OWN,
     "harness/loop/proof.py": CONTENT, "harness/loop/probe.py": OWN,
     "harness/instruments/suite.py": OWN, "harness/instruments/active_clock.py": OWN, "harness/process/descendants.py": MACHINE,
     "harness/process/execute.py": OWN, "harness/process/process_groups.py": OWN,

@@ -1,7 +1,8 @@
-"""The callgrind instrument against the real valgrind of this host."""
+"""The perf_stat and callgrind instruments against the real perf and valgrind of this host."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ import pytest
 from gate.config.types import Benchmark
 from gate.model import Metric
 from harness.instruments.callgrind import find_callgrind
+from harness.instruments.perf_stat import find_perf
 from harness.instruments.protocol import Context, Instrument, Unusable
 from harness.process.execute import ProcessExecutor
 from tests.support.tools import DATA, need, read_as
@@ -19,6 +21,14 @@ from tests.support.tools import DATA, need, read_as
 FORK = DATA / "callgrind/fork.c"
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 pytestmark = pytest.mark.tools
+
+
+@pytest.fixture
+def perf() -> Instrument:
+    found = find_perf(os.environ)
+    if isinstance(found, str):
+        pytest.skip(f"absent: perf ({found})")
+    return found.instrument
 
 
 @pytest.fixture
@@ -53,11 +63,39 @@ def compiled(place: Path, source: Path) -> str:
     return str(program)
 
 
-def test_it_passes_on_how_the_program_ended(callgrind: Instrument, tmp_path: Path) -> None:
-    assert collected(callgrind, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
-    ended, missing = (collected(callgrind, tmp_path, each) for each in ("kill -SEGV $$", ["./nosuch"]))
+def test_perf_tells_waiting_from_computing(perf: Instrument, tmp_path: Path) -> None:
+    waiting = good(collected(perf, tmp_path, ["sleep", "0.05"]))
+    assert all(value >= 0.05 for value in waiting["time"].values)
+    assert all(0 < value < 0.05 for value in waiting["task-clock"].values)
+    loop = [sys.executable, "-S", "-c", "for i in range(2_000_000): pass"]
+    assert all(value > 0.02 for value in good(collected(perf, tmp_path, loop))["task-clock"].values)
+    assert {len(metric.values) for metric in waiting.values()} == {3}
+
+
+@pytest.mark.parametrize("name", ["perf", "callgrind"])
+def test_they_pass_on_how_the_program_ended(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> None:
+    instrument: Instrument = request.getfixturevalue(name)
+    assert collected(instrument, tmp_path, "echo why >&2; exit 3") == Unusable("exit 3", "why\n")
+    ended, missing = (collected(instrument, tmp_path, each) for each in ("kill -SEGV $$", ["./nosuch"]))
     assert isinstance(ended, Unusable) and ended.status == "signal SIGSEGV"
     assert isinstance(missing, Unusable) and missing.status == 'cannot start: there is no program "./nosuch"'
+    if name == "perf":
+        assert missing == Unusable(missing.status, "", True)
+        (tmp_path / "plain").write_text("x")
+        plain = Unusable('cannot start: "./plain" is not executable', "", True)
+        assert collected(instrument, tmp_path, ["./plain"]) == plain
+
+
+def test_perf_in_another_language(perf: Instrument, tmp_path: Path) -> None:
+    localedef = shutil.which("localedef")
+    if localedef is None or not Path("/usr/share/i18n/locales/de_DE").exists():
+        pytest.skip("absent: sources of locales (the package is called locales)")
+    subprocess.run([localedef, "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], check=True)
+    german = ENVIRONMENT | {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8"}
+    assert all(0.01 <= value < 5 for value in good(collected(perf, tmp_path, ["sleep", "0.01"], german))["time"].values)
+    ended = collected(perf, tmp_path, "kill -SEGV $$", german)
+    assert isinstance(ended, Unusable)
+    assert ended.status == "signal SIGSEGV"
 
 
 def test_callgrind_repeats_to_the_instruction(callgrind: Instrument, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ _FACT = re.compile(r"[\w .,:+/@()-]{1,80}")
 _WORD = re.compile(r"[\w.,:+~-]{1,80}")
 _FACTS = (
     "os", "kernel", "machine", "cpu", "cores", "affinity", "memory", "priority", "hostname", "python", "boot_id",
-    "fingerprint", "hyperfine", "callgrind",
+    "fingerprint", "hyperfine", "perf_stat", "callgrind",
 )  # fmt: skip
 _STATES = (
     "time", "boot_id", "kernel", "uptime", "load", "processors", "cpu_total", "cpu_idle", "cpu_steal", "pressure_cpu",

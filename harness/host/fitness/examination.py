@@ -27,7 +27,7 @@ _VERSIONED = ("perf", "valgrind")
 _OTHERS = ("setarch", "taskset")
 
 
-@CHECKS("tools", "Without hyperfine perfgate starts commands itself; callgrind needs valgrind.")
+@CHECKS("tools", "Without hyperfine perfgate starts commands itself; perf_stat needs perf, callgrind needs valgrind.")
 def _tools(_: Here) -> Check | None:
     if shutil.which("git") is None:
         why = "Base and head are commits: without git nothing is measured."

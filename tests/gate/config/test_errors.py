@@ -75,7 +75,7 @@ READY = "[study.factor.NAME.SETTING.service] and [benchmark.service]"
                 ('cpus = "one"', 'cpus: "one" is not a list of processors: write 0, 2-3 or 0,2'),
                 ('column = "ms"', "column: is for the values instrument, not for spawn"),
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),
-                ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
+                ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
                 ('traits = {exact = true}', "traits: unknown key; did you mean metrics?"),
                 ('format = "divan"', "format: is for the values instrument, not for spawn"),
                 ('format = "divan"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),

@@ -244,6 +244,7 @@ def test_the_config_says_what_is_exact_decided_and_better() -> None:
         ("go", ["time", "B/op"], ["time"]),
         ("jmh", ["throughput", "gc.alloc.rate"], ["throughput"]),
         ("pytest-benchmark", ["cpu_time"], ["cpu_time"]),
+        ("perf_stat", ["task-clock", "cycles", "time"], ["task-clock"]),
         ("callgrind", ["instructions"], ["instructions"]),
         ("values", ["a", "b"], ["a", "b"]),
     ],

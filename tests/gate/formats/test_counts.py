@@ -1,4 +1,4 @@
-"""What callgrind and cachegrind count, and the summaries, output and folder of Gungraun."""
+"""What callgrind, cachegrind and perf stat count, and the summaries, output and folder of Gungraun."""
 
 import json
 import shutil
@@ -11,6 +11,7 @@ from gate.formats.callgrind import instructions
 from gate.formats.parts.output import OutputError
 from gate.formats.parts.reading import Reading, columns, recognised
 from gate.formats.parts.source import Source
+from gate.formats.perf_stat import Counted, parse
 from tests.support.foreign import DATA, failed, of_file, of_text
 
 CAPTURED = Path(__file__).parents[2] / "data"
@@ -200,3 +201,73 @@ def test_only_what_valgrind_counts_is_exact() -> None:
     metrics = of_text(summary(version="7", profiles=profiles)).measured[0].metrics
     exact = {name: (metric.values, metric.exact) for name, metric in metrics.items()}
     assert exact == {"Ir": ([12], True), "Perf cycles": ([34], False)}
+
+
+# --- perf stat --------------------------------------------------------------------------------------------------------
+
+
+def perf(name: str) -> Counted:
+    return parse((CAPTURED / f"perf/{name}.txt").read_text())
+
+
+def test_a_machine_without_hardware_counters() -> None:
+    found = perf("virtual")
+    # shown as 4.25 msec
+    clocks: dict[str, Any] = {"time": pytest.approx(0.029916487), "task-clock": pytest.approx(0.004249879)}
+    assert found.values == {**clocks, "page-faults": 211, "context-switches": 8}
+    assert found.absent == {"cycles": "not supported", "instructions": "not supported"}
+    assert not found.user_only
+    assert not found.shared
+
+
+def test_a_user_who_may_not_count_the_kernel_and_a_decimal_comma() -> None:
+    found = perf("user")
+    assert found.user_only == {"time", "task-clock", "page-faults", "context-switches"}
+    assert found.values["page-faults"] == 203
+    assert found.absent.keys() == {"cycles", "instructions"}
+    found = perf("german")
+    assert found.values["task-clock"] == pytest.approx(0.004863987)
+    assert found.values["context-switches"] == 7
+
+
+def test_two_kinds_of_cores_are_added_up_without_perfs_scaling() -> None:
+    found = perf("hybrid")
+    assert found.values["cycles"] == pytest.approx(3_500_000_000)
+    assert found.values["instructions"] == 8_000_000_000
+    assert not found.absent
+    assert not found.shared
+    assert found.user_only == {"instructions"}
+
+
+def test_counters_that_ran_part_of_the_time_and_a_clock_whose_run_time_is_something_else() -> None:
+    found = parse("1000;;cycles;5;62.50;;\n<not counted>;;instructions;0;0.00;;\n7;;branches;5;100.00;;\n")
+    assert found == Counted({"cycles": 1000.0}, {"instructions": "not counted"}, frozenset(), {"cycles": 0.625})
+    assert parse("100.00;msec;task-clock;5;100.00;;\n").values == {"task-clock": pytest.approx(0.1)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "garbage",
+        "1;;cycles",
+        "x;;cycles;5;100.00;;",
+        "1;;cycles;5;x;;",
+        "1;;a b;5;100.00;;",
+        "inf;;cycles;5;100.00;;",
+        "nan;;cycles;5;100.00;;",
+        "-1;;cycles;5;100.00;;",
+        "1;;cycles;-5;100.00;;",
+        "1;;cycles;5;inf;;",
+    ],
+)
+def test_rows_of_perf_that_are_not_as_expected(line: str) -> None:
+    with pytest.raises(OutputError, match=r"\Aperf stat's output is not as expected: '") as caught:
+        parse(line)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_row_of_perf_that_is_cut_off() -> None:
+    whole = (CAPTURED / "perf/virtual.txt").read_text()
+    for length in range(whole.rindex("\n", 0, -1) + 2, len(whole)):
+        with pytest.raises(OutputError):
+            parse(whole[:length])
