@@ -26,19 +26,9 @@ from gate.units import whole_of
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
 from harness.instruments import active_clock
-from harness.instruments.protocol import (
-    MOST_VALUES,
-    OUTPUT,
-    SHELL,
-    TOO_MANY,
-    Collected,
-    Context,
-    Instrument,
-    Unusable,
-    tail,
-    whole,
-)
+from harness.instruments.protocol import OUTPUT, SHELL, Collected, Context, Instrument, Unusable, whole
 from harness.instruments.spawn import Spawn
+from harness.instruments.values import MOST_VALUES, TOO_MANY, tail
 from harness.loop.schedule import ExecutionStep
 from harness.process.budget import DeadlineError, deadline
 from harness.process.execute import Command, Outcome

@@ -127,7 +127,7 @@ def _row(row: Row, unit: str, scaled: _Scaled | None, base: int) -> doc.Row:
         if cell is None:
             cells.append(doc.Cell(""))
         else:
-            text = scaled.amount(cell.value) if scaled else amounts.amount(cell.value, unit, like)
+            text = scaled.amount(cell.value) if scaled else numbers.amount(cell.value, unit, like)
             cells.append(doc.Cell(text, _spread(cell), tuple(map(visible, cell.notes))))
         if place != base:
             cells.append(doc.Cell("") if change is None else _changed(change))

@@ -15,10 +15,9 @@ from gate.config.rules import Policy
 from gate.config.types import Config, Detectable, Interval
 from gate.decide.design import Design, design_of, questions_of, statistics_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval
-from gate.decide.looks import Walk, walk
+from gate.decide.looks import Walk, side_summary, walk
 from gate.decide.policy import policy_of
 from gate.decide.reasons import trouble_of
-from gate.decide.sides import side_summary
 from gate.model import (
     Case,
     Evidence,

@@ -13,10 +13,10 @@ from gate.config.rules import better_of, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
 from gate.evidence.completeness import at, build_warnings
+from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.records import Located
-from gate.evidence.repeated import one_measurement
 from gate.evidence.runs import apart, missing_parts, parts_of
 from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical

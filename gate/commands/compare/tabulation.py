@@ -19,9 +19,9 @@ from gate.config.types import Config
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.completeness import failed_at
+from gate.evidence.doubtful import one_measurement
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.evidence.repeated import one_measurement
 from gate.model import Better, Execution, Failure, Finding, Report, Run
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME

@@ -13,7 +13,7 @@ from benchmarks.evidence.sources import Varied
 from benchmarks.evidence.turns import Turns
 from gate.commands.simulate.draws import Components, Draws, Source
 from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
-from gate.decide import decide
+from gate.decide.report import decide
 from gate.model import Finding
 
 NOISY = Components("noisy", 0.02, 0.0, 0.02, executions=2, iterations=2)
