@@ -161,9 +161,7 @@ def ended_in(said: str, slow: Project, *command: str) -> None:
 def test_before_measuring_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
     made = project(tmp_path, QUICK + '[build]\nsetup = "true"\ncommand = "sleep 0.3"\n')
     assert made.perfgate("measure").returncode == 0
-    file = made.top / ".perfgate/measurements.jsonl"
-    builds = [json.loads(line) for line in file.read_text().splitlines() if '"type":"build"' in line]
-    assert [each["setup"] is not None for each in builds] == [True, True, False, False]
+    assert [each["setup"] is not None for each in made.records("build")] == [True, True, False, False]
     told = made.perfgate("measure", "--dry-run", "--set", "plan.budget=500ms").stdout
     assert "warning: the budget of 500 ms holds no round, and 2 are needed (" in told
     assert "are needed" not in made.perfgate("measure", "--dry-run", "--set", "plan.budget=10m").stdout

@@ -3,7 +3,6 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -42,10 +41,6 @@ def project(tmp_path: Path) -> Project:
     made.write("slow.py", quiet.replace("SPEED", "1.4"))
     made.commit("slower")
     return made
-
-
-def lines(project: Project) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in project.lines()]
 
 
 def looked(project: Project, often: int) -> bool:
@@ -98,13 +93,6 @@ def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None
     assert warnings == ["no build command: the builds differ in path and environment only"]
 
 
-def test_a_fixed_number_of_builds_has_no_looks(project: Project) -> None:
-    done = project.perfgate("check", "--set", "plan.builds=5", "--benchmark", "same")
-    assert done.returncode == 0, done.stderr
-    assert project.report()["run"]["looks"] is None
-    assert not any(line["type"] == "look" for line in lines(project))
-
-
 def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
     # eight rounds take more than eleven seconds, so fewer of them fit, and the first one does; of a slow host fewer than a
     # verdict needs
@@ -120,7 +108,7 @@ def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
 def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project) -> None:
     whole = project.perfgate("check", "--seed", "5")
     assert whole.returncode == 1, whole.stderr
-    expected = [line for line in lines(project) if line["type"] == "look"]
+    expected = project.records("look")
     for wait in (3, 5):
         process = project.begin("check", "--seed", "5", heard=False)
         until(partial(looked, project, wait))
@@ -128,5 +116,5 @@ def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project)
         process.communicate()
         resumed = project.perfgate("check", "--resume")
         assert resumed.returncode == 1, resumed.stderr
-        assert [line for line in lines(project) if line["type"] == "look"] == expected
+        assert project.records("look") == expected
         assert len(project.executions()) == len(set(project.executions()))

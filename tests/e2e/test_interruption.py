@@ -1,6 +1,5 @@
 """Nothing that was measured is lost: interruptions, kill -9 at random moments, a full disk, two gates at once."""
 
-import json
 import os
 import random
 import shutil
@@ -79,7 +78,7 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
     executions = project.executions()
     assert sorted(executions) == [("bench", s, b, e) for s in ("base", "head") for b in range(5) for e in range(3)]
     # the schedule is that of a run that nobody interrupted
-    orders = [json.loads(line)["order"] for line in project.lines() if '"type":"execution"' in line]
+    orders = [each["order"] for each in project.records("execution")]
     assert orders == sorted(orders)
     assert list(scratch.iterdir()) == []
     assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence.records import read
-from gate.model import Build
 from tests.support.project import Project
 
 pytestmark = [
@@ -54,18 +52,11 @@ def project(tmp_path: Path, perturb: str) -> Project:
 
 
 def values(made: Project) -> list[list[float]]:
-    file = made.top / ".perfgate/measurements.jsonl"
-    records = [located.record for located in read(str(file), file.read_bytes()).records]
-    return [list(r.metrics["time"].values) for r in records if hasattr(r, "metrics")]
-
-
-def builds(made: Project) -> list[Build]:
-    file = made.top / ".perfgate/measurements.jsonl"
-    return [r.record for r in read(str(file), file.read_bytes()).records if isinstance(r.record, Build)]
+    return [each["metrics"]["time"]["values"] for each in made.records("execution")]
 
 
 def hashes(made: Project) -> set[str]:
-    return {build.artifacts["app"] for build in builds(made)}
+    return {build["artifacts"]["app"] for build in made.records("build")}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker is put in order on Linux only")
@@ -86,8 +77,8 @@ def test_builds_of_equal_source_differ_and_a_seed_repeats_them(tmp_path: Path) -
 def test_a_resumed_run_links_what_the_whole_one_has_linked(tmp_path: Path) -> None:
     made = project(tmp_path, "")
     made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1")
-    whole = builds(made)
-    assert [build.relinked for build in whole] == [False, False, True, True, True, True]
+    whole = made.records("build")
+    assert [build["relinked"] for build in whole] == [False, False, True, True, True, True]
     page = (made.top / ".perfgate/report.html").read_text()
     assert "base: 2 builds linked again what the first one had compiled" in page
     file = made.top / ".perfgate/measurements.jsonl"
@@ -96,10 +87,10 @@ def test_a_resumed_run_links_what_the_whole_one_has_linked(tmp_path: Path) -> No
     file.write_text("".join(lines[:second]))
     done = made.process("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1", "--resume")
     assert done.returncode == 0, done.stdout + done.stderr
-    resumed = builds(made)
-    assert [build.artifacts for build in resumed] == [build.artifacts for build in whole]
+    resumed = made.records("build")
+    assert [build["artifacts"] for build in resumed] == [build["artifacts"] for build in whole]
     # what the first process has recorded is gone with it
-    assert [build.relinked for build in resumed] == [False, False, False, False, True, True]
+    assert [build["relinked"] for build in resumed] == [False, False, False, False, True, True]
 
 
 def test_without_perturbation_builds_are_byte_identical(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Where both sides stand while they are built and measured, as a user meets it: kept, killed, resumed, beside a server."""
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -98,8 +97,7 @@ def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Pa
     configure(project, run="[ $PERFGATE_SIDE = base ] || exit 3")
     done = measure(project, "--keep", TMPDIR=str(tmp_path / "scratch"))
     assert done.returncode == 4, done.stderr
-    records = map(json.loads, project.lines())
-    (failure,) = [record for record in records if record["type"] == "failure"]
+    (failure,) = project.records("failure")
     tree = Path(failure["directory"])
     assert (tree / "built").read_text() == "2"
     assert (Path(str(tree).replace("/head", "/base")) / "built").read_text() == "1"
