@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import BENCH, Project, until
+from tests.support.project import BENCH, Project, repository, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -29,18 +29,13 @@ def benchmark(name: str) -> str:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Head makes one of three benchmarks 40% slower; the third is so noisy that it stays open."""
-    made = Project(tmp_path / "project")
     quiet = BENCH.replace("0.01", "0.001")
-    made.write("perfgate.toml", CONFIG + benchmark("same") + benchmark("slow") + benchmark("noisy"))
-    made.write("same.py", quiet.replace("SPEED", "1.0"))
-    made.write("slow.py", quiet.replace("SPEED", "1.0"))
     # both sides get the same seeds; what is noise to each is not common to them
     own = BENCH.replace('int(os.environ["PERFGATE_SEED"])', 'os.environ["PERFGATE_SEED"] + os.environ["PERFGATE_SIDE"]')
-    made.write("noisy.py", own.replace("0.01", "0.3").replace("SPEED", "1.0"))
-    made.commit("base")
-    made.write("slow.py", quiet.replace("SPEED", "1.4"))
-    made.commit("slower")
-    return made
+    base = {f"{name}.py": quiet.replace("SPEED", "1.0") for name in ("same", "slow")}
+    base["noisy.py"] = own.replace("0.01", "0.3").replace("SPEED", "1.0")
+    base["perfgate.toml"] = CONFIG + "".join(map(benchmark, ("same", "slow", "noisy")))
+    return repository(tmp_path / "project", base, {"slow.py": quiet.replace("SPEED", "1.4")})
 
 
 def looked(project: Project, often: int) -> bool:

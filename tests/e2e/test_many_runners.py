@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, Project
+from tests.support.project import BENCH, Project, repository
 
 # all of them on what is measured once
 pytestmark = [pytest.mark.xdist_group("many runners"), pytest.mark.endtoend]
@@ -33,17 +33,11 @@ def benchmark(name: str) -> str:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Head makes one of three benchmarks 40% slower, removes a fourth and adds a fifth."""
-    made = Project(tmp_path_factory.mktemp("several") / "project")
     quiet = BENCH.replace("0.01", "0.0001")
     both = CONFIG + "".join(map(benchmark, ("render", "parse", "load")))
-    made.write("perfgate.toml", both)
-    for name in ("render", "parse", "load", "new"):
-        made.write(f"{name}.py", quiet.replace("SPEED", "1.0"))
-    made.commit("base")
-    made.write("perfgate.toml", both + benchmark("new"))
-    made.write("parse.py", quiet.replace("SPEED", "1.4"))
-    made.commit("slower")
-    return made
+    base = {f"{name}.py": quiet.replace("SPEED", "1.0") for name in ("render", "parse", "load", "new")}
+    head = {"perfgate.toml": both + benchmark("new"), "parse.py": quiet.replace("SPEED", "1.4")}
+    return repository(tmp_path_factory.mktemp("several") / "project", {"perfgate.toml": both, **base}, head)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from harness.loop.schedule import ExecutionStep, Pair
 from harness.loop.turns import Cost, Lengths
 from harness.process.budget import Budget
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -35,10 +35,7 @@ instrument = "values"
 
 
 def checked(top: Path, files: dict[str, str]) -> tuple[Project, str]:
-    project = Project(top)
-    for name, text in files.items():
-        project.write(name, text)
-    project.commit("base")
+    project = repository(top, files)
     done = project.perfgate("check", "--base", "HEAD")
     assert done.returncode == 0, done.stdout + done.stderr
     return project, done.stdout + done.stderr

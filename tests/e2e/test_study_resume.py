@@ -13,7 +13,7 @@ import pytest
 
 from gate.evidence.records import read
 from gate.model import Build, Execution, Record
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -57,12 +57,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def made_in(folder: Path) -> Project:
-    made = Project(folder / "repo")
-    made.write("bench.py", BENCH)
-    made.write("perfgate.toml", CONFIG)
-    made.write(".gitignore", "built\n")
-    made.commit()
-    return made
+    return repository(folder / "repo", {"bench.py": BENCH, "perfgate.toml": CONFIG, ".gitignore": "built\n"})
 
 
 def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:

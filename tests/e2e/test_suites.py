@@ -102,19 +102,6 @@ def test_what_head_s_suite_lacks_is_missing_and_what_it_adds_is_new(project: Pro
     assert report["new"] == ["py/bench_py.py::test_third"]
 
 
-@pytest.mark.nightly
-def test_a_selection_that_only_one_side_has_is_new_or_missing(project: Project) -> None:
-    project.write("bench_py.py", BENCH.replace("FIRST", "0.004").replace("test_second", "test_third"))
-    small = ("--set", "plan.builds=2", "--set", "plan.executions=1")
-    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "*third*", *small)
-    assert (done.returncode, project.report()["failures"]) == (4, []), done.stdout + done.stderr
-    assert project.report()["new"] == ["py/bench_py.py::test_third"]
-    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "*second*", *small)
-    assert [(f["kind"], f["benchmark"]) for f in project.report()["failures"]] == [
-        ("missing", "py/bench_py.py::test_second")
-    ], done.stdout + done.stderr
-
-
 def test_a_suite_half_of_which_fails_is_no_pass(project: Project) -> None:
     project.write(
         "bench_py.py",

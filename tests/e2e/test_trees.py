@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, CONFIG, Project
+from tests.support.project import BENCH, CONFIG, Project, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -19,14 +19,11 @@ BUILD = '\n[build]\ncommand = "sh build.sh; cp bench.py built"\nrelink = "off"\n
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "a project")
     # of the environment, so that base and head differ by their speed alone
-    made.write("bench.py", BENCH.replace("SPEED", "(SPEED)").replace("with", "SPEED = 1\nwith", 1))
-    made.write("build.sh", ":\n")
+    bench = BENCH.replace("SPEED", "(SPEED)").replace("with", "SPEED = 1\nwith", 1)
     # the sandbox would prevent most of it
-    made.write("perfgate.toml", CONFIG + BUILD)
-    made.commit()
-    return made
+    files = {"bench.py": bench, "build.sh": ":\n", "perfgate.toml": CONFIG + BUILD}
+    return repository(tmp_path / "a project", files)
 
 
 def failures(project: Project) -> list[dict[str, Any]]:
@@ -57,24 +54,6 @@ def test_heads_build_that_makes_base_slower(project: Project) -> None:
     before = project.executions()
     assert project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD", "--resume").returncode == 4
     assert project.executions() == before
-
-
-def test_heads_benchmark_that_changes_trees(project: Project) -> None:
-    """Base's by the place where it is set aside, and its own."""
-    trick = "import subprocess\n" + f'subprocess.run(["sh", "-c", {SLOW_BASE!r}])\nopen("build.sh", "a").write(" ")\n'
-    project.write("bench.py", (project.top / "bench.py").read_text() + trick)
-    slower(project, 30)
-    project.commit()
-    assert project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD").returncode == 4
-    found = {failure["side"]: failure["status"] for failure in failures(project)}
-    assert found == {
-        "base": "bench.py, by starts of round 1",
-        "head": "build.sh, by starts of round 1",
-    }
-    # the round is recorded, and does not count
-    assert {build for _, _, build, _ in project.executions()} == {0}
-    assert project.report()["findings"] == []
-    assert project.perfgate("decide", ".perfgate/measurements.jsonl").returncode == 4
 
 
 def test_a_build_that_rewrites_a_tracked_file(project: Project) -> None:
