@@ -38,8 +38,7 @@ from gate.stats.ratio import matched
 from gate.stats.round_ratio import logs_of
 from gate.store.learning import costs_of
 from harness.loop.ledger import Ledger
-from harness.source.base_and_head import Source
-from harness.source.snapshot import overlaid
+from harness.source.base_and_head import Source, overlaid
 
 MOST = 200
 """Rounds of one commit: what its schedule has room for."""

@@ -38,9 +38,8 @@ from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
 from harness.errors import SourceError
-from harness.source.base_and_head import Source, default_branch
+from harness.source.base_and_head import Source, default_branch, patched
 from harness.source.repository import Repository, files_at
-from harness.source.snapshot import patched
 
 LONGER = 0.25
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"

@@ -13,8 +13,8 @@ from gate.config.commands import as_text
 from gate.config.types import Config
 from gate.model import UserError
 from gate.units import plural
+from harness.source.base_and_head import changed
 from harness.source.repository import Entry, Repository, files_at
-from harness.source.snapshot import changed
 
 _HASH, _SLASHES = "#", "//"
 _COMMENTS = {

@@ -18,8 +18,7 @@ from gate.commands.init.init import render
 from gate.commands.init.tree import read_tree
 from gate.config.config_text import read_source
 from gate.config.parse import parse
-from tests.support.initialized import Project, detected
-from tests.support.started import need
+from tests.support.initialized import Project, detected, need
 
 
 class Case(NamedTuple):
