@@ -1,16 +1,15 @@
-"""What a comparison shows: columns, blocks of rows, cells and changes; every format is made of it."""
+"""What a comparison shows: columns, rows, cells and changes; every format is made of it."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Literal
 
 import msgspec
 
 from gate.model import Better, Commit, IntervalKind, RatioInterval
-from gate.writing.amounts import known
+from gate.model.case import canonical
 
 Shown = Literal["worse", "better", "same", "differs", "not shown", "both 0", ""]
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
@@ -67,26 +66,30 @@ class Change(RatioInterval, frozen=True, kw_only=True):
 class Row(msgspec.Struct, kw_only=True):
     """A benchmark, or a geometric mean over some; cells and changes stand in the order of the columns."""
 
-    kind: Literal["benchmark", "geomean"]
+    kind: Literal["benchmark", "geomean"] = "benchmark"
     benchmark: str
     """Of a geometric mean its group, "all" where it is over all."""
     factors: dict[str, Any]
+    metric: str
+    statistic: str
+    unit: str
+    better: Better | None
+    recorded: bool = False
+    """No gate would decide on it."""
     cells: list[Cell | None]
     changes: list[Change | None]
     """None of the base column, and where one of both has no value."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def block(self) -> tuple[str, str, str, str]:
+        """What all rows of a block have in common."""
+        return self.metric, self.statistic, self.unit, self.better or ""
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of one metric and statistic."""
-
-    metric: str
-    statistic: str
-    unit: str
-    better: Better | None
-    recorded: bool
-    """No gate would decide on it."""
-    rows: list[Row]
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes a row: all of it is the same in each of its columns."""
+        return self.benchmark, canonical(self.factors), *self.block
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +98,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     columns: list[Column]
     base: int
     """The place of the column that the others are compared with."""
-    blocks: list[Block]
+    rows: list[Row]
+    """Block by block."""
     identical: list[str]
     """Benchmarks that one run did not measure, since base and head are the same program."""
     told: list[str]
@@ -113,20 +117,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Base and head of one run: intervals are those of its gate."""
 
     @property
-    def others(self) -> Sequence[int]:
-        """The places of the columns that are compared with the base."""
-        return [place for place in range(len(self.columns)) if place != self.base]
-
-
-_NUMBER = re.compile(r"\d+")
-
-
-def change_of(row: Row) -> float:
-    """Give the size of a row's largest change, as a logarithm; infinite where a column has none to show."""
-    sizes = [abs(math.log(c.estimate)) if known(c.estimate) and c.estimate > 0 else math.inf for c in row.changes if c]
-    return max(sizes, default=math.inf)
-
-
-def natural(name: str) -> str:
-    """Write a name so that 9 is sorted before 10."""
-    return _NUMBER.sub(lambda number: number[0].zfill(20), name)
+    def blocks(self) -> Sequence[Sequence[Row]]:
+        """The rows of each metric and statistic, unit and direction."""
+        return [[*own] for _, own in groupby(self.rows, key=lambda row: row.block)]

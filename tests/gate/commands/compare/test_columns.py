@@ -189,15 +189,6 @@ def test_runs_of_perfgate_take_part_and_several_are_sessions(tmp_path: Path) -> 
     assert titles(*files, a) == ["old", "new", "a"]
 
 
-def test_a_page_never_replaces_a_file_that_is_compared(tmp_path: Path) -> None:
-    file = go(tmp_path / "a.txt", {"A": [10.0]})
-    before = Path(file).read_bytes()
-    assert "is read as an input" in refused(f"old={file}", "--html", file)
-    assert Path(file).read_bytes() == before
-    assert "old  " in shown(f"old={file}", "--html", str(tmp_path / "page.html"))
-    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
-
-
 def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:
     means = (("base", "idle", 1.0), ("base", "busy", 2.0), ("head", "idle", 4.0), ("head", "busy", 8.0))
     lines = [

@@ -370,29 +370,10 @@ def test_confidence_and_statistics_come_from_the_rules(two: tuple[str, str], tmp
         assert run(*two, "--set", f"{key}=5") == (2, "", refused)
 
 
-def test_recorded_metrics_have_blocks_of_their_own_after_the_decided(tmp_path: Path) -> None:
-    config = {"benchmark": [{"name": "bench", "command": "x", "instrument": "spawn"}]}
-    files = [
-        write(
-            tmp_path / name,
-            run_line(name, config=config),
-            *later(head(k + 5, 1e6, metric="memory", unit="B")),
-            *head(k),
-        )
-        for k, name in enumerate("ab")
-    ]
-    titles = [line for line in shown(*files).split("\n") if line.endswith(("is better", "recorded only"))]
-    assert titles == ["time in ms, lower is better", "memory in KiB, lower is better, recorded only"]
-
-
-def test_benchmarks_and_metrics_are_selected(two: tuple[str, str]) -> None:
-    def names(*argv: str) -> list[str]:
-        return [row["benchmark"] for row in table(*two, *argv)]
-
-    assert names("--benchmark", "*se", "--benchmark", "sort") == ["parse", "sort", "all"]
-    assert names("--benchmark", "sort", "--metric", "t*") == ["sort"]
+def test_benchmarks_are_selected(two: tuple[str, str]) -> None:
+    found = table(*two, "--benchmark", "*se", "--benchmark", "sort")
+    assert [row["benchmark"] for row in found] == ["parse", "sort", "all"]
     assert run(*two, "--benchmark", "x*")[::2] == (2, "perfgate: --benchmark x*: matches none of encode, parse, sort\n")
-    assert run(*two, "--metric", "x")[::2] == (2, "perfgate: --metric x: matches none of time\n")
 
 
 @pytest.mark.parametrize(

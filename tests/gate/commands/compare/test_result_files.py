@@ -75,7 +75,7 @@ def test_means_and_ratios_are_those_of_pyperf() -> None:
 
 def test_ratios_are_those_of_critcmp() -> None:
     # critcmp 0.1.8 on the same folder: "new/new/10 after 1.00 3.8ns, before 2.60 9.9ns", "sum 1.00 29.0ns, 4.00 115.8ns"
-    found = rows(str(DATA / "results" / "criterion" / "baselines"), "--metric", "time", "--base", "after")
+    found = rows(str(DATA / "results" / "criterion" / "baselines"), "--filter", "metric:time", "--base", "after")
     shown = {(r["benchmark"], r["column"]): (float(r["value"]), r["ratio"]) for r in found if r["row"] == "benchmark"}
     assert shown["new/new/10", "after"][0] == pytest.approx(3.8e-9, abs=5e-11)
     assert shown["sum", "before"][0] == pytest.approx(115.8e-9, abs=5e-11)
@@ -157,7 +157,7 @@ def test_aggregates_are_shown_with_the_interval_of_their_tool(tmp_path: Path) ->
     assert found["time", "head"]["change"] == "no interval"
     assert "an aggregate of another tool, without the values behind it" in found["time", "base"]["notes"]
     assert ("user", "head") not in found
-    printed = rows(str(DATA / "results" / "criterion" / "twice.txt"), "--metric", "time")
+    printed = rows(str(DATA / "results" / "criterion" / "twice.txt"), "--filter", "metric:time")
     assert "an aggregate of another tool with its own interval" in printed[0]["notes"]
     assert float(printed[0]["low"]) < float(printed[0]["value"]) < float(printed[0]["high"])
 
