@@ -1,18 +1,18 @@
-"""The basis of a plan: variance and cost of each finding, from runs or from what is remembered."""
+"""The basis of a plan: variance and cost of each finding, from runs."""
 
 from __future__ import annotations
 
 import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.rules import Policy, benchmark_rules, detectable_of, is_decided, metric_rules, show_of, threshold_of
+from gate.config.rules import Policy, detectable_of, show_of, threshold_of
 from gate.config.types import Config
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
@@ -21,7 +21,7 @@ from gate.evidence.inputs import read_inputs
 from gate.evidence.records import Inputs
 from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
-from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
+from gate.model import FindingMemory, Layouts, Memory, Record, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, canonical, case_id, center_of, quantile_of
 from gate.stats.centers import FEWEST_PAIRS, needed_values
 from gate.stats.components import (
@@ -37,7 +37,7 @@ from gate.stats.components import (
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.levels import by_session
 from gate.stats.planning import Costs, build_variance
-from gate.stats.prior import prior_of, remembered_correlation
+from gate.stats.prior import prior_of
 from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import Costs as Spent
 from gate.words import views
@@ -74,9 +74,6 @@ class Known:
     def treatment(self) -> str:
         """The settings as one text."""
         return canonical(self.factors)
-
-
-# --- what it costs ----------------------------------------------------------------------------------------------------
 
 
 def _planned_costs(spent: Spent | None, iterations: float) -> Costs | None:
@@ -118,8 +115,6 @@ class Gathered:
     """In words."""
     once: float = 0.0
     """Seconds of a run that do not depend on the counts."""
-    correlation: float | None = None
-    """Of base and head over rounds, the lower limit of what is remembered; None: too little is."""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,9 +152,6 @@ class _Finding:
         halves = [each and msgspec.structs.replace(each, value=each.value / 2) for each in rounds]
         both = zip(self.sessions, halves, strict=True)
         return squares_of([msgspec.structs.replace(session, build=half) for session, half in both])
-
-
-# --- from runs --------------------------------------------------------------------------------------------------------
 
 
 def from_runs(paths: Sequence[str], options: RulesOptions) -> Gathered:
@@ -219,7 +211,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         raise UserError(f"{origin}: one build of each does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
-    return _gathered(kept, costs_of(records), policy.config, notes, origin, at=costs_at_treatments(records))
+    return _gathered(kept, records, policy.config, notes, origin)
 
 
 def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layouts) -> None:
@@ -237,76 +229,6 @@ def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layo
         finding.degrees = _degrees(subject.memory, run.memory, layouts)
 
 
-# --- from the history -------------------------------------------------------------------------------------------------
-
-
-def from_memory(
-    memory: Memory, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str], origin: str
-) -> Gathered:
-    """Learn from what is remembered of this host.
-
-    Args:
-        costs: by benchmark, of the newest session.
-        benchmarks: those that both sides will measure; what is remembered of others does not count, and those of which
-            nothing is remembered are named in the notes.
-
-    Raises:
-        UserError: nothing is remembered of any.
-    """
-    findings = [
-        _Finding(
-            f.benchmark, f.metric, f.factors, f.statistic, _view_of(f), list(f.sessions),
-            degrees=_degrees(f, memory, config.build.layouts),
-        )
-        for f in _asked(memory.findings, config)
-        if _owner(config, f.benchmark) in benchmarks
-    ]  # fmt: skip
-    known = {_owner(config, each.benchmark) for each in findings}
-    unknown = [name for name in benchmarks if name not in known]
-    unused = memory.unused
-    if not findings:
-        why = unused[0].sentence() if unused else "measure with `perfgate calibrate` first"
-        raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
-    notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
-    notes += (each.sentence() for each in unused)
-    found = _gathered(findings, costs, config, notes, origin, more=len(unknown))
-    return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
-
-
-def _view_of(found: FindingMemory) -> str | None:
-    return found.sessions[0].view_of if found.sessions else None
-
-
-def _asked(findings: Sequence[FindingMemory], config: Config) -> list[FindingMemory]:
-    """Leave what a check goes by: a typical value that is remembered settles what it is a view of."""
-    decided = [
-        found
-        for found in findings
-        if is_decided(config, found.benchmark, found.metric, _view_of(found), sharp=found.statistic == TYPICAL)
-    ]
-    settled = {
-        case_id(found)._replace(metric=metric)
-        for found in decided
-        if found.statistic == TYPICAL
-        for metric in (found.metric, _view_of(found))
-        if metric is not None
-    }
-    return [
-        found
-        for found in decided
-        if found.statistic == TYPICAL
-        or (
-            case_id(found) not in settled
-            and found.statistic in metric_rules(config, found.benchmark, found.metric).compared
-        )
-    ]
-
-
-def _owner(config: Config, benchmark: str) -> str:
-    rules = benchmark_rules(config, benchmark)
-    return rules.name if rules else benchmark
-
-
 def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable[[float, float], float]:
     now = datetime.datetime.now(tz=datetime.UTC)
     of = partial(prior_of, found, kind="contrast", nu=memory.contrast_nu, now=now, layouts=layouts)
@@ -318,20 +240,10 @@ def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable
     return degrees
 
 
-# --- both -------------------------------------------------------------------------------------------------------------
-
-
 def _gathered(
-    findings: Sequence[_Finding],
-    spent: Mapping[str, Spent],
-    config: Config,
-    notes: Sequence[str],
-    origin: str,
-    *,
-    at: Mapping[tuple[str, str], Spent] | None = None,
-    more: int = 0,
+    findings: Sequence[_Finding], records: Sequence[Record], config: Config, notes: Sequence[str], origin: str
 ) -> Gathered:
-    # spent: by benchmark. at: by benchmark and its settings, where that is known
+    spent, at_settings = costs_of(records), costs_at_treatments(records)
     every = [session for finding in findings for session in finding.sessions]
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
@@ -341,8 +253,8 @@ def _gathered(
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
-        at_settings = (at or {}).get((finding.benchmark, canonical(finding.factors)))
-        costs = _planned_costs(at_settings or spent.get(finding.benchmark), measured)
+        own = at_settings.get((finding.benchmark, canonical(finding.factors)))
+        costs = _planned_costs(own or spent.get(finding.benchmark), measured)
         if costs is None:
             raise UserError(f"{origin}: has no durations for the starts of {finding.benchmark}")
         if finding not in silent:
@@ -354,7 +266,7 @@ def _gathered(
     first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
     return Gathered(
         known=tuple(known),
-        size=len(findings) + more,
+        size=len(findings),
         config=config,
         notes=(*notes, *_about_costs(used), *_of_sessions(config)),
         origin=origin,

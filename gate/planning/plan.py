@@ -187,17 +187,16 @@ def _terms(gathered: Gathered) -> Terms:
     shows = {show_of(config, k.benchmark, k.metric, k.statistic) for k in known}
     alike = Counter(k.statistic for k in known)
     return msgspec.structs.replace(
-        terms_of(config, gathered.size, sharing=max(alike.values()), remembered=gathered.correlation),
+        terms_of(config, gathered.size, sharing=max(alike.values())),
         gives_up=shows == {"no-sign"},
     )
 
 
-def terms_of(config: Config, size: int, *, sharing: int | None = None, remembered: float | None = None) -> Terms:
+def terms_of(config: Config, size: int, *, sharing: int | None = None) -> Terms:
     """Return the rules of the verdict as plans see them; a bootstrap interval is planned for as fieller.
 
     Args:
         size: findings of a report. sharing: those of them that may share their variance; None: all.
-        remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
     """
     gate, sessions, layouts = config.gate, config.plan.sessions, config.build.layouts
     choice: Choice = "fieller" if gate.interval.startswith("bootstrap") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
@@ -211,7 +210,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None, remembere
         family=1 if gate.family == "none" else size,
         min_builds=fewest,
         interval=choice,
-        correlation=1.0 if shares or sessions > 1 else CORRELATIONS[layouts] if remembered is None else remembered,
+        correlation=1.0 if shares or sessions > 1 else CORRELATIONS[layouts],
         cases=(size if sharing is None else sharing) if shares else 1,
         gives_up=show_of(config, "", "", MEAN) == "no-sign",
     )
