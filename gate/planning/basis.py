@@ -109,10 +109,14 @@ class Gathered:
     size: int
     """Findings of a report."""
     config: Config
+    left_out: tuple[str, ...]
+    """What is not planned for, and why."""
     notes: tuple[str, ...]
-    """What the reader must know."""
+    """What else the reader must know."""
     origin: str
     """In words."""
+    untimed: tuple[str, ...] = ()
+    """Benchmarks whose starts have no durations, which no plan can count with."""
     once: float = 0.0
     """Seconds of a run that do not depend on the counts."""
 
@@ -247,7 +251,7 @@ def _gathered(
     every = [session for finding in findings for session in finding.sessions]
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
-    known = []
+    known, untimed = list[Known](), list[str]()
     silent = [finding for finding in findings if not finding.squares]
     if silent:
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
@@ -256,20 +260,22 @@ def _gathered(
         own = at_settings.get((finding.benchmark, canonical(finding.factors)))
         costs = _planned_costs(own or spent.get(finding.benchmark), measured)
         if costs is None:
-            raise UserError(f"{origin}: has no durations for the starts of {finding.benchmark}")
+            untimed.append(finding.benchmark)
         if finding not in silent:
-            known.append(_known(finding, costs, share, config))
+            known.append(_known(finding, costs or Costs(0.0, 0.0, 0.0, 0.0), share, config))
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
-    used = {k.benchmark: spent[k.benchmark] for k in known}
+    used = {k.benchmark: spent[k.benchmark] for k in known if k.benchmark in spent}
     # what both sides take whatever the counts: set-up, what first builds take longer, the probe
     first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
     return Gathered(
         known=tuple(known),
         size=len(findings),
         config=config,
-        notes=(*notes, *_about_costs(used), *_of_sessions(config)),
+        left_out=tuple(notes),
+        notes=(*_about_costs(used), *_of_sessions(config)),
         origin=origin,
+        untimed=tuple(untimed),
         once=2 * max(first, default=0.0) + sum(cost.probe or 0.0 for cost in used.values()),
     )
 

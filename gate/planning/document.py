@@ -90,7 +90,7 @@ def document(planned: Planned) -> doc.Document:
         rows.append([name, *(_level(row.known, level) for level in _LEVELS), counts])
     title = "noise of each level alone (relative standard deviation), and the optimum: starts x values of a build"
     noise = _table(title, [*map(level_name, _LEVELS), "optimum"], rows)
-    notes, df = [*gathered.notes], min(k.builds_df for k in known)
+    notes, df = [*gathered.left_out, *gathered.notes], min(k.builds_df for k in known)
     if df < _ENOUGH:
         # a sample variance over the true one is a chi-square over its degrees: its 95% interval
         low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
@@ -203,7 +203,7 @@ def as_json(planned: Planned) -> str:
             },
             "findings": [_finding(row) for row in planned.rows],
             "family": gathered.size,
-            "notes": list(gathered.notes),
+            "notes": [*gathered.left_out, *gathered.notes],
             "toml": None if planned.hopeless else section(plan, planned.budget, gathered.config.plan.metrics),
         },
         indent=2,

@@ -112,6 +112,8 @@ def _search(
     gathered: Gathered, aims: Sequence[tuple[Aim, ...]], budget: float, *, early: bool
 ) -> tuple[list[PlannedCase], Plan, Plan | None]:
     """Return what is planned for, the plan, and where that misses its aims the one that would not without a budget."""
+    if gathered.untimed:
+        raise UserError(f"{gathered.origin}: has no durations for the starts of {gathered.untimed[0]}")
     terms = _terms(gathered)
     limits = Limits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
