@@ -61,20 +61,12 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
-    known: dict[str, tuple[str, Inputs | Reading]] = {}
     found: list[tuple[str | None, str, Inputs | Reading]] = []
     for argument, (label, place) in zip(arguments, places, strict=True):
-        if place in known and not any(c in place for c in "*?["):
-            # the same run twice is one reading
-            found.append((label, *known[place]))
-            continue
         path = Path(place)
         whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
         sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
-        own = [(each.label, each.source.name, _read(each.source, wanted)) for each in sources]
-        found += own
-        if len(own) == 1:
-            known[place] = own[0][1:]
+        found += [(each.label, each.source.name, _read(each.source, wanted)) for each in sources]
     alike = iter(named_alike([held for _, _, held in found if isinstance(held, Reading)]))
     read_in = []
     for label, name, held in found:

@@ -57,14 +57,8 @@ def test_what_is_one_function_and_what_is_two() -> None:
 
 def test_what_is_the_projects_own() -> None:
     own = Frame("parse", "src/a.c"), Frame("<lambda>", "a.py")
-    others = (
-        Frame("parse", "/lib/a.c"),
-        Frame("malloc", "libc.so.6"),
-        Frame("runtime.mallocgc", "/runtime/malloc.go"),
-        Frame("parse", ""),
-        Frame("[unknown]", "app"),
-        Frame("f.<locals>.<listcomp>", "a.py"),
-    )
+    library = Frame("parse", "/lib/a.c"), Frame("malloc", "libc.so.6"), Frame("runtime.mallocgc", "/runtime/malloc.go")
+    others = *library, Frame("parse", ""), Frame("[unknown]", "app"), Frame("f.<locals>.<listcomp>", "a.py")
     assert all(is_project(frame, files_known=True) for frame in own)
     assert not any(is_project(frame, files_known=True) for frame in others)
     # without any file the name has to do

@@ -1,10 +1,8 @@
 """Which columns there are: files of a label together, globs, folders, commits, measurings of one file, keys."""
 
-import io
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -87,15 +85,11 @@ def test_a_commit_is_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert cells("old=git:HEAD", "new=bench.txt").keys() == {("BenchmarkA", "old"), ("BenchmarkA", "new")}
 
 
-def test_a_single_file_is_one_column_without_changes_and_may_be_standard_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_single_file_is_one_column_without_changes(tmp_path: Path) -> None:
     file = go(tmp_path / "bench.txt", {"A": [10.0, 11.0], "B": [20.0, 22.0]})
     found = [(r["benchmark"], r["column"], r["ratio"]) for r in rows(file)]
     assert found[:2] == [("BenchmarkA", "bench", ""), ("BenchmarkB", "bench", "")]
     assert "change" not in shown(file)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(file).read_bytes())))
-    assert len(cells("old=-", f"new={file}")) == 4
 
 
 def data_js(path: Path, commits: int) -> str:

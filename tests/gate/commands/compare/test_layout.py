@@ -44,10 +44,7 @@ def test_rows_that_a_column_lacks_have_empty_cells_and_json_has_the_documented_k
     assert all(cells[place] for place in (0, 1, 4, 5, 6, 7))
     found = json.loads(shown(*files, "--format", "json"))
     assert (found["schema"], found["base"], [c["title"] for c in found["columns"]]) == (1, "a", ["a", "b", "c", "d"])
-    assert [(row["row"], row["benchmark"]) for row in found["rows"]][1::2] == [
-        ("benchmark", "sort"),
-        ("geomean", "all"),
-    ]
+    assert [row["benchmark"] for row in found["rows"]][1::2] == ["sort", "all"]
     row, sort = found["rows"][:2]
     assert sort["cells"]["b"] is None
     assert sort["changes"].keys() == {"c", "d"}
@@ -60,11 +57,9 @@ def test_rows_that_a_column_lacks_have_empty_cells_and_json_has_the_documented_k
 def test_the_page_has_a_table_and_nothing_from_elsewhere(files: list[str]) -> None:
     text = shown(*files, "--format", "html")
     tags = re.findall(r"<(\w+)", text)
-    assert tags.count("table") == 1
-    assert not {"script", "link", "img", "svg"} & set(tags)
+    assert tags.count("table") == 1 and not {"script", "link", "img", "svg"} & set(tags)
     assert not re.search(r"(src|href)=(?!\"#)", text)
-    assert text.count('class="badge regression"') == 3
-    assert text.count('class="badge improvement"') == 3
+    assert [text.count(f'class="badge {tone}"') for tone in ("regression", "improvement")] == [3, 3]
 
 
 def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:

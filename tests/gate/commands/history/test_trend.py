@@ -133,16 +133,6 @@ def test_a_case_begins_with_its_first_run(tmp_path: Path) -> None:
     assert "unknown" not in run(tmp_path / "h")[1]
 
 
-def test_one_build_a_run_has_levels_alone(tmp_path: Path) -> None:
-    records = history(9, {"parse": step(60, 30, 0.3)})
-    alone = [[msgspec.structs.replace(r.changes[0], variance=None, df=None)] for r in records]
-    of_one_build = [msgspec.structs.replace(r, changes=own) for r, own in zip(records, alone, strict=True)]
-    case, text = only_case(tmp_path, of_one_build)
-    assert (case["chain"]["unmeasured"], case["chain"]["low"]) == (60, None)
-    assert case["levels"][-1]["low"] < 1.3 < case["levels"][-1]["high"]
-    assert "unknown at 60 steps" in text
-
-
 def test_counts_are_compared_as_numbers(tmp_path: Path) -> None:
     """Exact metrics have no noise: the chain is exact, too."""
     records = []

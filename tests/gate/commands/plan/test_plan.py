@@ -224,18 +224,6 @@ def test_where_the_time_of_a_value_is_not_in_the_values_it_is_that_of_the_execut
         assert any("the time of a value is not in the values" in note for note in found["notes"])
 
 
-def test_correlated_iterations_count_for_less() -> None:
-    rng = np.random.default_rng(5)
-    rows = measured("parse", (0.0, 0.0, 0.0), (6, 5, 40))
-    for line in rows:
-        values, state = line["metrics"]["time"]["values"], 0.0
-        for k in range(len(values)):
-            state = 0.7 * state + rng.normal(0, 0.003)
-            values[k] = 0.1 + state
-    (found,) = plan(write(head(), rows))[1]["findings"]
-    assert found["variance"]["correlation"] == pytest.approx(0.7, abs=0.08)
-
-
 def test_what_cannot_be_planned_is_refused_in_one_line() -> None:
     def refused(message: str, *argv: str, rows: list[Line] | None = None, config: Line = CONFIG) -> None:
         code, out, err = run(write(head(config), measured("parse", PARSE) if rows is None else rows), *argv)
