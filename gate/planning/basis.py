@@ -36,7 +36,7 @@ from gate.stats.components import (
 )
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.levels import by_session
-from gate.stats.planning import Costs, build_variance
+from gate.stats.planning import Costs, PlannedCase, build_variance
 from gate.stats.prior import prior_of
 from gate.store.learning import costs_at_treatments, costs_of
 from gate.store.memory import Costs as Spent
@@ -44,36 +44,23 @@ from gate.words import views
 from gate.writing.phrases import listed
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One finding to be, its variance and its cost."""
+class Known(PlannedCase, frozen=True, kw_only=True, eq=False):
+    """One finding to be, before its aim and what its memory is worth are known, with what it was made of."""
 
-    benchmark: str
     metric: str
     factors: dict[str, Any]
     statistic: str
-    threshold: float
     estimated: Estimated
     levels: tuple[PlannedLevel, ...]
     """Those that were repeated, whose variance could be told apart."""
     builds_df: float
     """Degrees of the variance of builds."""
-    costs: Costs
-    shared: float
-    """Relative covariance of base and head of a round."""
-    degrees: Callable[[float, float], float]
+    worth: Callable[[float, float], float]
     """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
     repeated: tuple[float, float]
     """The executions and iterations that were measured."""
-    values: int
-    """Fewest values a build that a quantile needs; 1 for a mean."""
     detectable: float | None
     """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
-
-    @property
-    def treatment(self) -> str:
-        """The settings as one text."""
-        return canonical(self.factors)
 
 
 def _planned_costs(spent: Spent | None, iterations: float) -> Costs | None:
@@ -311,17 +298,20 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
     size, threshold = detectable_of(*names), threshold_of(*names)
     return Known(
         benchmark=finding.benchmark,
+        components=estimated.components,
+        costs=costs,
+        threshold=threshold,
+        aims=(),
+        shared=0.0 if typical else share * variance,
+        values=values,
+        treatment=canonical(finding.factors),
         metric=finding.metric,
         factors=finding.factors,
         statistic=finding.statistic,
-        threshold=threshold,
         estimated=estimated,
         levels=tuple(level for level, _ in squares),
         builds_df=squares[-1][1].df,
-        costs=costs,
-        shared=0.0 if typical else share * variance,
-        degrees=finding.degrees,
+        worth=finding.degrees,
         repeated=(newest.executions, newest.iterations),
-        values=values,
         detectable=size if show_of(*names) == "no-sign" and size > threshold else None,
     )

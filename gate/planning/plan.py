@@ -117,13 +117,12 @@ def _search(
     terms = _terms(gathered)
     limits = Limits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
-        _case(known, own, known.degrees(*known.repeated), terms)
-        for known, own in zip(gathered.known, aims, strict=True)
+        _case(known, own, known.worth(*known.repeated), terms) for known, own in zip(gathered.known, aims, strict=True)
     ]
     plan = cheapest(cases, terms, limits)
     for _ in range(_TRIES):
         # a memory may be worth less for other counts than for those that it was measured with
-        worth = [known.degrees(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
+        worth = [known.worth(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
         if plan is None or all(now >= case.degrees - 0.5 for now, case in zip(worth, cases, strict=True)):
             break
         cases = [
@@ -147,20 +146,10 @@ def _search(
 
 
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:
-    components, shared = known.estimated.components, known.shared
+    components, shared = known.components, known.shared
     if terms.always_by_round or degrees > 0:
         components, shared = without_shared(components, shared, known.repeated[0]), 0.0
-    return PlannedCase(
-        benchmark=known.benchmark,
-        components=components,
-        costs=known.costs,
-        threshold=known.threshold,
-        aims=aims,
-        shared=shared,
-        degrees=degrees,
-        values=known.values,
-        treatment=known.treatment,
-    )
+    return msgspec.structs.replace(known, components=components, shared=shared, aims=aims, degrees=degrees)
 
 
 def _aim(known: Known, target: Share | None = None, detect: Share | None = None) -> Aim:

@@ -141,11 +141,9 @@ class _Drill:
         gate = job.project.settings.rules
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
-        exercise = Exercise(name, what, held, folder=str(job.out))
-        if name == "slower":
-            same = [each.benchmark for each in decided.report.identical]
-            exercise = msgspec.structs.replace(exercise, same=same, patched=self.options.patch is not None)
-        return exercise, decided
+        same = [each.benchmark for each in decided.report.identical]
+        patched = name == "slower" and self.options.patch is not None
+        return Exercise(name, what, held, folder=str(job.out), same=same, patched=patched), decided
 
     def edited(
         self, name: Name, edit: Callable[[Repository, str, Config], tuple[str, str] | None], what: str, why: str

@@ -18,10 +18,11 @@ from gate.document import html, markdown, terminal
 from gate.document.document import Cell, Column, Document, Figures, Fold, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
+from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis, change_ticks
 from gate.report.outputs import deliver, require_writable
 from gate.run.memory import opened
+from gate.stats.rounding import Array, Ints
 from gate.stats.series import Interval
 from gate.store.chain import chained
 from gate.store.series import CaseTrend, Run, Segment, Series, Trend, followed, series, trend
@@ -298,12 +299,11 @@ def _notes(trend: Trend) -> Iterator[str]:
 
 
 _WIDTH, _HEIGHT = 960, 300
-_TOP, _BOTTOM, _RIGHT = 46, 240, 946
+_TOP, _BOTTOM, _RIGHT = 46, 240, 915
 _LEAST_HALF = 0.02
 """Half the height of the axis at least, in log: noise of a per cent looks like noise."""
 _FEW = 120
 """So many commits get a mark each."""
-_DATES = 12
 
 
 def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
@@ -319,9 +319,8 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     sheet = Sheet(_WIDTH, _HEIGHT, phone=False)
     # choose the height: of all levels, and of the intervals as far as these do not flatten them
     path = case.path
-    low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
-    if low > high:
-        low = high = 0.0
+    finite = path.level[np.isfinite(path.level)]
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     reach = max(_LEAST_HALF, 0.6 * (high - low))
     low = max(np.nanmin([low, *path.low]), low - reach)
     high = min(np.nanmax([high, *path.high]), high + reach)
@@ -336,32 +335,28 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     grid(sheet, y, marks, left, _RIGHT)
     sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
     sheet.text(12, 20, "level, relative to the start", "soft")
-    areas: list[list[Point]] = []
-    curves: list[list[Point]] = []
-    for piece in np.unique(path.piece):
-        known = np.flatnonzero((path.piece == piece) & np.isfinite(path.level)).tolist()
-        curves.append([(x.at(k), y.at(float(path.level[k]))) for k in known])
-        bounded = [k for k in known if math.isfinite(path.low[k])]
-        lows, highs = ([(x.at(k), y.at(float(each[k]))) for k in bounded] for each in (path.low, path.high))
-        areas.append([*lows, *reversed(highs)])
-    sheet.lines("spread", [area for area in areas if len(area) > 2], closed=True)
-    sheet.lines("line-head", [curve for curve in curves if curve])
+
+    def points(places: Ints, heights: Array) -> list[Point]:
+        return [*zip(x.all(places.astype(np.float64)), y.all(heights[places]), strict=True)]
+
+    known = [np.flatnonzero((path.piece == piece) & np.isfinite(path.level)) for piece in np.unique(path.piece)]
+    bounded = [places[np.isfinite(path.low[places])] for places in known]
+    areas = [[*points(own, path.low), *reversed(points(own, path.high))] for own in bounded if own.size > 1]
+    curves = [points(places, path.level) for places in known if places.size]
+    sheet.lines("spread", areas, closed=True)
+    sheet.lines("line-head", curves)
     if count <= _FEW:
         sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
-    days = ["", *(_day(link.committed) for link in trend.chain.links)]
-    dated = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
-    half = room("2026-01-31", LETTERS) / 2
-    if labels := [(x.at(k), days[k]) for k in dated if x.at(k) + half <= _WIDTH]:
-        sheet.row(_BOTTOM + 24, labels, "soft")
-    else:
-        sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
+    dates = [(x.at(place), _day(link.committed)) for place, link in enumerate(trend.chain.links, 1)]
+    sheet.row(_BOTTOM + 24, dates, "soft")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft", "middle")
     # a text over each commit, or each few where there are more than fit
     runs: dict[int, list[Run]] = {}
     for run in case.series.runs:
         runs.setdefault(run.step, []).append(run)
-    for first in range(0, count, math.ceil(count / tips)):
-        last = min(first + math.ceil(count / tips), count) - 1
+    each_few = math.ceil(count / tips)
+    for first in range(0, count, each_few):
+        last = min(first + each_few, count) - 1
         texts = [_tip(place - 1, case, trend, runs.get(place - 1, [])) for place in dict.fromkeys((first, last))]
         sheet.tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts))
     levels = np.nan_to_num(case.path.level)
