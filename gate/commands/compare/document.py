@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.table import ALL, Cell, Change, Column, Row, Shown, Table
+from gate.commands.compare.rows import ALL, Cell, Change, Column, Row, Shown, Table
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
 from gate.document.terminal import Screen

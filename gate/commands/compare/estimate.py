@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.commands.compare.table import Cell, Change, Row, Shown
+from gate.commands.compare.rows import Cell, Change, Row, Shown
 from gate.config.rules import Policy
 from gate.decide.design import Design, design_of, questions_of, statistics_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval

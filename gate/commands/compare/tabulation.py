@@ -14,8 +14,7 @@ from gate.commands.compare.columns import Chosen
 from gate.commands.compare.estimate import estimates
 from gate.commands.compare.pairs import Compared, compared, names_of, rules_of, stops_early
 from gate.commands.compare.projection import Projection
-from gate.commands.compare.rows import Lines, add_aggregates, line_of, means_of
-from gate.commands.compare.table import Column, Row, Table
+from gate.commands.compare.rows import Column, Lines, Row, Table, add_aggregates, line_of, means_of
 from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.decide.policy import policy_of

@@ -406,16 +406,3 @@ def test_the_output_is_the_one_that_was_looked_at(name: str, tmp_path: Path, mon
     assert got == path.read_bytes().decode("utf-8")
     assert not {c for c in got if not c.isprintable()} - set("\n\r\t")
     assert {path.name for path in GOLDEN.iterdir()} == PAGES
-
-
-def test_csv_has_a_line_a_row_whatever_the_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    rows = table(*hostile())
-    assert [row["row"] for row in rows] == ["benchmark"] * len(runs.HOSTILE) + ["geomean"]
-    assert {json.loads(row["factors"])["|k"] for row in rows[:-1]} == {"<b>"}
-    assert {row["benchmark"] for row in rows} >= {name for name in runs.HOSTILE if name.isprintable()}
-    found = table(*mixed())
-    few = [(r["metric"], r["unit"], r["change"]) for r in found if r["benchmark"] in ("binary", "serve", "once")]
-    assert few == [("time", "s", "no interval"), ("size", "B", "worse"), ("rate", "req/s", "better")]
-    told = {row["benchmark"]: {*row["notes"].split("; ")} for row in found if row["row"] == "geomean"}
-    assert told == {"text": {""}, "image": {""}, "all": {"values are of the 5 rows that all columns have"}}
