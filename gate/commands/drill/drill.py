@@ -226,7 +226,7 @@ def run(asked: Options, out: TextIO, err: TextIO) -> int:
     why = "there is no source file of a language whose comments are known"
     harmless = drill.edited("harmless", edits.harmless, "a comment was added to {}", why)
     what, why = (
-        "{} of head began with a line that no language has",
+        "a line that no language has stood in place of {} of head",
         "no source but those that the commands name is known",
     )
     broken = drill.edited("sources", edits.broken, what, why)
