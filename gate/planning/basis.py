@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,7 +33,6 @@ from gate.stats.components import (
     shared_share,
     squares_of,
 )
-from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.levels import by_session
 from gate.stats.planning import Costs, PlannedCase, build_variance
 from gate.stats.prior import prior_of
@@ -255,31 +253,20 @@ def _gathered(
     used = {k.benchmark: spent[k.benchmark] for k in known if k.benchmark in spent}
     # what both sides take whatever the counts: set-up, what first builds take longer, the probe
     first = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
+    about, sessions = _about_costs(used), config.plan.sessions
+    if sessions > 1:
+        how = f"gate.sessions = {config.gate.sessions}"
+        about.append(f"The plan is for one machine: it cannot show how {sessions} of them differ ({how}).")
     return Gathered(
         known=tuple(known),
         size=len(findings),
         config=config,
         left_out=tuple(notes),
-        notes=(*_about_costs(used), *_of_sessions(config)),
+        notes=tuple(about),
         origin=origin,
         untimed=tuple(untimed),
         once=2 * max(first, default=0.0) + sum(cost.probe or 0.0 for cost in used.values()),
     )
-
-
-def _of_sessions(config: Config) -> list[str]:
-    """Say what a plan means for a gate of several sessions: it knows the noise of one machine alone."""
-    count = config.plan.sessions
-    if count == 1:
-        return []
-    if config.gate.sessions == "fixed":
-        first = f"The plan is for each machine by itself, which needs at least {FEWEST_ROUNDS} builds."
-        narrower = f"about {math.sqrt(count):.1f} times narrower, if the noise is the same on all of them"
-        return [f"{first} Over all {count} machines (gate.sessions = fixed) the interval is {narrower}."]
-    first = (
-        f"The plan is for one machine. With {count} sessions (gate.sessions = random) the interval also contains how"
-    )
-    return [f"{first} the change differs from machine to machine. One machine cannot show that: it may be much wider."]
 
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:

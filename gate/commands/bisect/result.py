@@ -11,11 +11,12 @@ import numpy as np
 
 from gate.codes import Exit
 from gate.commands.bisect.against_good import Gated
-from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
+from gate.commands.bisect.search import RangeCommit, Search, Stand
 from gate.model import Commit, Finding
 from gate.model.case import CaseId, case_id
 from gate.stats.bisection import ENOUGH
 from gate.words.failures import title
+from harness.source.repository import parents_of
 
 SCHEMA = 1
 Outcome = Literal["culprit", "set", "open", "no-difference", "failed"]
@@ -137,7 +138,7 @@ def concluded(search: Search, ends: Gated, stand: Stand | None, again: Sequence[
         remaining = [search.commits[number].sha for number in sorted(order[:enough])]
     if found is not None and found.several >= _SEVERAL and found.other:
         several = Several(found.several, search.commits[found.other - 1].sha, math.exp(found.other_step))
-    parents = parents_of(search.project.repository, search.commits[single - 1].sha) if single is not None else ()
+    parents = parents_of(search.project.repository.git, search.commits[single - 1].sha) if single is not None else ()
     return Result(
         schema=SCHEMA,
         outcome=outcome,

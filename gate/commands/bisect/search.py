@@ -128,11 +128,6 @@ def _name(commit: Commit) -> str:
     return sha if not commit.ref or sha.startswith(commit.ref[:12]) else f"{commit.ref}, {sha}"
 
 
-def parents_of(repository: Repository, sha: str) -> Sequence[str]:
-    """Return the parents of a commit."""
-    return repository.git.line("rev-list", "--parents", "--max-count=1", sha).split()[1:]
-
-
 HARDLY = 0.02
 """The prior of a commit that changes documentation only; of others it is 1. Not 0: a build may read a document."""
 NOTHING = 1e-6

@@ -197,9 +197,9 @@ def test_what_no_plan_reaches_is_said_and_has_no_section_to_copy(two: str) -> No
 
 
 def test_a_plan_of_several_sessions_says_what_it_is_for() -> None:
-    for mode, said in (("fixed", "about 2.0 times narrower"), ("random", "differs from machine to machine")):
-        config = {**CONFIG, "gate": {"sessions": mode}, "plan": {"sessions": 4}}
-        assert said in " ".join(plan(write(head(config), measured("parse", PARSE)))[0].split())
+    config = {**CONFIG, "gate": {"sessions": "fixed"}, "plan": {"sessions": 4}}
+    told = " ".join(plan(write(head(config), measured("parse", PARSE)))[0].split())
+    assert "it cannot show how 4 of them differ (gate.sessions = fixed)" in told
 
 
 def test_a_quantile_keeps_its_values_and_the_metrics_of_the_config_stay_in_the_section() -> None:
