@@ -114,9 +114,3 @@ def test_samples_are_read() -> None:
         (Frame("main", "main.py", 3), Frame("burn", "burning.py", 2)): 0.25,
         (Frame("main", "main.py", 3),): 0.5,
     }
-
-
-@pytest.mark.parametrize("text", [b"s nan 0\n", b"f a\tb\ns inf 0\n", b"f a\tb\ns 1 -1\n", b"f a\tb\ns 1 1\n", b"x\n"])
-def test_what_no_sampler_writes_is_refused(text: bytes) -> None:
-    with pytest.raises(OutputError):
-        parse(text, Places(Path("/p")))

@@ -103,8 +103,7 @@ def test_commits_that_were_measured_again_are_left_out(tmp_path: Path) -> None:
     again = [record(n, records[n].changes, parent=n, run=f"control-{n}") for n in (4, 9)]
     folder = kept(tmp_path / "h", [*records, *again])
     found = said(folder)
-    assert found["left_out"]["controls"] == ["control-4", "control-9"]
-    assert len(found["cases"][0]["runs"]) == 40
+    assert (found["left_out"]["controls"], len(found["cases"][0]["runs"])) == (["control-4", "control-9"], 40)
     assert "2 records of commits that were measured again are left out." in " ".join(run(folder)[1].split())
 
 

@@ -78,11 +78,10 @@ def test_comparisons_are_counted_as_one_by_one() -> None:
     assert counts.different == pytest.approx([((low > 1 + d) | (high < 1 / (1 + d))).mean() for d in (0.0, 0.02)])
 
 
-def test_what_has_no_bounds_holds_the_truth() -> None:
-    wild = Comparisons(
-        Source((Components("wild", 0.8, 0.0, 0.0),)), Rules(looks=(2,), interval="fieller", min_builds=2), (1.0,)
-    )
-    counts = wild.run(np.random.default_rng(1), 40)
+def test_what_has_no_bounds_holds_the_truth_and_of_several_the_first_may_be_counted_alone() -> None:
+    few, source = Rules(looks=(2,), interval="fieller", min_builds=2), Source((Components("wild", 0.8, 0.0, 0.0),) * 2)
+    counts = Comparisons(source, few, (1.0, 1.0), counted=1).run(np.random.default_rng(1), 40)
+    assert counts.comparisons.tolist() == [40]
     assert counts.bounded[0] < 20 and counts.coverage > 0.9
 
 
@@ -93,13 +92,6 @@ def test_quantiles_and_views_are_findings_of_their_own() -> None:
     of_views = Comparisons(Turns(active=0.001, wall=0.5), Rules(looks=(6,)), (1.05,)).run(np.random.default_rng(1), 5)
     sharp, dull = of_views.mean_half_width
     assert sharp < dull / 10
-
-
-def test_only_the_noisy_case_is_counted_where_there_is_one() -> None:
-    source = Varied((NOISY,) * 5, noise=2.0, one_noisy=True, memory=20)
-    study = Comparisons(source, Rules(looks=(3,), interval="fieller-moderated"), (1.0,) * 5, counted=1)
-    assert study.run(np.random.default_rng(4), 10).comparisons.tolist() == [10]
-    assert study.effort == 1
 
 
 def test_pooled_tests_are_those_of_scipy() -> None:
