@@ -141,7 +141,7 @@ class _Drill:
         gate = job.project.settings.rules
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
         held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
-        same = [each.benchmark for each in decided.report.identical]
+        same = [each.benchmark for each in decided.report.identical] if name == "slower" else []
         patched = name == "slower" and self.options.patch is not None
         return Exercise(name, what, held, folder=str(job.out), same=same, patched=patched), decided
 
