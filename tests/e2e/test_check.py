@@ -409,7 +409,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
     config = project.top / "perfgate.toml"
     written = config.read_text()
     line = written.splitlines().index("command = []") + 1
-    for command in (["check"], ["check", "--dry-run"], ["measure"], ["config"], ["calibrate"], ["plan"], ["try"]):
+    for command in (["check"], ["check", "--dry-run"], ["measure"], ["config"], ["calibrate"], ["try"]):
         done = project.perfgate(*command)
         assert (done.returncode, done.stdout) == (2, ""), command
         assert done.stderr.count("\n") == 1

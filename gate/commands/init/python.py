@@ -159,7 +159,7 @@ def by_pip(pip: str) -> str:
     return f"rm -rf {SITE} && {install} && sed -i -e '/^$/,$d' {SITE}/*.dist-info/METADATA"
 
 
-COMPILED = "The package of each side, compiled from its own sources; its metadata without the README, which is no program."
+COMPILED = "The package of each side, compiled from its own sources; its metadata without the README, no program."
 
 
 def environment_of(
