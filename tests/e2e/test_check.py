@@ -425,3 +425,28 @@ def test_metrics_that_nothing_has_are_named_after_the_first_round(project: Proje
     assert done.returncode == 4
     assert "nothing was decided: plan.metrics names none of time" in done.stdout
     assert {build for *_, build, _ in project.executions()} == {0}
+
+
+@pytest.mark.endtoend
+def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
+    program = "for n in MY_TOKEN GITHUB_X; do env | grep -q ^$n= && exit 1; done\necho $SHOWN >$1\n"
+    config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
+    project.write("bench.sh", program)
+    project.write("perfgate.toml", config)
+    project.commit()
+    done = project.perfgate("check", "--base", "HEAD", *AS_BY_DEFAULT, MY_TOKEN="hunter2", GITHUB_X="y")
+    assert "bench" in done.stdout
+    assert project.report()["failures"] == [], done.stdout
+    everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
+    assert "hunter2" not in everything
+
+
+@pytest.mark.endtoend
+def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    project.perfgate("check", *AS_BY_DEFAULT, TMPDIR=str(scratch))
+    assert list(scratch.iterdir()) == []
+    done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
+    assert "the trees stay in" in done.stderr
+    assert len(list(scratch.iterdir())) == 1

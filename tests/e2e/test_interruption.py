@@ -4,8 +4,10 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -238,3 +240,31 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
     done = project.perfgate("check", "--base", "HEAD", "--resume", PATH=str(without))
     assert done.returncode == 0, done.stderr
     assert "hyperfine is not installed: measured with the built-in spawn" in " ".join(done.stdout.split())
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    mounted = tmp_path / "disk"
+    mounted.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(mounted)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("absent: the right to mount a small disk")
+    yield mounted
+    subprocess.run(["umount", str(mounted)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(project: Project, small_disk: Path) -> None:
+    done = project.perfgate("check", "--out", str(small_disk / "run"))
+    assert done.returncode == 4
+    assert "No space left on device" in done.stderr
+    assert "to continue, add --resume" in done.stderr
+    file = small_disk / "run/measurements.jsonl"
+    kept = file.read_text()
+    assert kept.endswith("\n")
+    assert kept.count('"type":"execution"') > 2
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    done = project.perfgate("check", "--out", str(small_disk / "run"), "--resume")
+    assert done.returncode == 1, done.stderr
+    assert file.read_text().startswith(kept)

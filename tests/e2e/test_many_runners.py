@@ -151,3 +151,17 @@ def test_resume_goes_on_with_its_own_part_only(
         for folder in (jobs["2/2", 1], begun)
     )
     assert resumed == whole
+
+
+def test_a_benchmark_that_a_session_did_not_come_to_is_not_judged_by_the_other(
+    project: Project, jobs: dict[tuple[str, int], Path], tmp_path: Path
+) -> None:
+    others = [folder for part, folder in jobs.items() if part != ("1/2", 1)]
+    folder = tmp_path / "short"
+    folder.mkdir()
+    kept = [line for line in project.records(folder=jobs["1/2", 1]) if line.get("benchmark") != "load"]
+    (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in kept))
+    code, found = decided(project, *others, folder, more=("--set", "gate.threshold=90%"))
+    assert code == 4
+    assert {(f["benchmark"], f["status"]) for f in found["failures"]} == {("load", "gave no values in session 1")}
+    assert {f["benchmark"] for f in found["findings"]} == {"parse", "render"}

@@ -127,3 +127,38 @@ def test_the_token_is_nowhere_and_nothing_can_be_forged(
     assert [one for one in ran.annotations if "was undone" in one.message], ran.annotations
     assert "code of the project was imported" not in ran.log
     assert github.violations == []
+
+
+KILLER = """\
+import json, os, signal
+pid = os.getppid()
+while True:
+    given = dict(e.split(b"=", 1) for e in open(f"/proc/{pid}/environ", "rb").read().split(b"\\0") if b"=" in e)
+    if b"INPUT_REQUEST" in given:
+        break
+    pid = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+folder = json.loads(given[b"INPUT_REQUEST"])["folder"]
+with open(given[b"GITHUB_ENV"], "a") as file:
+    file.write("FORGED=yes\\n")
+os.symlink("/proc/self/environ", folder + "/status.json")
+os.kill(pid, signal.SIGKILL)
+"""
+
+
+@pytest.mark.nightly
+def test_after_a_killed_measuring_step_the_token_is_nowhere_and_nothing_is_said(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
+    consumer.write("perfgate.toml", CONFIG)
+    consumer.on_main()
+    well = act.run(consumer.top, consumer.change(1.0).event(), workflow(comment="false"))
+    assert well.steps["gate.publish"] == "success", well.log
+    change = consumer.change(1.0, files={"bench.py": KILLER})
+    before = len(github.artifacts)
+    ran = act.run(consumer.top, change.event(), workflow())
+    assert ran.steps["gate.measure"] == "failure", ran.log
+    assert "gate.decide" not in ran.steps and "gate.publish" not in ran.steps, ran.log
+    assert (ran.exit, ran.outputs["gate"]["verdict"], ran.outputs["gate"]["exit-code"]) == (1, "error", "4")
+    assert [ran.outputs["gate"][name] for name in ("report", "json", "comment-url")] == ["", "", ""]
+    assert (github.comments, len(github.artifacts)) == ([], before)
+    assert github.token not in ran.log + "".join(ran.summaries)
