@@ -93,8 +93,10 @@ def look(tree: Tree, ask: Asked) -> Found | None:
             label = f"{target[0]} {target[1].name}"
             if not _NAME.fullmatch(target[1].name) or not _NAME.fullmatch(target[1].package):
                 rows.append(Row(label, "left out: its name cannot stand in a command"))
-            elif fuzzes or "#![no_main]" in target[1].text or "fuzz_target!" in target[1].text:
+            elif fuzzes or "fuzz_target!" in target[1].text:
                 rows.append(Row(label, "left out: a fuzz target has no end"))
+            elif "#![no_main]" in target[1].text:
+                rows.append(Row(label, "left out: it has no main() of its own"))
             elif target[0] == "bench":
                 benches.append(target[1])
             else:

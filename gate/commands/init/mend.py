@@ -226,6 +226,22 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
     return replace(found, changes=sorted({*found.changes, *paths})), what
 
 
+def _uncompiled(found: Found, told: _Told) -> _Cure:
+    """Leave out the bench that cargo cannot compile, where others can be."""
+    failed = re.search(r'could not compile `([\w-]+)` \(bench "([\w-]+)"\)', told.text)
+    if told.name or failed is None:
+        return None
+    package, bench = failed.groups()
+    named = [each for each in found.benchmarks if any(f"--bench {bench}" in text for text in each.built)]
+    # of benches of one name in several packages, that of the package
+    own = [each for each in named if each.name == f"{package}-{bench}"] or named
+    if len(own) != 1 or len(found.benchmarks) == 1:
+        return None
+    (name,) = (each.name for each in own)
+    rows = [Row(f"bench {name}", "left out: it does not compile"), *found.rows]
+    return replace(found.without([name]), rows=rows), f"left out {name}, which does not compile"
+
+
 def _wrong_folder(found: Found, told: _Told) -> _Cure:
     """Start a benchmark where the file lies that it does not find, if only one folder has it."""
     each = next((one for one in found.benchmarks if one.name == told.name), None)
@@ -268,7 +284,7 @@ def _longer(found: Found, told: _Told) -> _Cure:
     return replace(found, amount=amount), f"budget = {_LONGEST}m, and fewest values in each build, as one takes long"
 
 
-_CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+_CURES = (_as_it_says, _uncompiled, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
 def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
