@@ -58,7 +58,7 @@ def test_each_finding_gets_the_pictures_of_its_own_values() -> None:
     findings = [examples.regressed("one"), examples.regressed("two", factors={"size": 1})]
     values = [case("two"), case("two", factors={"size": 1}), case("one")]
     page = page_of(report(findings, curves=[curve("one")]), Material(cases=values))
-    kinds = {row.finding.benchmark: [figure.kind for figure in row.shown.figures] for row in page.rows}
+    kinds = {row.finding.benchmark: [figure.kind for figure in row.figures] for row in page.rows}
     assert kinds == {"one": ["values", "series", "effects"], "two": ["values", "series"]}
     assert not page.without_values
 
@@ -67,9 +67,9 @@ def test_the_statistics_of_a_case_share_its_pictures() -> None:
     findings = [examples.regressed("one"), examples.finding("one", statistic="p99")]
     page = page_of(report(findings), Material(cases=[case("one")]))
     first, second = page.rows
-    assert first.shown.figures
-    assert not second.shown.figures
-    assert second.shown.elsewhere == 0
+    assert first.figures
+    assert not second.figures
+    assert second.elsewhere is first
     source = html.render(report(findings), Material(cases=[case("one")]))
     assert 'For the pictures of this case see <a href="#finding-1">' in source
 
@@ -79,7 +79,7 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
     found = report([examples.regressed(name, estimate=1.5 - k / 100) for k, name in enumerate(names)])
     beside = Material(cases=[case(name) for name in names])
     rows = page_of(found, beside).rows
-    assert [bool(row.shown.figures) for row in rows] == [True] * 20 + [False] * 3
+    assert [bool(row.figures) for row in rows] == [True] * 20 + [False] * 3
     source = html.render(found, beside)
     assert "The 20 results that matter most have pictures" in source
     for name in names[20:]:
@@ -91,8 +91,8 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
 def test_without_pictures_the_page_says_why() -> None:
     exact = examples.regressed("count", ratio=examples.interval(1.02, 0.0, method="exact"))
     page = page_of(report([exact]), Material(cases=[case("count", exact=True)]))
-    assert not page.rows[0].shown.figures and not page.without_values
-    assert "Exact numbers" in page.rows[0].shown.note
+    assert not page.rows[0].figures and not page.without_values
+    assert "Exact numbers" in page.rows[0].note
     said = "This page has no pictures of the values"
     assert html.render(report([examples.regressed("one"), examples.regressed("two")])).count(said) == 1
     assert said not in html.render(report([examples.regressed("one")]), Material(cases=[case("one")]))

@@ -10,7 +10,7 @@ from gate.decide.importance import ordered
 from gate.model import IntervalKind
 from gate.plots.picture import room
 from gate.report.page import html
-from gate.report.page.pictures import MARKS, forest_of
+from gate.report.page.findings import MARKS, forest_of
 from tests.gate.report import examples
 
 
