@@ -94,13 +94,6 @@ def test_nothing_is_said_twice(render: Callable[..., str]) -> None:
     assert (text.count("the speedup may exceed it"), text.count("new checksum")) == (1, 2)
 
 
-def test_a_table_that_is_folded_leaves_the_threshold_in_sight() -> None:
-    found = [examples.finding(f"case-{i}", threshold=0.03) for i in range(40)]
-    head = markdown.render(examples.report("pass", found)).partition("<details>")[0]
-    assert "lower is better, threshold 3% · " in head
-    assert "40 results: 40 same" in head
-
-
 @RENDERERS
 @pytest.mark.parametrize("name", examples.ALL)
 def test_no_example_brings_markup(render: Callable[..., str], name: str) -> None:
@@ -227,12 +220,6 @@ def test_no_change_of_a_large_suite_stands_behind_noise() -> None:
     assert f"limited length: {339 - int(shown[1])} same. The report has all" in text
 
 
-def test_an_inconclusive_report_says_whether_it_blocks() -> None:
-    for exit_code, word in ((0, "not failing"), (3, "failing")):
-        report = examples.report("inconclusive", [examples.finding("a", "inconclusive")], exit_code=exit_code)
-        assert markdown.render(report).splitlines()[0].endswith(f"; {word}")
-
-
 def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() -> None:
     # a name is no reason to come first
     partial: list[AnyWarning] = [ExecutionsShort(f"hosting-page-{number}", "", 9, 10, 10) for number in range(30)]
@@ -321,30 +308,12 @@ def test_room_is_used_before_anything_is_left_out() -> None:
 # --- the summary of a job -------------------------------------------------------------------------------------------
 
 
-def test_a_summary_has_all_findings_and_few_at_first_sight() -> None:
+def test_a_summary_has_all_findings_and_as_few_as_a_comment_at_first_sight() -> None:
     text = markdown.summary(examples.many(500))
     rows = [row for row in gfm.read(text).rows if len(row) == 4 and row[0] != "benchmark"]
     assert len(rows) == 500
     assert all(row[0].endswith("regression") for row in rows[:3]) and rows[-1][0].endswith("(within 3%)")
-    sight = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
-    assert len([row for row in gfm.read(sight).rows if row[0] != "benchmark"]) == 50
-    assert len(sight.splitlines()) < 90
-    # what is unchanged is a few lines
-    report = examples.report("pass", [examples.finding(f"case-{i}") for i in range(500)])
-    sight = re.sub(r"<details>.*?</details>", "", markdown.summary(report), flags=re.DOTALL)
-    assert gfm.read(sight).rows == [] and "500 same" in sight
+    assert markdown.render(examples.many(500)).startswith(text.partition("\n\n<details>")[0])
+    # the details of all, and not of the rows alone that are seen at first
     accepted = examples.report("regression", [examples.accepted(f"case-{i}") for i in range(40)])
     assert "<summary>Details of 40 results</summary>" in markdown.summary(accepted)
-
-
-def test_a_summary_has_every_warning_those_that_matter_first() -> None:
-    later = Said("this host is not calibrated", place="later")
-    rebooted = Said("host: the machine was rebooted during the run", place="first")
-    others = [Said(f"case {i}: fewer") for i in range(20)]
-    text = markdown.summary(examples.report("pass", [examples.finding()], warnings=[later, *others, rebooted]))
-    warned = text.partition("<summary>What was measured, and by which rules</summary>")[0]
-    items = [line for line in warned.splitlines() if line.startswith("- ")]
-    assert items[:2] == ["- host: the machine was rebooted during the run", "- case 0: fewer"]
-    assert {f"- {each.text}" for each in others} <= set(items)
-    assert items[-1].startswith("- this host is not calibrated")
-    assert sum(item.endswith(": fewer") for item in text.partition("<details>")[0].splitlines()) == 9
