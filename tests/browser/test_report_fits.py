@@ -89,13 +89,3 @@ def test_paper_is_white_and_shows_what_the_screen_shows(name: str, browser: Brow
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert page.evaluate(UNSEEN) == []
         assert page.evaluate(SIDEWAYS) == []
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_printing_makes_a_pdf(scripts: bool, browser: Browser, written: Written) -> None:
-    with context(browser, scripts=scripts) as inside:
-        page = opened(inside, written("regression"))
-        data = page.page.pdf(format="A4")
-        assert data.startswith(b"%PDF")
-        # an empty sheet takes a tenth of it
-        assert len(data) > 50_000

@@ -103,21 +103,6 @@ def test_both_sides_are_seen(kind: str, scheme: Scheme, browser: Browser, writte
     assert min(painted.values()) > 0.4 * max(painted.values()) > 400
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_screen_is_painted(scheme: Scheme, size: tuple[int, int], browser: Browser, written: Written) -> None:
-    with context(browser, size) as inside:
-        page = opened(inside, written("regression"))
-        page.paint(scheme)
-        with Image.open(io.BytesIO(page.page.screenshot())) as shot:
-            assert shot.size == size
-            colours = shot.convert("RGB").getcolors(1 << 24) or []
-    # text is drawn in many shades between ink and paper, and paper is most of it
-    assert len(colours) > 100
-    most = max(colours)
-    assert most[0] > 0.5 * size[0] * size[1]
-
-
 # --- names from elsewhere: nothing of them runs, leads out, or moves what stands beside them ---------------------------
 
 STRANGE = """() => {

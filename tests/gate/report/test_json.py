@@ -40,18 +40,6 @@ def test_a_text_is_not_read() -> None:
     assert json.read(changed) == examples.factors()
 
 
-def test_what_has_a_sentence_has_it_as_its_text() -> None:
-    tables = plain.loads(json.render(examples.factors()))
-    found = tables["findings"][0]
-    assert tables["summary"]["kind"] == "regressed"
-    assert tables["summary"]["text"] == "1 of 4 results regressed: request"
-    reason = found["reason"]
-    assert (reason["kind"], reason["details"]["comparisons"], found["shown"]) == ("exceeds", 12, "decided_at")
-    assert reason["text"].startswith("beyond the threshold of 3% with 99.58% confidence")
-    memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
-    assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")
-
-
 def test_metrics_of_the_settings_may_have_the_names_of_keys() -> None:
     tables = plain.loads(json.render(examples.regression()))
     metrics = {"kind": {"unit": "B"}, "details": {"better": "higher"}, "text": {"unit": "s"}}

@@ -114,11 +114,6 @@ def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
 
 def test_every_format_says_how_many_controls_alarmed() -> None:
     report = msgspec.structs.replace(examples.regression(), controls=Controls(count=40, alarmed=2, e_value=1.1))
-    for said in (
-        junit.written(report),
-        comment.render(report),
-        comment.summary(report),
-        terminal.render(report, every=True),
-    ):
+    for said in (junit.written(report), comment.render(report), terminal.render(report, every=True)):
         assert "2 of 40 controls showed a regression where nothing differs, 2.5% do by chance" in said
     assert "alarmed" not in terminal.render(report)

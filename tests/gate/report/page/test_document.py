@@ -172,18 +172,6 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     assert "Each machine by itself" not in html.render(examples.regression())
 
 
-def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
-    own = case("one", base=msgspec.structs.replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
-    said = r"<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>"
-    assert said in html.render(report([examples.regressed("one")]), Material(cases=[own]))
-    assert "mean of each" not in html.render(report([examples.regressed("one")]))
-
-
-def test_interim_checks_explain_why_a_confidence_is_higher_than_the_configured_one() -> None:
-    assert html.render(examples.early()).count("(a repeated confidence interval)") == 1
-    assert "a repeated confidence interval" not in html.render(examples.regression())
-
-
 def test_the_method_of_an_interval_is_said_in_words() -> None:
     said = {
         (
@@ -201,13 +189,6 @@ def test_the_method_of_an_interval_is_said_in_words() -> None:
         ratio = msgspec.structs.replace(found.ratio, method=method)
         source = html.render(report([msgspec.structs.replace(found, ratio=ratio)]))
         assert expected in source[source.index("<dt>method</dt>") :]
-
-
-def test_only_a_time_in_utc_is_called_so() -> None:
-    elsewhere = "2026-11-20T09:00:00+02:00"
-    for created, said in (("2026-11-20T09:00:00Z", "2026-11-20 09:00 UTC"), (elsewhere, elsewhere)):
-        source = html.render(report([examples.regressed()], run=examples.run_facts(created=created)))
-        assert f"perfgate · {said} · exit code" in source.replace("&#43;", "+")
 
 
 # --- the commands that make it again ---------------------------------------------------------------------------------
@@ -240,12 +221,6 @@ def test_measuring_again_names_both_commits_and_the_seed() -> None:
     assert again(seed=None, base=base, head=head).measure == ""
     for name in examples.HOSTILE:
         assert again(seed=1, base=Commit(ref=name, sha=name, dirty=False), head=None).measure.isprintable()
-
-
-def test_the_overall_change_tells_its_confidence_and_a_failure_begins_with_the_name_as_it_is() -> None:
-    text = page_of(examples.regression(), Material()).overall[0].text
-    assert re.search(r"95% interval over \d+ builds of each\), geometric mean of \d+ cases", text)
-    assert "<h3>parse-large failed" in html.render(examples.only_failures())
 
 
 # --- profiles: complete without JavaScript, and safe whatever a function is called ------------------------------------

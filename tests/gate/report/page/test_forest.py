@@ -9,8 +9,7 @@ import pytest
 from gate.decide.importance import ordered
 from gate.model import IntervalKind
 from gate.plots.picture import room
-from gate.report.page import html
-from gate.report.page.findings import MARKS, forest_of
+from gate.report.page.findings import forest_of
 from tests.gate.report import examples
 
 
@@ -22,13 +21,6 @@ def test_every_place_of_any_report_is_inside_of_the_column(name: str) -> None:
         assert all(at is None or 0 <= at <= 100 for at in places)
         assert bar.band_low <= forest.zero <= bar.band_high
         assert bar.low is None or bar.high is None or bar.low <= bar.high
-
-
-def test_verdicts_have_marks_of_their_own() -> None:
-    source = html.render(examples.regression())
-    marks = {verdict: source.count(f'd="{MARKS[verdict]}"') for verdict in ("inconclusive", "accepted", "improvement")}
-    assert marks == {"inconclusive": 3, "accepted": 1, "improvement": 1}
-    assert source.count(f'd="{MARKS["regression"]}"') == 2, "a cross has a halo"
 
 
 def test_the_whole_band_of_the_threshold_is_on_the_axis() -> None:
