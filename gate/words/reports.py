@@ -26,7 +26,7 @@ from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
-from gate.units import format_confidence, format_duration, format_number, format_value, plural
+from gate.units import agree, format_confidence, format_duration, format_number, format_value, plural
 from gate.words import numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
@@ -303,6 +303,23 @@ def error_level(report: Report) -> str:
     if family.method == "none":
         return f"{text}; for each of {over} (family: none)"
     return f"{text}; shared over {over} (family: {visible(family.method)})" if family.size else text
+
+
+def creep(report: Report) -> str:
+    """Say that a report is that of a creep check, against what, and on how many nights it rests; "" where it is none.
+
+    "against v1.2 1a2b3c4d5e, 14 commits before head; 21 nights against it are known on this machine; ...".
+    """
+    found = report.creep
+    if found is None:
+        return ""
+    pin, name = found.pin, visible(found.pin.name)
+    sha = "" if pin.sha.startswith(name) else f" {pin.sha[:10]}"
+    ahead = "" if pin.commits is None else f", {plural(pin.commits, 'commit')} before head"
+    nights = f"{plural(found.nights, 'night')} against it {agree(found.nights, 'is', 'are')} known on this machine"
+    lost = f" (earlier ones are not: {visible(found.unused)})" if found.unused else ""
+    alarms = f"false alarms: at most {format_percent(found.error)} in a year of nights"
+    return f"against {name}{sha}{ahead}; {nights}{lost}; {alarms}"
 
 
 def behind(report: Report) -> list[tuple[str, str]]:

@@ -177,18 +177,6 @@ def test_axe_finds_nothing_serious(name: str, scheme: Scheme, browser: Browser, 
         assert page.violations() == []
 
 
-def test_many_cases_of_a_trend_stay_small_and_folded(browser: Browser, written: Page) -> None:
-    path = written("trend many")
-    assert path.stat().st_size < 4_000_000
-    with context(browser) as inside:
-        page = opened(inside, path)
-        assert page.evaluate("() => document.querySelectorAll('.more > details[open]').length") == 0
-        # a link opens the case that it leads to
-        page.evaluate("() => document.querySelector('a[href=\"#case-41\"]').click()")
-        page.page.wait_for_selector(".more > details[open] #case-41")
-        assert page.evaluate("() => document.querySelectorAll('.more > details').length") == 50
-
-
 def test_arrow_keys_go_from_commit_to_commit(browser: Browser, written: Page) -> None:
     with context(browser) as inside:
         page = opened(inside, written("trend changed"))

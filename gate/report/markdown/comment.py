@@ -19,7 +19,7 @@ from gate.report import Links
 from gate.report.markdown import parts
 from gate.report.markdown.parts import Marked, Part, failed, findings_table, why
 from gate.units import plural
-from gate.words import bars, creep, numbers, reports, sameness, views
+from gate.words import bars, numbers, reports, sameness, views
 from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import in_row
 from gate.words.notes import notes, weigh
@@ -56,7 +56,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT, wh
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     common, document = parts.in_common(report, found), "summary" if whole else "comment"
-    crept = prose(creep.line(report))
+    crept = prose(reports.creep(report))
     for rows, most, width in _ROOMS:
         shown, rest = parts.divided(found, rows)
         step, folded = _folded(report, links, shown, rest, groups, common, whole=whole)

@@ -268,14 +268,10 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
             first = f"{listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}"
         else:
             below = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
-            first = named(each, names) if said(each, once) else concluded(each, names)
+            told_of = short(finding_words.conclusion(each), _TEXT)
+            first = named(each, names) + ("" if said(each, once) else f": {escape(told_of)}")
         told.append(Md("\n".join([f"- {first}", *(f"  {item}" for item in below)])))
     return Part(title, "sentence", told, share)
-
-
-def concluded(finding: Finding, names: Names) -> Md:
-    """Name a finding and say what happened, in a sentence for a newcomer."""
-    return Md(f"{named(finding, names)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
 def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> Md:

@@ -24,7 +24,7 @@ from gate.report.page.findings import (
     sort_key,
 )
 from gate.units import format_confidence, format_number, format_share, plural
-from gate.words import bars, creep, explanations, failures, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, explanations, failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
 from gate.words.failures import grouped
@@ -173,7 +173,7 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
     ]
     caution = reports.caution(report)
     if report.creep is not None:
-        facts.append(Fact("creep check", creep.line(report)))
+        facts.append(Fact("creep check", reports.creep(report)))
     facts.append(Fact("measured", "; ".join(filter(None, (reports.measured(report), caution)))))
     if found:
         facts.append(Fact("threshold", reports.uniform(map(numbers.threshold, found)) or "by result"))

@@ -171,34 +171,6 @@ def test_it_is_a_schema_in_which_every_key_is_required_and_has_a_meaning() -> No
         assert [key for key, value in each["properties"].items() if not value["description"].endswith(".")] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("schema",), 3),
-        (("schema",), 1),
-        (("verdict",), "maybe"),
-        (("exit_code",), 0),
-        (("exit_code",), 2),
-        (("summary", "kind"), None),
-        (("next", "details"), None),
-        (("findings", 0, "verdict"), "worse"),
-        (("findings", 0, "better"), "more"),
-        (("findings", 0, "reason", "text"), None),
-        (("findings", 0, "ratio", "kind"), "open"),
-        (("findings", 0, "ratio", "estimate"), "1.05"),
-        (("findings", 0, "base"), None),
-        (("findings", 0, "verdict"), "identical"),
-        (("run", "base", "dirty"), "no"),
-        (("new",), [1]),
-    ],
-)
-def test_what_is_no_report_is_refused(path: Path, value: Any) -> None:
-    report = plain.loads(written("regression"))
-    *most, last = path
-    functools.reduce(lambda within, key: within[key], most, report)[last] = value
-    assert not VALIDATOR.is_valid(report)
-
-
 def test_new_keys_may_be_added() -> None:
     report = plain.loads(written("regression"))
     report["later"] = report["findings"][0]["later"] = report["findings"][0]["reason"]["details"]["later"] = 1

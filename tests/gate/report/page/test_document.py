@@ -191,6 +191,12 @@ def test_the_method_of_an_interval_is_said_in_words() -> None:
         assert expected in source[source.index("<dt>method</dt>") :]
 
 
+def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
+    own = case("one", base=msgspec.structs.replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
+    page = html.render(report([examples.regressed("one")]), Material(cases=[own]))
+    assert "<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>" in page
+
+
 # --- the commands that make it again ---------------------------------------------------------------------------------
 
 
