@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,8 +19,6 @@ from gate.model import (
     Recorded,
     Report,
     Turn,
-    Verdict,
-    outcomes,
     reasons,
 )
 from gate.model.names import AGGREGATE, OF_BUILDS
@@ -45,13 +44,6 @@ _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 _LEAST = 0.01
 """A share below which its size is of no interest."""
-
-
-def verdict(report: Report) -> str:
-    """Name the verdict in a word; nothing where the summary is the verdict by itself."""
-    if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
-        return ""
-    return capitalized(report.summary.word if isinstance(report.summary, outcomes.SomeInconclusive) else report.verdict)
 
 
 def beside(report: Report) -> list[str]:
@@ -100,23 +92,12 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """How many findings people read one word for."""
+def tallies(report: Report) -> list[SimpleNamespace]:
+    """Count the findings that people read one word for, in the order of importance.
 
-    verdict: Verdict
-    word: str
-    count: int
-    which: str
-    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
-
-    @property
-    def name(self) -> str:
-        """The word for so many: "regressions", "too noisy"."""
-        return numbers.plural_of(self.word, self.count)
-
-
-def tallies(report: Report) -> list[Tally]:
-    """Count the findings of each word, in the order of importance."""
+    Each has the verdict and the word of the first, a count, a name for so many, and which: of inconclusive ones, how
+    many may be a regression and are not worse, "3 may be a regression, 2 not worse".
+    """
     from gate.decide.importance import ordered
 
     every: list[Finding | Identical] = [*ordered(report.findings), *report.identical]
@@ -128,7 +109,8 @@ def tallies(report: Report) -> list[Tally]:
         still = [f for f in own if isinstance(f, Finding) and f.verdict == "inconclusive"]
         parts = (sum(f.may_regress for f in still), numbers.MAY_REGRESS), (sum(f.not_worse for f in still), "not worse")
         said = [f"{'' if len(own) == 1 else 'all ' if n == len(own) else f'{n:,} '}{what}" for n, what in parts if n]
-        told.append(Tally(own[0].verdict, word, len(own), ", ".join(said)))
+        count, name = len(own), numbers.plural_of(word, len(own))
+        told.append(SimpleNamespace(verdict=own[0].verdict, word=word, count=count, name=name, which=", ".join(said)))
     return told
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gate.model import Build, Commit, Cost, Counts, Family, Finding, LookFacts, Report, Round, Turn
+from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, Round, Turn
 from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report import terminal
@@ -55,45 +55,31 @@ def test_commits_are_named_and_one_with_its_working_tree_once() -> None:
         assert reports.sides(base, other) == (reports.commit(base), reports.commit(other))
 
 
-def test_a_budget_that_cuts_the_plan_is_said() -> None:
-    assert reports.measured(examples.only_inconclusive()).startswith(
-        "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
-    )
-    plan = {"plan": {"builds": {"min": 4, "max": 12}}}
-    looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
-    assert "4 of 12 rounds, only 4 fit the budget" in reports.measured(examples.report("pass", [], run=looks))
+def measured(*found: Finding, done: int = 5, planned: int = 5, **facts: Any) -> str:
+    run = examples.run_facts(rounds=Round(done=done, planned=planned), **facts)
+    return reports.measured(examples.report("pass", [*found], run=run))
+
+
+def test_what_was_measured_and_how_short_turns_were() -> None:
+    plan, fills = ({"plan": {"builds": {"min": 4, "max": most}}} for most in (12, None))
+    cut = "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
+    assert reports.measured(examples.only_inconclusive()).startswith(cut)
+    assert "4 of 12 rounds, only 4 fit the budget" in measured(done=4, planned=4, settings=plan)
+    assert measured(done=4, planned=12, settings=plan) == "4 of 12 rounds, 3 min 23 s"
     # nobody planned how many rounds the budget is to hold
     facts = LookFacts(rounds=[4, 6, 8, 12, 18, 28, 31], used=1)
-    fills = {"plan": {"builds": {"min": 4, "max": None}}}
-    filled = examples.report(
-        "pass", [], run=examples.run_facts(rounds=Round(done=4, planned=31), settings=fills, looks=facts)
-    )
-    assert reports.measured(filled).startswith("4 rounds, ")
-    whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
-    assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
-
-
-def test_how_short_turns_were() -> None:
-    turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
-    run = examples.run_facts(turns=[turn])
-    assert reports.measured(examples.report("pass", [examples.finding()], run=run)) == (
-        "5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the time), 3 min 23 s"
-    )
-    other = msgspec.structs.replace(turn, iterations=1, starting=0.09)
-    assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
-    one = msgspec.structs.replace(turn, iterations=1, starting=0.002)
-    assert turns([one]) == "by turns of 1 value (starting takes less than 1% of the time)"
-
-
-def test_what_was_measured() -> None:
-    facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
-    uneven = examples.report("pass", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
-    assert reports.measured(uneven) == (
+    assert measured(done=4, planned=31, settings=fills, looks=facts).startswith("4 rounds, ")
+    uneven = examples.finding(base=examples.side(1.0, counts=SESSIONS))
+    assert measured(uneven, done=3, planned=12, seconds=None) == (
         "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 starts, 250 to 300 values of each"
     )
-    # the error level of several findings without a correction
-    alone = examples.report("pass", examples.passing().findings, family=Family(method="none", size=3))
-    assert reports.error_level(alone).endswith("; for each of 3 results (family: none)")
+    turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
+    assert measured(examples.finding(), turns=[turn]) == (
+        "5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the time), 3 min 23 s"
+    )
+    other, one = (msgspec.structs.replace(turn, iterations=1, starting=share) for share in (0.09, 0.002))
+    assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
+    assert turns([one]) == "by turns of 1 value (starting takes less than 1% of the time)"
 
 
 def test_the_confidence_of_intervals_is_said_once() -> None:

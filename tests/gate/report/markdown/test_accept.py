@@ -59,17 +59,16 @@ def test_its_size_is_the_estimate_rounded_up() -> None:
         assert ratio <= 1 + float(accept.up_to) + 1e-9
 
 
-@pytest.mark.parametrize("render", [comment.render, comment.summary])
-def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
+def test_at_most_three_are_shown_and_only_of_regressions() -> None:
     from_zero = examples.report("regression", [examples.regressed(ratio=examples.interval(None, None, "withheld"))])
     for without in (examples.passing(), examples.only_failures(), from_zero):
-        assert TITLE not in render(without)
-    one = render(examples.regression())
+        assert TITLE not in comment.render(without)
+    one = comment.render(examples.regression())
     assert "in the rules that decide: base (perfgate.toml of main)." in gfm.read(one).text
     assert re.findall(r'benchmark = "(.*)"', one) == ["parse-large"]
     blocks = re.findall(r"```toml\n(.*?)```", one, re.DOTALL)
     assert {each.until for block in blocks for each in pasted(block).accept} == {datetime.date(2027, 1, 15)}
-    many = render(examples.many())
+    many = comment.render(examples.many())
     assert many.count("[[accept]]\n") == 3 and "Write the others in the same way." in many
 
 
@@ -85,7 +84,7 @@ def test_two_given_programs_have_no_rules_to_add_to() -> None:
     assert "[[accept]]" not in comment.render(report)
     # beside what was compared, once; of an error there is no verdict to be careful with
     failed = msgspec.structs.replace(report, findings=[], verdict="error")
-    for form in (terminal.render, comment.render, comment.summary, junit.written, html.render):
+    for form in (terminal.render, comment.render, junit.written, html.render):
         assert " ".join(form(report).partition("<script")[0].split()).count("another build of either may differ") == 1
         assert "another build" not in form(failed).partition("<script")[0]
 

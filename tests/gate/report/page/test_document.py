@@ -3,7 +3,6 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -54,24 +53,22 @@ def report(findings: list[Finding], **changes: Any) -> Report:
     return examples.report("regression", findings, **changes)
 
 
-def test_each_finding_gets_the_pictures_of_its_own_values() -> None:
-    findings = [examples.regressed("one"), examples.regressed("two", factors={"size": 1})]
-    values = [case("two"), case("two", factors={"size": 1}), case("one")]
-    page = page_of(report(findings, curves=[curve("one")]), Material(cases=values))
-    kinds = {row.finding.benchmark: [figure.kind for figure in row.figures] for row in page.rows}
-    assert kinds == {"one": ["values", "series", "effects"], "two": ["values", "series"]}
-    assert not page.without_values
-
-
-def test_the_statistics_of_a_case_share_its_pictures() -> None:
-    findings = [examples.regressed("one"), examples.finding("one", statistic="p99")]
-    page = page_of(report(findings), Material(cases=[case("one")]))
-    first, second = page.rows
-    assert first.figures
-    assert not second.figures
-    assert second.elsewhere is first
-    source = html.render(report(findings), Material(cases=[case("one")]))
-    assert 'For the pictures of this case see <a href="#finding-1">' in source
+def test_each_case_gets_the_pictures_of_its_own_values_once() -> None:
+    sized = {"size": 1}
+    findings = [
+        examples.regressed("one"),
+        examples.regressed("two", factors=sized),
+        examples.finding("one", statistic="p99"),
+    ]
+    found, beside = (
+        report(findings, curves=[curve("one")]),
+        Material(cases=[case("two"), case("two", factors=sized), case("one")]),
+    )
+    page = page_of(found, beside)
+    kinds = [[figure.kind for figure in row.figures] for row in page.rows]
+    assert kinds == [["values", "series", "effects"], ["values", "series"], []]
+    assert page.rows[2].elsewhere is page.rows[0] and not page.without_values
+    assert 'For the pictures of this case see <a href="#finding-1">' in html.render(found, beside)
 
 
 def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the_others() -> None:
@@ -139,9 +136,7 @@ def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
 
     def used(base: Any, head: Any, look: int, looks: int) -> str:
         found = examples.regressed("one", base=base, head=head)
-        found = msgspec.structs.replace(
-            found, decided_at=msgspec.structs.replace(found.decided_at, look=look, looks=looks)
-        )
+        found = replace(found, decided_at=replace(found.decided_at, look=look, looks=looks))
         return str(page_of(report([found]), Material(cases=[case("one")])).rows[0].used)
 
     two = "Decided over 2 of the 3 measured builds"
@@ -154,7 +149,7 @@ def test_odd_settings_of_a_report_do_no_harm() -> None:
     odd: list[dict[str, Any] | None] = [None, {}, {"env": 3, "plan": {}, "build": None}, {"env": {"pass": "A"}}]
     for settings in odd:
         facts = examples.run_facts(settings=settings)
-        page = page_of(msgspec.structs.replace(examples.passing(), run=facts), Material())
+        page = page_of(replace(examples.passing(), run=facts), Material())
         assert {fact.name for fact in page.plan} <= {"measured", "chosen", "env"}
 
 
@@ -172,27 +167,25 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     assert "Each machine by itself" not in html.render(examples.regression())
 
 
-def test_the_method_of_an_interval_is_said_in_words() -> None:
-    said = {
-        (
-            "mean",
-            "paired-shared",
-        ): "t interval of the mean logarithm of head/base over rounds, with the variance of all",
-        ("p99", "fieller"): "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite",
-        ("p99", "paired"): "each build&#39;s p99, base and head of each round as a pair",
-        ("typical", "paired"): "the value of a round is the 20% trimmed mean of the log ratios of neighbours",
-        ("p99", "fixed-sessions"): "t interval of the mean logarithm of head/base over these machines",
-        ("mean", "of-a-newer-program"): "of-a-newer-program",
-    }
-    for (statistic, method), expected in said.items():
-        found = examples.regressed(statistic=statistic)
-        ratio = msgspec.structs.replace(found.ratio, method=method)
-        source = html.render(report([msgspec.structs.replace(found, ratio=ratio)]))
-        assert expected in source[source.index("<dt>method</dt>") :]
+METHODS = [
+    ("mean", "paired-shared", "t interval of the mean logarithm of head/base over rounds, with the variance of all"),
+    ("p99", "fieller", "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite"),
+    ("p99", "paired", "each build&#39;s p99, base and head of each round as a pair"),
+    ("typical", "paired", "the value of a round is the 20% trimmed mean of the log ratios of neighbours"),
+    ("p99", "fixed-sessions", "t interval of the mean logarithm of head/base over these machines"),
+    ("mean", "of-a-newer-program", "of-a-newer-program"),
+]
+
+
+@pytest.mark.parametrize(("statistic", "method", "said"), METHODS)
+def test_the_method_of_an_interval_is_said_in_words(statistic: str, method: str, said: str) -> None:
+    found = examples.regressed(statistic=statistic)
+    source = html.render(report([replace(found, ratio=replace(found.ratio, method=method))]))
+    assert said in source[source.index("<dt>method</dt>") :]
 
 
 def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
-    own = case("one", base=msgspec.structs.replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
+    own = case("one", base=replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
     page = html.render(report([examples.regressed("one")]), Material(cases=[own]))
     assert "<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>" in page
 
@@ -201,29 +194,23 @@ def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
 
 
 def again(*names: str, options: Sequence[str] = (), **facts: Any) -> Any:
-    report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(**facts))
-    return again_of(report, Material(files=names, options=options))
+    return again_of(
+        replace(examples.passing(), run=examples.run_facts(**facts)), Material(files=names, options=options)
+    )
 
 
-def test_the_commands_name_the_file_and_what_it_was_decided_with() -> None:
-    commands = again("measurements.jsonl")
-    assert commands.decide == "perfgate decide measurements.jsonl"
-    assert commands.one == "perfgate report measurements.jsonl"
-    assert again().decide == "perfgate decide measurements.jsonl"
+def test_the_commands_name_the_file_what_it_was_decided_with_both_commits_and_the_seed() -> None:
+    assert again("measurements.jsonl").one == "perfgate report measurements.jsonl"
+    assert again("measurements.jsonl").decide == again().decide == "perfgate decide measurements.jsonl"
     commands = again("a b.jsonl", options=["--set", "gate.threshold=1%", "--benchmark", "x*"])
     assert shlex.split(commands.decide)[2:] == ["a b.jsonl", "--set", "gate.threshold=1%", "--benchmark", "x*"]
     # a second selection would add to the first
     assert shlex.split(commands.one)[2:] == ["a b.jsonl", "--set", "gate.threshold=1%"]
-
-
-def test_measuring_again_names_both_commits_and_the_seed() -> None:
     base, head = Commit(ref="main", sha="a" * 40, dirty=False), Commit(ref="HEAD", sha="b" * 40, dirty=False)
-    assert again(seed=7, base=base, head=head).measure == (
-        f"perfgate check --base {'a' * 40} --head {'b' * 40} --seed 7"
-    )
+    measure = f"perfgate check --base {'a' * 40} --head {'b' * 40} --seed 7"
+    assert again(seed=7, base=base, head=head).measure == measure
     # what was not committed has no commit: check measures the working tree
-    dirty = msgspec.structs.replace(head, dirty=True)
-    assert "--head" not in again(seed=7, base=base, head=dirty).measure
+    assert "--head" not in again(seed=7, base=base, head=replace(head, dirty=True)).measure
     assert again(seed=None, base=base, head=head).measure == ""
     for name in examples.HOSTILE:
         assert again(seed=1, base=Commit(ref=name, sha=name, dirty=False), head=None).measure.isprintable()
@@ -254,6 +241,6 @@ def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
 
 def test_no_name_becomes_markup() -> None:
     report = hostile()
-    for render in (html.render, comment.render, comment.summary, terminal.render):
+    for render in (html.render, comment.render, terminal.render):
         text = render(report)
         assert not any(evil in text for evil in ("<script>alert", "\x1b[31m", "\u202e"))
