@@ -10,7 +10,7 @@ from gate.model import Finding, Recorded, Report
 from gate.model.profile import Explanation
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.units import plural
-from gate.words import bars, creep, failures, notes, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, failures, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.bars import SHAPES, STYLES
@@ -120,7 +120,7 @@ class _Text:
         unsaid = f", with {plural(self.unsaid, 'more warning')}" if self.unsaid else ""
         facts = [
             ("unproved", sameness.too_long(report)),
-            ("creep", creep.line(report)),
+            ("creep", reports.creep(report)),
             *(("overall", text) for text in overall),
             ("compared", reports.compared(report)),
             *(reports.behind(report) if self.every else [*without, ("more", f"{self.whole}{unsaid}")]),

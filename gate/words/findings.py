@@ -103,19 +103,11 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
 
     limit: with the threshold.
     """
-    ratio = finding.ratio.estimate
-    name, within = _named(finding)
-    named = f"{name} " if name else ""
-    if not known(ratio) or ratio == 1:
-        changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
-    else:
-        changed = f"is {numbers.in_points(finding, amounts.size(ratio))} {amounts.direction(finding, ratio)}"
-    changed += within
+    changed = _changed(finding, verb=True)
     if finding.ratio.kind == "withheld":
-        return f"{named}{changed}{' as measured' if known(ratio) else ''}"
-    return f"{named}{changed}{numbers.in_points(finding, _spread(finding))}" + (
-        f", threshold {_limit(finding)}" if limit else ""
-    )
+        return f"{changed}{' as measured' if known(finding.ratio.estimate) else ''}"
+    within = f", threshold {_limit(finding)}" if limit else ""
+    return f"{changed}{numbers.in_points(finding, _spread(finding))}{within}"
 
 
 def why(finding: Finding) -> str:
@@ -161,16 +153,18 @@ def decided(finding: Finding) -> str:
     return f"{numbers.in_points(finding, numbers.interval(ratio))} at {held}{look}"
 
 
-def _changed(finding: Finding) -> str:
+def _changed(finding: Finding, *, verb: bool = False) -> str:
+    """Say how it changed; verb: behind the name of the benchmark, as "is 8.3% slower", "has no change"."""
     named, within = _named(finding)
-    ratio = finding.ratio.estimate
+    name, ratio = f"{named} " if named else "", finding.ratio.estimate
     if not known(ratio):
-        from_zero = _from_zero(finding)
-        return f"{named} {from_zero or 'has no ratio'}".lstrip() + within if named or from_zero else f"no ratio{within}"
-    if ratio == 1:
+        zero = _from_zero(finding)
+        return f"{name}{zero or 'has no ratio'}{within}" if verb or named or zero else f"no ratio{within}"
+    if ratio == 1 and not verb:
         return f"no change in {named}" if named else f"no change{within}"
     size, direction = numbers.in_points(finding, amounts.size(ratio)), amounts.direction(finding, ratio)
-    return f"{named} {size} {direction}".lstrip() + within
+    changed = f"{'is ' * verb}{size} {direction}" if ratio != 1 else "has no change"
+    return f"{name}{changed}{within}"
 
 
 def _named(finding: Finding) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,15 +19,13 @@ from gate.model import (
     Recorded,
     Report,
     Turn,
-    Verdict,
-    outcomes,
     reasons,
 )
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
-from gate.units import format_confidence, format_duration, format_number, format_value, plural
+from gate.units import agree, format_confidence, format_duration, format_number, format_value, plural
 from gate.words import numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
@@ -45,13 +44,6 @@ _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 _LEAST = 0.01
 """A share below which its size is of no interest."""
-
-
-def verdict(report: Report) -> str:
-    """Name the verdict in a word; nothing where the summary is the verdict by itself."""
-    if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
-        return ""
-    return capitalized(report.summary.word if isinstance(report.summary, outcomes.SomeInconclusive) else report.verdict)
 
 
 def beside(report: Report) -> list[str]:
@@ -100,23 +92,12 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-class Tally(msgspec.Struct, frozen=True):
-    """How many findings people read one word for."""
+def tallies(report: Report) -> list[SimpleNamespace]:
+    """Count the findings that people read one word for, in the order of importance.
 
-    verdict: Verdict
-    word: str
-    count: int
-    which: str
-    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
-
-    @property
-    def name(self) -> str:
-        """The word for so many: "regressions", "too noisy"."""
-        return numbers.plural_of(self.word, self.count)
-
-
-def tallies(report: Report) -> list[Tally]:
-    """Count the findings of each word, in the order of importance."""
+    Each has the verdict and the word of the first, a count, a name for so many, and which: of inconclusive ones, how
+    many may be a regression and are not worse, "3 may be a regression, 2 not worse".
+    """
     from gate.decide.importance import ordered
 
     every: list[Finding | Identical] = [*ordered(report.findings), *report.identical]
@@ -128,7 +109,8 @@ def tallies(report: Report) -> list[Tally]:
         still = [f for f in own if isinstance(f, Finding) and f.verdict == "inconclusive"]
         parts = (sum(f.may_regress for f in still), numbers.MAY_REGRESS), (sum(f.not_worse for f in still), "not worse")
         said = [f"{'' if len(own) == 1 else 'all ' if n == len(own) else f'{n:,} '}{what}" for n, what in parts if n]
-        told.append(Tally(own[0].verdict, word, len(own), ", ".join(said)))
+        count, name = len(own), numbers.plural_of(word, len(own))
+        told.append(SimpleNamespace(verdict=own[0].verdict, word=word, count=count, name=name, which=", ".join(said)))
     return told
 
 
@@ -303,6 +285,23 @@ def error_level(report: Report) -> str:
     if family.method == "none":
         return f"{text}; for each of {over} (family: none)"
     return f"{text}; shared over {over} (family: {visible(family.method)})" if family.size else text
+
+
+def creep(report: Report) -> str:
+    """Say that a report is that of a creep check, against what, and on how many nights it rests; "" where it is none.
+
+    "against v1.2 1a2b3c4d5e, 14 commits before head; 21 nights against it are known on this machine; ...".
+    """
+    found = report.creep
+    if found is None:
+        return ""
+    pin, name = found.pin, visible(found.pin.name)
+    sha = "" if pin.sha.startswith(name) else f" {pin.sha[:10]}"
+    ahead = "" if pin.commits is None else f", {plural(pin.commits, 'commit')} before head"
+    nights = f"{plural(found.nights, 'night')} against it {agree(found.nights, 'is', 'are')} known on this machine"
+    lost = f" (earlier ones are not: {visible(found.unused)})" if found.unused else ""
+    alarms = f"false alarms: at most {format_percent(found.error)} in a year of nights"
+    return f"against {name}{sha}{ahead}; {nights}{lost}; {alarms}"
 
 
 def behind(report: Report) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ class VerdictLine(msgspec.Struct, frozen=True):
 def verdict_line(report: Report) -> VerdictLine:
     """Name the worst change and its bound: "Regression", "parse", "is 32% slower (at least 11%), threshold 10%"."""
     worst = subject(report)
-    word, beside = reports.verdict(report), reports.beside(report)
+    beside = reports.beside(report)
     if worst is not None:
         word = reports.capitalized(numbers.word(worst))
         # what else there is of the verdict, what failed beside it, and whether an open question blocks
@@ -40,6 +40,10 @@ def verdict_line(report: Report) -> VerdictLine:
         more += ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
         said = "; ".join([_changed(worst), *more, *_hidden(report, worst), *_limits(report), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
+    # of some the summary is the verdict by itself
+    alone = isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare))
+    word = report.summary.word if isinstance(report.summary, outcomes.SomeInconclusive) else report.verdict
+    word = "" if alone else reports.capitalized(word)
     if isinstance(report.summary, outcomes.Failed):
         first, *rest = report.failures
         others = [plural(len(rest), "more failure")] if rest else []

@@ -22,7 +22,7 @@ from tests.browser.looks import LOST, OPEN_ALL, OVERLAPPING, WRONG
 from tests.gate.commands.study.analysis import designs
 from tests.support.browser import SIZES, Opened, Scheme, context, few, opened
 from tests.support.histories import FACTS, MACHINE, creep, flat, history, kept, step
-from tests.support.lines import execution, text
+from tests.support.lines import text
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
 
@@ -41,30 +41,22 @@ def compared(name: str, folder: Path) -> list[str]:
         path.write_text(json.dumps({"results": results}), encoding="utf-8")
         return str(path)
 
-    if name == "single":
-        return ["compare", file("a", {"parse": 0.1})]
     if name == "hostile":
         named = (f"<script>hacked()\u202e'&{{{{7}}}}{k}={file(str(k), {HOSTILE: 0.1, 'x': 2.0})}" for k in range(3))
         return ["compare", *named]
     names = {f"suite{k % 3}/case{k}": 0.01 * (k + 1) for k in range(12)}
-    labels = range({"two": 2, "many": 7}[name])
-    slower = {label: {n: m * (1 + 0.03 * label) for n, m in names.items()} for label in labels}
-    return ["compare", *(f"column{at}={file(f'{at}-{k}', slower[at])}" for at in labels for k in range(4))]
+    slower = [{n: m * (1 + 0.03 * label) for n, m in names.items()} for label in range(7)]
+    return ["compare", *(f"column{at}={file(f'{at}-{k}', slower[at])}" for at in range(7) for k in range(4))]
 
 
 def trend(name: str, folder: Path) -> list[str]:
     other = Machine(id="m2", facts={**FACTS, "kernel": "6.8"})
     rng = np.random.default_rng(1)
-    if name == "short":
-        records = history(1, {"parse": flat(3)})
-    elif name == "hostile":
+    if name == "hostile":
         strange = Machine(id=HOSTILE, facts={"cpu": HOSTILE})
         accepted = {30: Accepted(up_to=1, until=None, reason=HOSTILE)}
         records = history(2, {HOSTILE: step(60, 30, 0.3)}, machines=[MACHINE] * 40 + [strange], accepted=accepted)
         records = [msgspec.structs.replace(each, subject=HOSTILE) for each in records]
-    elif name == "many":
-        true = {f"suite/case-{k:02}": step(500, 200, 0.1) if k % 10 == 0 else flat(500) for k in range(50)}
-        records = history(3, true, machines=[MACHINE] * 300 + [other], offsets=[0.0] * 300 + [0.2])
     else:
         true = {"parse": step(120, 60, 0.1), "encode": creep(rng, 120, 30, size=0.02), "idle": flat(120)}
         accepted = {60: Accepted(up_to=0.12, until=None, reason="checksums")}
@@ -102,7 +94,6 @@ STUDIES: dict[str, Callable[[], list[dict[str, object]]]] = {
     "tail": lambda: designs.lines(designs.LOAD, designs.tail, 5, metric="latency"),
     "many": many,
     "hostile": hostile,
-    "single": lambda: [execution("head", [1.0 + a], build=b, factors={"a": a}) for a in (1, 2) for b in range(2)],
 }
 
 
@@ -112,9 +103,9 @@ def study(name: str, folder: Path) -> list[str]:
 
 
 PAGES = {
-    **{f"compare {name}": compared for name in ("single", "two", "many", "hostile")},
+    **{f"compare {name}": compared for name in ("many", "hostile")},
     **{f"study {name}": study for name in STUDIES},
-    **{f"trend {name}": trend for name in ("changed", "short", "hostile", "many")},
+    **{f"trend {name}": trend for name in ("changed", "hostile")},
 }
 
 
@@ -133,7 +124,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return write
 
 
-@pytest.fixture(scope="module", params=few(PAGES, [name for name in PAGES if not name.endswith(" many")]))
+@pytest.fixture(scope="module", params=few(PAGES, [name for name in PAGES if name != "study many"]))
 def shown(request: pytest.FixtureRequest, browser: Browser, written: Page) -> Iterator[tuple[str, Opened]]:
     """One page after the other, each opened once for all tests that only look at it."""
     with context(browser) as inside:
@@ -161,34 +152,19 @@ def test_it_fits_and_texts_of_pictures_do_not_meet(shown: tuple[str, Opened], si
 
 
 # the long page of a study takes axe twenty times as long
-AXE = [
-    (kind, scheme)
-    for kind in ("compare two", "study tail", "trend changed", "study many")
-    for scheme in get_args(Scheme)
-]
+PAINTED = ("compare many", "study tail", "trend changed", "study many")
+AXE = [(kind, scheme) for kind in PAINTED for scheme in get_args(Scheme)]
 
 
 @pytest.mark.parametrize(
     ("name", "scheme"),
-    [pytest.param(*each, marks=[pytest.mark.nightly] * ("many" in each[0] or each[1] == "dark")) for each in AXE],
+    [pytest.param(*each, marks=[pytest.mark.nightly] * (each[0] == "study many" or each[1] == "dark")) for each in AXE],
 )
 def test_axe_finds_nothing_serious(name: str, scheme: Scheme, browser: Browser, written: Page) -> None:
     with context(browser) as inside:
         page = opened(inside, written(name))
         page.paint(scheme)
         assert page.violations() == []
-
-
-def test_many_cases_of_a_trend_stay_small_and_folded(browser: Browser, written: Page) -> None:
-    path = written("trend many")
-    assert path.stat().st_size < 4_000_000
-    with context(browser) as inside:
-        page = opened(inside, path)
-        assert page.evaluate("() => document.querySelectorAll('.more > details[open]').length") == 0
-        # a link opens the case that it leads to
-        page.evaluate("() => document.querySelector('a[href=\"#case-41\"]').click()")
-        page.page.wait_for_selector(".more > details[open] #case-41")
-        assert page.evaluate("() => document.querySelectorAll('.more > details').length") == 50
 
 
 def test_arrow_keys_go_from_commit_to_commit(browser: Browser, written: Page) -> None:

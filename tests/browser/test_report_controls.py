@@ -100,15 +100,6 @@ def test_the_keyboard_reaches_every_control(page: Opened) -> None:
     assert set(page.evaluate(controls)) <= reached
 
 
-def test_the_keyboard_works_the_controls(page: Opened) -> None:
-    page.page.locator("#findings-table > thead th button").first.focus()
-    page.page.keyboard.press("Enter")
-    assert names(page) == sorted(by_importance("regression"))
-    page.page.get_by_role("searchbox").focus()
-    page.page.keyboard.type("lex")
-    assert names(page) == ["lex"]
-
-
 def test_a_link_opens_the_finding_it_leads_to(browser: Browser, written: Written) -> None:
     with context(browser, DESKTOP) as inside:
         page = opened(inside, written("pass"))
@@ -116,12 +107,3 @@ def test_a_link_opens_the_finding_it_leads_to(browser: Browser, written: Written
         target = page.page.locator(":target")
         assert target.get_by_text("threshold").first.is_visible()
         assert page.heard == []
-
-
-def test_a_long_table_sorts_and_filters(browser: Browser, written: Written) -> None:
-    with context(browser) as inside:
-        page = opened(inside, written("many"))
-        page.page.get_by_role("searchbox").fill("case-29")
-        assert len(names(page)) == 10
-        page.page.locator("#findings-table > thead th button").first.click()
-        assert names(page) == [f"case-29{k}" for k in range(10)]

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.browser.looks import OPEN_ALL, SIDEWAYS
 from tests.browser.situations import MOST_KINDS
 from tests.gate.report import examples
-from tests.support.browser import DESKTOP, PHONE, SMALL_PHONE, TABLET, WIDE, Opened, Scheme, context, few, opened
+from tests.support.browser import DESKTOP, PHONE, Opened, Scheme, context, few, opened
 
 # one process: a browser costs more than what these tests do with it
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
@@ -24,22 +24,6 @@ UNSEEN = """() => [...document.querySelectorAll('details > *:not(summary):not(.s
     {contentVisibilityAuto: true, visibilityProperty: true}) || e.getBoundingClientRect().height === 0
   ).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)"
-
-# how far "no change" on the axis is from the line that each bar draws for it, in pixels
-APART = """() => {
-  const middle = e => (r => (r.left + r.right) / 2)(e.getBoundingClientRect());
-  const named = [...document.querySelectorAll('#findings-table thead text')].find(e => e.textContent === '0');
-  return [...document.querySelectorAll('#findings-table .bar .one')].map(e => Math.abs(middle(e) - middle(named)));
-}"""
-
-
-@pytest.mark.parametrize("name", ["regression", "quantiles", "sixty"])
-def test_the_axis_is_as_wide_as_the_bars(name: str, browser: Browser, written: Written) -> None:
-    with context(browser) as inside:
-        page = opened(inside, written(name))
-        for size in (WIDE, DESKTOP, TABLET, PHONE, SMALL_PHONE):
-            page.resize(size)
-            assert max(page.evaluate(APART)) < 1.5, size
 
 
 def brightness(page: Opened) -> float:
@@ -89,13 +73,3 @@ def test_paper_is_white_and_shows_what_the_screen_shows(name: str, browser: Brow
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert page.evaluate(UNSEEN) == []
         assert page.evaluate(SIDEWAYS) == []
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_printing_makes_a_pdf(scripts: bool, browser: Browser, written: Written) -> None:
-    with context(browser, scripts=scripts) as inside:
-        page = opened(inside, written("regression"))
-        data = page.page.pdf(format="A4")
-        assert data.startswith(b"%PDF")
-        # an empty sheet takes a tenth of it
-        assert len(data) > 50_000

@@ -1,22 +1,20 @@
 """The report opens without a word, with and without scripts: all of it leads somewhere and is painted, and names are text."""
 
-import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from PIL import Image, ImageChops
 from playwright.sync_api import Browser
 
 from gate.cli.main import main
-from gate.model import SIDES, Report
+from gate.model import Report
 from gate.words import bars, verdict_line
 from tests.browser import situations
 from tests.browser.looks import LOST, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, WRONG
 from tests.gate.report import examples
 from tests.support import runs
-from tests.support.browser import DESKTOP, PHONE, SIZES, Opened, Scheme, context, few, opened
+from tests.support.browser import DESKTOP, PHONE, SIZES, Opened, context, few, opened
 
 # one process: a browser costs more than what these tests do with it
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
@@ -81,41 +79,6 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["values", "series"])
-def test_both_sides_are_seen(kind: str, scheme: Scheme, browser: Browser, written: Written) -> None:
-    with context(browser) as inside:
-        page = opened(inside, written("regression"))
-        page.paint(scheme)
-        picture = page.page.locator(f"#finding-1 figure.{kind} svg")
-        marks = {side: picture.locator(f"[class*=-{side}]") for side in SIDES}
-        painted = {}
-        for side, shapes in marks.items():
-            shapes.evaluate_all("all => all.forEach(e => { e.style.display = 'none' })")
-            without = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
-            shapes.evaluate_all("all => all.forEach(e => { e.style.display = '' })")
-            whole = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
-            changed = ImageChops.difference(whole, without).convert("L").point(lambda v: 255 if v > 40 else 0)
-            painted[side] = changed.histogram()[255]
-    # as many values on either side, drawn by marks of about one size
-    assert min(painted.values()) > 0.4 * max(painted.values()) > 400
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_screen_is_painted(scheme: Scheme, size: tuple[int, int], browser: Browser, written: Written) -> None:
-    with context(browser, size) as inside:
-        page = opened(inside, written("regression"))
-        page.paint(scheme)
-        with Image.open(io.BytesIO(page.page.screenshot())) as shot:
-            assert shot.size == size
-            colours = shot.convert("RGB").getcolors(1 << 24) or []
-    # text is drawn in many shades between ink and paper, and paper is most of it
-    assert len(colours) > 100
-    most = max(colours)
-    assert most[0] > 0.5 * size[0] * size[1]
 
 
 # --- names from elsewhere: nothing of them runs, leads out, or moves what stands beside them ---------------------------

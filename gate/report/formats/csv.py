@@ -9,6 +9,7 @@ import msgspec
 
 from gate.directions import told_or_known
 from gate.model import SIDES, Execution, Metric, UserError
+from gate.model.case import canonical
 from gate.report import Links
 from gate.report.measurements import Subject, material_of
 from gate.units import to_base
@@ -42,36 +43,34 @@ def written(executions: Sequence[Execution]) -> str:
     read the same double back. A text is as it is, but for what neither prints nor breaks lines: NUL, which readers of
     CSV do not take, and what drives a terminal are written as "\x00" and "\x1b".
     """
-    numbers: dict[bytes, int] = {}
-    settings: list[Mapping[str, object]] = []
     benchmarks: dict[str, int] = {}
     metrics: dict[str, int] = {}
+    settings: dict[str, Mapping[str, object]] = {}
+    numbers: dict[str, int] = {}
     parts: list[tuple[tuple[int, ...], Execution, str, Metric]] = []
     for each in executions:
         for name, metric in each.metrics.items():
-            if not metric.values:
-                continue
-            key = msgspec.json.encode({factor: _whole(own) for factor, own in each.factors.items()}, order="sorted")
-            if numbers.setdefault(key, len(settings)) == len(settings):
-                settings.append(each.factors)
-            first = benchmarks.setdefault(each.benchmark, len(benchmarks)), metrics.setdefault(name, len(metrics))
-            last = (SIDES.index(each.side), each.session, each.build, each.execution)
-            parts.append(((*first, numbers[key], *last), each, name, metric))
-    factors = dict.fromkeys(name for each in settings for name in each)
-    columns: dict[str, str] = {}
+            if metric.values:
+                key = canonical(each.factors)
+                settings.setdefault(key, each.factors)
+                first = benchmarks.setdefault(each.benchmark, len(benchmarks)), metrics.setdefault(name, len(metrics))
+                last = (SIDES.index(each.side), each.session, each.build, each.execution)
+                parts.append(((*first, numbers.setdefault(key, len(numbers)), *last), each, name, metric))
+    factors = dict.fromkeys(name for own in settings.values() for name in own)
+    columns: list[str] = []
     for factor in factors:
         column = factor
         # a name that another column or factor has gets a prefix
-        while column in (*_FIRST, *_LAST, *columns.values()) or (column in factors and column != factor):
+        while column in (*_FIRST, *_LAST, *columns) or (column in factors and column != factor):
             column = f"factor_{column}"
-        columns[factor] = column
-    cells = list(zip(*(_cells([own.get(factor) for own in settings]) for factor in columns), strict=True))
-    lines = [",".join(map(cell, (*_FIRST, *columns.values(), *_LAST)))]
+        columns.append(column)
+    cells = [_cells([own.get(factor) for own in settings.values()]) for factor in factors]
+    lines = [",".join(map(cell, (*_FIRST, *columns, *_LAST)))]
     for place, each, name, metric in sorted(parts, key=lambda part: part[0]):
         unit, scale = to_base(metric.unit)
         texts = (each.benchmark, name, unit, told_or_known(metric.better, name, unit) or "")
         order = (each.side, each.session, each.build, each.execution, each.order)
-        row = ",".join([*map(cell, texts), *(cells[place[2]] if columns else ()), *map(cell, order)])
+        row = ",".join([*map(cell, texts), *(own[place[2]] for own in cells), *map(cell, order)])
         lines += [f"{row},{iteration},{float(value * scale)!r}" for iteration, value in enumerate(metric.values)]
     return "\n".join(lines) + "\n"
 
@@ -88,15 +87,14 @@ def cell(text: object) -> str:
 
 def _cells(settings: Sequence[object]) -> list[str]:
     """Write the settings of one factor: numbers where all of them are, else all as text; lists and tables as JSON."""
-    whole = [_whole(each) for each in settings]
     plain = [
-        msgspec.json.encode(each, order="sorted").decode() if isinstance(each, (bool, list, dict)) else each
-        for each in whole
+        msgspec.json.encode(each, order="sorted").decode()
+        if isinstance(each, (bool, list, dict))
+        # 1.0 and 1 are one setting
+        else int(each)
+        if isinstance(each, float) and each.is_integer()
+        else each
+        for each in settings
     ]
     texts = any(isinstance(each, str) for each in plain)
     return [cell(str(each) if texts and each is not None else each) for each in plain]
-
-
-def _whole(value: object) -> object:
-    """Write 1.0 as 1: they are one setting."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -19,7 +19,7 @@ from gate.report import Links
 from gate.report.markdown import parts
 from gate.report.markdown.parts import Marked, Part, failed, findings_table, why
 from gate.units import plural
-from gate.words import bars, creep, numbers, reports, sameness, views
+from gate.words import bars, numbers, reports, sameness, views
 from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import in_row
 from gate.words.notes import notes, weigh
@@ -28,34 +28,15 @@ from gate.words.short_names import Names
 from gate.words.verdict_line import verdict_line
 from gate.writing.amounts import known
 
-
-class Room(msgspec.Struct, frozen=True):
-    """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
-
-    rows: int
-    """Of each verdict."""
-    failures: int
-    text: int
-
-
-class Form(msgspec.Struct, frozen=True):
-    """What a comment and a job summary differ in."""
-
-    name: str
-    rooms: Sequence[Room]
-    """Tried from the first; only names and texts made to be long need the others."""
-    lines: int
-    """Of the output of a failure."""
-    unfolded: int
-    """Warnings at first sight, where what was compared is there too; 0: all that is folded."""
-
-
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
 SUMMARY_LIMIT = 900_000
 """Bytes a summary may have; GitHub refuses more than 1 MiB a step."""
-COMMENT = Form("comment", (Room(10, 5, 400), Room(5, 3, 120), Room(2, 1, 60), Room(0, 0, 60)), lines=15, unfolded=0)
-SUMMARY = Form("summary", (Room(20, 10, 400),), lines=60, unfolded=10)
+_ROOMS = ((10, 5, 400), (5, 3, 120), (2, 1, 60), (0, 0, 60))
+"""Rows of each verdict, failures, and characters of a text from elsewhere that are shown at first sight, tried from the
+first: only names and texts made to be long need the others."""
+_LINES, _LINES_OF_SUMMARY = 15, 60
+"""Of the output of a failure."""
 _NEW = 20
 _WIDTH = 300
 # bytes of the sentence that says what was left out
@@ -67,42 +48,42 @@ _ACCEPTED = datetime.timedelta(weeks=8)
 """From the day of the run on: an entry must have an end, which whoever pastes it may change."""
 
 
-def render(report: Report, links: Links | None = None, *, limit: int = LIMIT, form: Form = COMMENT) -> str:
-    """Write a comment of at most `limit` bytes: the line of verdict, ten rows, and the rest folded.
+def render(report: Report, links: Links | None = None, *, limit: int = LIMIT, whole: bool = False) -> str:
+    """Write a comment of at most `limit` bytes: the line of verdict, failures, ten rows, a caption, the rest folded.
 
-    Where it would be longer, details are left out first, and the comment says so; the verdict is always there.
+    Where it would be longer, details are left out first, and the comment says so; the verdict is always there. whole:
+    it is a summary, which has the details of all findings.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    common = parts.in_common(report, found)
-    warned, later = weigh(reports.warnings(report), form.unfolded)
-    for room in form.rooms:
-        shown, rest = parts.divided(found, room.rows)
-        step, folded = _folded(report, links, shown, rest, groups, common, later, form)
-        texts = [*opening(report, links, shown, rest, groups, room, common), f"**Next:** {step}" if step else ""]
-        if form.unfolded:
-            warnings = parts.bullets(warned, _WIDTH)
-            said = [escape(sameness.too_long(report)), *_measured(report, shown, common.names)]
-            texts += [
-                *(f"{reports.capitalized(text)}." for text in said if text),
-                "\n".join(why(report, 3, _WIDTH, common.names)),
-            ]
-            texts += ["\n".join(["**Warnings**", "", *warnings])] if warnings else []
-        bare = size(write(texts, form.name)) + _SAID
+    common, document = parts.in_common(report, found), "summary" if whole else "comment"
+    crept = prose(reports.creep(report))
+    for rows, most, width in _ROOMS:
+        shown, rest = parts.divided(found, rows)
+        step, folded = _folded(report, links, shown, rest, groups, common, whole=whole)
+        failures = [failed(group, common.names, reports.top(report), width) for group in groups[:most]]
+        left = len(groups) - most
+        table = findings_table("", shown, common)
+        changes = [numbers.word(each) for each in rest if is_changed(each)]
+        noisy = [numbers.word(each) for each in rest if each.is_noise]
+        below = ", ".join(numbers.counted(changes, more=changes) + numbers.counted(noisy))
+        texts = [
+            _line(report, links, width),
+            "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
+            table.text if table.items else "",
+            f"Folded below: {below}." if below else "",
+            f"<sub>{_caption(report, links, common)}</sub>",
+            f"Creep check {crept}." if crept else "",
+            f"**Next:** {step}" if step else "",
+        ]
+        bare = size(_written(texts, document)) + _SAID
         if bare <= limit:
-            return write(texts, form.name, parts.fit(folded, limit - bare))
+            return _written(texts, document, *parts.fit(folded, limit - bare))
     return f"{report.verdict.capitalize()}\n"
 
 
 def summary(report: Report, links: Links | None = None, *, limit: int = SUMMARY_LIMIT) -> str:
-    """Write a job summary of at most `limit` bytes: what a comment has, twenty rows, and more of it at first sight."""
-    return render(report, links, limit=limit, form=SUMMARY)
-
-
-def _measured(report: Report, shown: Sequence[Finding], names: Names) -> list[Md]:
-    """Say what was compared, what was not, and what the intervals rest on."""
-    only_head = new(report, names, _NEW)
-    said = [compared(report), Md(f"new in head, not compared: {only_head}") if only_head else Md("")]
-    return [*filter(None, [*said, escape(reports.basis(shown))])]
+    """Write a job summary of at most `limit` bytes: what a comment has, with nothing left out that a suite may have."""
+    return render(report, links, limit=limit, whole=True)
 
 
 def _folded(
@@ -112,84 +93,47 @@ def _folded(
     rest: Sequence[Finding],
     groups: list[FailureGroup],
     common: Marked,
-    warned: Sequence[str],
-    form: Form,
+    *,
+    whole: bool,
 ) -> tuple[Md | None, list[Part]]:
     """Write what to do next, where no part of the details goes with it, and these."""
-    found = [*shown, *rest]
-    told = [f for f in (found if form.unfolded else shown) if not (plain(f) or in_row(f)) or notes(f)]
-    sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
-    outputs = parts.outputs(report, groups, form.lines, share=0.5)
-    # in a comment what to do stands as the title of what it needs
+    found, names = [*shown, *rest], common.names
+    told = [f for f in (found if whole else shown) if not (plain(f) or in_row(f)) or notes(f)]
+    sentences, pasted = parts.reasons(told, names, share=0.5), accept(report, share=0.2)
+    outputs = parts.outputs(report, groups, _LINES_OF_SUMMARY if whole else _LINES, share=0.5)
+    said = _next_step(report, links, pull=bool(pasted.items))
+    # what to do stands as the title of what it needs
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
-    said = next_step(report, links, pull=bool(pasted.items) and not form.unfolded)
-    folded = [] if form.unfolded or needed is None or not needed.items or not said else [needed]
-    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}")) for part in folded]
+    first = [needed] if needed is not None and needed.items and said else []
+    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {prose(said, in_html=True)}")) for part in first]
     tables = parts.folded_tables(rest, common, share=0.8)
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
-    functions = [] if form.unfolded else why(report, 3, _WIDTH, common.names)
-    more = "more warning" if form.unfolded else "warning"
+    _, warned = weigh(reports.warnings(report), 0)
     others = [
         *changed,
         sentences,
         pasted,
-        Part("Functions that add to the changes", "profile", functions, 0.3),
-        parts.listed(plural(len(warned), more), "warning", warned, 0.3),
+        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, names), 0.3),
+        parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
         *tables[len(changed) :],
-        parts.identical(report, common.names, share=0.5, first="" if form.unfolded else sameness.too_long(report)),
-        parts.machines_table(found, common.names, share=0.6),
-        parts.views_table(found, common.names, share=0.6),
-        parts.recorded_table(report.recorded, common.names, share=0.6),
-        parts.rules(report, first=() if form.unfolded else _measured(report, shown, common.names)),
+        parts.identical(report, names, share=0.5, first=sameness.too_long(report)),
+        parts.machines_table(found, names, share=0.6),
+        parts.views_table(found, names, share=0.6),
+        parts.recorded_table(report.recorded, names, share=0.6),
+        parts.rules(report, first=_measured(report, shown, names)),
     ]
-    return prose(said) if said and not titled else None, titled + [p for p in others if p not in folded]
+    return prose(said) if said and not titled else None, titled + [p for p in others if p not in first]
 
 
-# --- what a comment and a job summary show at first sight ------------------------------------------------------------
-
-
-def opening(
-    report: Report,
-    links: Links | None,
-    shown: Sequence[Finding],
-    rest: Sequence[Finding],
-    groups: Sequence[FailureGroup],
-    room: Room,
-    common: Marked,
-) -> list[str]:
-    """Write what is shown at first sight: the line of verdict, failures, rows, a caption.
-
-    shown, rest: the findings with and without a row, those that matter most first. groups: the failures, those that
-    say the same together.
-    """
-    left = len(groups) - room.failures
-    failures = [failed(group, common.names, reports.top(report), room.text) for group in groups[: room.failures]]
-    table = findings_table("", shown, common)
-    changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
-    changes = [*map(numbers.word, changed)]
-    folded = numbers.counted(changes, more=changes) + numbers.counted(map(numbers.word, noisy))
-    crept = prose(creep.line(report))
-    return [
-        _line(report, links, room.text),
-        "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
-        table.text if table.items else "",
-        f"Folded below: {', '.join(folded)}." if folded else "",
-        f"<sub>{_caption(report, links, common)}</sub>",
-        f"Creep check {crept}." if crept else "",
-    ]
-
-
-def write(texts: Iterable[str], document: str, fitted: tuple[Sequence[Part], Sequence[str]] | None = None) -> str:
+def _written(texts: Iterable[str], document: str, folded: Sequence[Part] = (), left_out: Sequence[str] = ()) -> str:
     """Write a comment or a summary: its paragraphs, and the parts that are folded; what has no text takes no room."""
     found = [text for text in texts if text]
-    if fitted is not None:
-        parts, left_out = fitted
-        left = ", ".join(left_out)
+    if left_out:
         why = f"Left out here, because a {document} has a limited length"
-        found += [f"{why}: {left}. The report has all."] if left else []
-        found += [f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in parts]
+        found.append(f"{why}: {', '.join(left_out)}. The report has all.")
+    found += [f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in folded]
     return "\n\n".join(found).strip("\n") + "\n"
 
 
@@ -214,30 +158,28 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
     shared += [f"names begin with {common.names.prefix}" if common.names.prefix else None]
     texts = [*decided, ", ".join(filter(None, shared))]
     of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
-    return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
+    whole = link("Full report", links.report) if links is not None else None
+    run = link("workflow run", links.run) if links is not None else None
+    where = " · ".join(filter(None, (whole, run))) if whole is not None else None
+    if where is None and run is not None:
+        where = f"The full report, report.html, is among the artifacts of the {run}."
+    elif where is None and (report.findings or report.identical):
+        where = "The full report is the run's report.html."
+    return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), where])))
 
 
-def new(report: Report, names: Names, most: int) -> Md | None:
-    """Name the benchmarks that only head has."""
-    if not report.new:
-        return None
-    more = len(report.new) - most
-    return Md(
-        ", ".join(code(names.benchmark(name, NAME)) for name in report.new[:most])
-        + (f" and {more} more" if more > 0 else "")
-    )
-
-
-def compared(report: Report) -> Md:
-    """Write what was compared and how much was measured, in one line."""
+def _measured(report: Report, shown: Sequence[Finding], names: Names) -> list[Md]:
+    """Say what was compared and how much of it, what was not, and what the intervals rest on."""
     base, head = reports.sides(report.run.base, report.run.head)
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
-    return Md(
-        "; ".join([*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)])
-    )
+    said = [*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)]
+    more = f" and {len(report.new) - _NEW} more" if len(report.new) > _NEW else ""
+    new = ", ".join(code(names.benchmark(name, NAME)) for name in report.new[:_NEW])
+    told = ["; ".join(said), f"new in head, not compared: {new}{more}" if new else "", escape(reports.basis(shown))]
+    return [Md(text) for text in told if text]
 
 
-def next_step(report: Report, links: Links | None, *, pull: bool) -> str:
+def _next_step(report: Report, links: Links | None, *, pull: bool) -> str:
     """Say what to do next, as a text with code between backticks; empty: nothing. pull: below is the entry to paste."""
     said = reports.next_step(report, pull=pull)
     label = report.policy.gate.get("accept_label")
@@ -245,17 +187,6 @@ def next_step(report: Report, links: Links | None, *, pull: bool) -> str:
     if report.verdict == "regression" and on_pull and isinstance(label, str) and label:
         return f"{said}, or by the label `{short(label, 50).replace('`', '')}`"
     return said
-
-
-def linked(links: Links | None, report: Report) -> Md | None:
-    """Write the links to the report and the run, else where the values are to be seen; None where there are none."""
-    whole = link("Full report", links.report) if links is not None else None
-    run = link("workflow run", links.run) if links is not None else None
-    if whole is not None:
-        return Md(" · ".join(each for each in (whole, run) if each is not None))
-    if run is not None:
-        return Md(f"The full report, report.html, is among the artifacts of the {run}.")
-    return Md("The full report is the run's report.html.") if report.findings or report.identical else None
 
 
 # --- entries that let the regressions of a report through -------------------------------------------------------------
@@ -323,14 +254,14 @@ def _size(finding: Finding) -> float | None:
 def _quoted(name: str) -> str:
     """Write a name as a string of TOML, visible on one line: a glob that means no other name."""
     literal = "".join(f"[{c}]" if c in "*?[" else c for c in name) if any(c in "*?" for c in name) else name
-    return f'"{"".join(map(_character, literal))}"'
-
-
-def _character(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    code = ord(character)
-    # TOML has no surrogates; in a glob this stands for any one character
-    return "?" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+    text = ""
+    for character in literal:
+        number = ord(character)
+        if character.isprintable():
+            text += f"\\{character}" if character in '"\\' else character
+        elif 0xD800 <= number <= 0xDFFF:
+            # TOML has no surrogates; in a glob this stands for any one character
+            text += "?"
+        else:
+            text += f"\\u{number:04X}" if number < 0x10000 else f"\\U{number:08X}"
+    return f'"{text}"'

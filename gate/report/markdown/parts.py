@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 import msgspec
 
@@ -105,40 +104,35 @@ def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
 
 
 def tabled(
-    title: str,
-    noun: str,
-    head: Sequence[str],
-    things: Sequence[Any],
-    rows: Callable[[Any], Iterable[Sequence[str]]],
-    share: float = 1.0,
+    title: str, noun: str, head: Sequence[str], rows: Iterable[Iterable[Sequence[str]]], share: float = 1.0
 ) -> Part:
-    """Write a table, of which each thing has its rows; a title that begins with ">" is that of numbers."""
+    """Write a table of the rows of each thing; a title that begins with ">" is that of numbers."""
     lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
     opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
-    return Part(title, noun, [Md("\n".join(row(*cells) for cells in rows(each))) for each in things], share, opening)
+    return Part(title, noun, [Md("\n".join(row(*cells) for cells in each)) for each in rows], share, opening)
 
 
 def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
     """Write findings as a table, each with a bar of its interval against the threshold."""
     confidence = reports.confidence(findings)
-
-    def rows(finding: Finding) -> Iterator[Sequence[str]]:
+    rows = []
+    for finding in findings:
         # a phone shows the first two columns
         verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
         verdict += f"<br>{numbers.MAY_REGRESS}" if finding.may_regress else ""
         quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
         name = f"{bars.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
-        yield (
+        cells = [
             f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
             f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
             _change(finding, finding.ratio, confidence),
             *([] if common.threshold else [escape(numbers.threshold(finding))]),
             _values(finding),
-        )
-
+        ]
+        rows.append([cells])
     head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
     head += [*([] if common.threshold else ["threshold"]), "base → head"]
-    table = tabled(title, "result", head, findings, rows, share)
+    table = tabled(title, "result", head, rows, share)
     return msgspec.structs.replace(table, kinds=[*map(numbers.word, findings)])
 
 
@@ -173,41 +167,42 @@ def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0
     """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
     found = [each for each in findings if each.sessions]
     change = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
-
-    def rows(finding: Finding) -> Iterator[Sequence[str]]:
-        name = f"{named(finding, names)} {_quantity(finding, finding.statistic)}"
-        for at in finding.sessions:
-            yield name, code(machine(at.session, at.host)), _change(finding, at.ratio), escape(str(at.rounds))
-
+    rows = []
+    for f in found:
+        name = f"{named(f, names)} {_quantity(f, f.statistic)}"
+        each = [(code(machine(at.session, at.host)), _change(f, at.ratio), str(at.rounds)) for at in f.sessions]
+        rows.append([(name, *cells) for cells in each])
     title = f"Each machine by itself: {plural(len(found), 'result')}"
-    return tabled(title, "result by machine", ["benchmark", "machine", change, ">rounds"], found, rows, share)
+    return tabled(title, "result by machine", ["benchmark", "machine", change, ">rounds"], rows, share)
 
 
 def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
     """Write the metrics that are shown and not decided as a table."""
-
-    def rows(case: Recorded) -> Iterator[Sequence[str]]:
-        yield named(case, names), brief(views.metric_name(case.metric), 40), _change(case, case.ratio), _values(case)
-
     head = ["benchmark", "metric", reports.titled(reports.confidence(recorded)), "base → head"]
     title = f"{plural(len(recorded), 'metric')} recorded, not decided"
-    return tabled(title, "recorded metric", head, recorded, rows, share)
+    rows = [
+        [(named(each, names), brief(views.metric_name(each.metric), 40), _change(each, each.ratio), _values(each))]
+        for each in recorded
+    ]
+    return tabled(title, "recorded metric", head, rows, share)
 
 
 def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Write the views that did not decide as a table, with why another one did."""
     found = [each for each in findings if each.beside]
-
-    def rows(finding: Finding) -> Iterator[Sequence[str]]:
-        name = f"{named(finding, names)}<br>{escape(views.clause(finding))}"
-        for each in finding.beside:
-            verdict = numbers.verdict_of(each) + views.broken_limit(each)
-            called = f"{escape(views.called(each, finding))}<br>{escape(verdict)}"
-            yield name, called, _change(each, each.ratio), _values(each)
-
+    rows = []
+    for f in found:
+        name = f"{named(f, names)}<br>{escape(views.clause(f))}"
+        called = [
+            f"{escape(views.called(each, f))}<br>{escape(numbers.verdict_of(each) + views.broken_limit(each))}"
+            for each in f.beside
+        ]
+        rows.append(
+            [(name, of, _change(each, each.ratio), _values(each)) for of, each in zip(called, f.beside, strict=True)]
+        )
     title = f"Other views, which did not decide: {plural(len(found), 'benchmark')}"
     head = ["benchmark", "other view", "change (interval)", "base → head"]
-    return tabled(title, "benchmark with other views", head, found, rows, share)
+    return tabled(title, "benchmark with other views", head, rows, share)
 
 
 def named(case: Finding | Recorded, names: Names) -> Md:
@@ -268,14 +263,10 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
             first = f"{listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}"
         else:
             below = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
-            first = named(each, names) if said(each, once) else concluded(each, names)
+            told_of = short(finding_words.conclusion(each), _TEXT)
+            first = named(each, names) + ("" if said(each, once) else f": {escape(told_of)}")
         told.append(Md("\n".join([f"- {first}", *(f"  {item}" for item in below)])))
     return Part(title, "sentence", told, share)
-
-
-def concluded(finding: Finding, names: Names) -> Md:
-    """Name a finding and say what happened, in a sentence for a newcomer."""
-    return Md(f"{named(finding, names)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
 def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> Md:

@@ -1,22 +1,27 @@
-"""One finding as the page shows it: where it stands, what it is called, what it says and what lies behind it."""
+"""One finding as the page shows it: its row on the axis that all share, its pictures, and its numbers."""
 
 from __future__ import annotations
 
 import glob
 import math
 import shlex
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import TypeVar
 
-import msgspec
 import numpy as np
+from msgspec import structs
 
-from gate.decide.importance import plain
-from gate.model import SIDES, Case, Counts, Finding, Level, Report, Sample, Side, Variance
-from gate.model.case import case_id
-from gate.report.page.pictures import Bar, Forest, Shown
+from gate.decide.importance import MOST, plain
+from gate.document.document import Figure
+from gate.model import SIDES, Case, Counts, Finding, Level, QuantileCurve, Report, Sample, Side, Variance, Verdict
+from gate.model.case import CaseId, case_id, shown
+from gate.plots.picture import room
+from gate.plots.scales import Axis, Tick, change_ticks
+from gate.report.measurements import Material
 from gate.units import format_number, format_share, plural
+from gate.words import bars, notes, numbers, reports, views
 from gate.words import findings as finding_words
-from gate.words import notes, numbers, reports, views
 from gate.words.short_names import Names
 from gate.writing.amounts import known
 from gate.writing.phrases import listed
@@ -27,83 +32,161 @@ NAME = 80
 _FEW = 4
 _BUILDS = 30
 """Builds of a side whose means are listed."""
-
-
-class Row(msgspec.Struct, frozen=True):
-    """A finding in the page: what its words alone do not say."""
-
-    number: int
-    """From 1, by importance."""
-    finding: Finding
-    bar: Bar
-    name: str
-    """Without what all begin with."""
-    label: str
-    """What of it is compared, if that needs saying."""
-    by: str
-    """Which view decided, and why where that matters."""
-    notes: list[str]
-    """The warnings that few others have."""
-    minded: int
-    """How many warnings every reader should mind."""
-    open: bool
-    """Shown without a click."""
-    used: str
-    """What it rests on, where that is not all that was measured."""
-    means: list[str]
-    """The mean of each build, of base and of head, of a case that is drawn."""
-    shown: Shown
-    command: str
-    """The exact one; "": it is not known."""
-    draws: str
-    """The command that draws its pictures."""
-
-    @property
-    def id(self) -> str:
-        """Return its anchor."""
-        return f"finding-{self.number}"
+_Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 
 
 def rows_of(
-    report: Report,
-    names: Names,
-    found: Sequence[Finding],
-    forest: Forest,
-    shown: Sequence[Shown],
-    values: Sequence[Case],
-    one: str,
-) -> list[Row]:
-    """Bring the findings, in the order of importance, into the form that the page shows.
+    report: Report, names: Names, found: Sequence[Finding], forest: SimpleNamespace, material: Material, one: str
+) -> list[SimpleNamespace]:
+    """Bring the findings, in the order of importance, into the form that the page shows, with what words do not say.
 
-    values: the cases at hand, of as many findings as there are. one: the command that draws one, but for its name.
+    Those that matter most have pictures, one set a case. forest: their bars. one: the command that draws one, but for
+    its name.
     """
     same = reports.uniform(finding_words.quantity(f) for f in found)
-    measured = {case_id(case): case for case in values}
+    measured = {case_id(case): case for case in material.cases}
+    curves = {case_id(curve): curve for curve in report.curves}
     once = shared_notes(found)
+    drawn: dict[CaseId, SimpleNamespace] = {}
     rows = []
-    for number, (finding, bar, pictures) in enumerate(zip(found, forest.bars, shown, strict=True), 1):
-        case = measured.get(case_id(finding))
+    for number, (finding, bar) in enumerate(zip(found, forest.bars, strict=True), 1):
+        key = case_id(finding)
+        case, elsewhere = measured.get(key), drawn.get(key)
+        draw = number <= MOST and elsewhere is None
+        figures, note = _drawn(finding, case, curves.get(key), f"case-{number}") if draw else ((), "")
+        # what of a benchmark is compared, where not all have the same
+        what = [] if same or finding.view else [clip(finding_words.quantity(finding), NAME)]
+        settings = [names.settings(finding, 2 * NAME)] if finding.factors else []
         loud = finding.view is not None and not (plain(finding) and finding.view.why == "sharper")
-        rows.append(
-            Row(
-                number=number,
-                finding=finding,
-                bar=bar,
-                name=names.tail(finding.benchmark),
-                label=label_of(finding, names, same=same is not None or finding.view is not None),
-                # of a benchmark that changed, or that the sharper view did not decide, with why
-                by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
-                notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
-                minded=len(notes.notes(finding)),
-                open=len(found) <= _FEW or not plain(finding),
-                used=_used(case, finding) if case is not None else "",
-                means=[_means(own, finding) for own in (case.base, case.head)] if case and pictures.figures else [],
-                shown=pictures,
-                command=visible(command_of(finding.benchmark, report.run.commands or {})),
-                draws=draws(finding.benchmark, one),
-            )
+        row = SimpleNamespace(
+            id=f"finding-{number}",
+            number=number,
+            finding=finding,
+            bar=bar,
+            # without what all begin with
+            name=names.tail(finding.benchmark),
+            label=", ".join([*what, *settings]),
+            # which view of a benchmark that changed decided, or that the sharper one did not, with why
+            by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",
+            # that few others have, and how many every reader should mind
+            notes=[note.text for note in notes.notes(finding, every=True) if note.kind not in once],
+            minded=len(notes.notes(finding)),
+            open=len(found) <= _FEW or not plain(finding),
+            used=_used(case, finding) if case is not None else "",
+            means=[_means(own, finding) for own in (case.base, case.head)] if case and figures else [],
+            # its pictures, the row that shows those of the same case, or why there are none
+            figures=figures,
+            elsewhere=elsewhere,
+            note=note,
+            command=visible(command_of(finding.benchmark, report.run.commands or {})),
+            draws=draws(finding.benchmark, one),
         )
+        if figures:
+            drawn[key] = row
+        rows.append(row)
     return rows
+
+
+# --- the forest: a row a finding, and one axis for all ----------------------------------------------------------------
+
+MARKS: dict[Verdict, str] = {
+    "regression": "M-5-5L5 5M-5 5L5-5",
+    "inconclusive": "M0-7L7 0L0 7L-7 0z",
+    "accepted": "M-5-5h10v10h-10z",
+    "improvement": "M0-8.5L2.1-2.9L8.1-2.6L3.4 1.1L5 6.9L0 3.5L-5 6.9L-3.4 1.1L-8.1-2.6L-2.1-2.9z",
+    "unchanged": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+    "no-sign": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+}
+"""The glyphs of the verdicts as paths around the middle."""
+_START, _END = 6.0, 94.0
+"""Where the axis begins and ends, in percent of the column: arrows stand beyond."""
+_LEAST_WIDTH = 200
+"""Pixels that the column has at least."""
+_LETTERS, _GAP = 13, 12
+_OPEN = ("complement", "half-line", "line")
+
+
+def forest_of(findings: Sequence[Finding]) -> SimpleNamespace:
+    """Place each finding on the axis that all share, which is that of the bars in a comment and a terminal.
+
+    Where no change is (`zero`), `ticks` and `bars`, in percent of the column; `cut`: an interval goes on beyond its
+    line.
+    """
+    on = bars.scale(findings)
+    axis = Axis(on.low, on.high, _START, _END)
+    thresholds = {bars.extent(finding).threshold for finding in findings}
+    own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
+    share = 100 / _LEAST_WIDTH
+    ticks = change_ticks(axis, lambda label: (room(label, _LETTERS) + _GAP) * share, own)
+    drawn = tuple(_bar(finding, axis) for finding in findings)
+    return SimpleNamespace(
+        zero=round(axis.at(0), 2),
+        ticks=tuple(Tick(round(axis.at(tick.at), 2), tick.label) for tick in ticks),
+        bars=drawn,
+        cut=any(bar.open_low or bar.open_high for bar in drawn),
+    )
+
+
+def _bar(finding: Finding, axis: Axis) -> SimpleNamespace:
+    """Place a finding: the band of its threshold, its estimate unless that lies beyond, the line of its interval."""
+    row = bars.extent(finding)
+
+    def place(at: float) -> float:
+        return round(axis.at(min(max(at, axis.low), axis.high)), 2)
+
+    drawn = row.low is not None or row.high is not None or finding.ratio.kind in _OPEN
+    inside = row.estimate is not None and axis.low <= row.estimate <= axis.high
+    return SimpleNamespace(
+        band_low=place(-row.threshold),
+        band_high=place(row.threshold),
+        estimate=place(row.estimate) if inside and row.estimate is not None else None,
+        low=place(axis.low if row.low is None else row.low) if drawn else None,
+        high=place(axis.high if row.high is None else row.high) if drawn else None,
+        open_low=drawn and (row.low is None or row.low < axis.low),
+        open_high=drawn and (row.high is None or row.high > axis.high),
+    )
+
+
+# --- of one finding ---------------------------------------------------------------------------------------------------
+
+
+def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
+    """Say how to read the pictures of each kind, each sentence once."""
+    found: dict[str, dict[str, None]] = {}
+    for figure in figures:
+        found.setdefault(figure.name, {}).update(dict.fromkeys(figure.reading))
+    return [(name, " ".join(sentences)) for name, sentences in found.items() if sentences]
+
+
+def _drawn(
+    finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str
+) -> tuple[tuple[Figure, ...], str]:
+    """Draw what is at hand of a finding; or say why there is nothing to be seen, where that needs a word."""
+    if finding.ratio.method == "exact" or (case is not None and case.exact):
+        return (), "Exact numbers have no spread, so there is nothing to draw."
+    from gate.plots.violins import effects, series, values
+
+    named, drawn = _legible(finding), []
+    if case is not None:
+        own = _legible(case)
+        drawn = [
+            ("values", "Values by build and start", values(own, named, f"{prefix}-values")),
+            ("series", "Values in the order of the run", series(own, named, f"{prefix}-series")),
+        ]
+    if curve is not None:
+        drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))
+    figures = tuple(picture.figure(kind, name) for kind, name, picture in drawn if picture is not None)
+    missing = "Its values have no spread that a picture could show." if case is not None and not figures else ""
+    return figures, missing
+
+
+def _legible(found: _Named) -> _Named:
+    """Make every name visible that a picture writes."""
+    factors = {visible(name): visible(shown(value)) for name, value in found.factors.items()}
+    names = {"benchmark": visible(found.benchmark), "metric": visible(found.metric), "factors": factors}
+    if not isinstance(found, QuantileCurve):
+        names["unit"] = visible(found.unit)
+    return structs.replace(found, **names)
 
 
 def _used(case: Case, finding: Finding) -> str:
@@ -128,12 +211,6 @@ def _means(sample: Sample, finding: Finding) -> str:
 def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
     """Find the warnings that many findings have, which the page says once."""
     return notes.shared(found, lambda finding: notes.notes(finding, every=True))
-
-
-def label_of(finding: Finding, names: Names, *, same: bool) -> str:
-    """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
-    words = [] if same else [clip(finding_words.quantity(finding), NAME)]
-    return ", ".join([*words, *([names.settings(finding, 2 * NAME)] if finding.factors else [])])
 
 
 def command_of(benchmark: str, commands: Mapping[str, str]) -> str:

@@ -12,10 +12,19 @@ from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, hash_of, prose, render_template
 from gate.model import SIDES, VERDICTS, Finding, Report, outcomes
 from gate.report.measurements import Material
-from gate.report.page.findings import NAME, difference, level_rows, rows_of, shared_notes, sort_key
-from gate.report.page.pictures import MARKS, forest_of, pictures_of, readings
+from gate.report.page.findings import (
+    MARKS,
+    NAME,
+    difference,
+    forest_of,
+    level_rows,
+    readings,
+    rows_of,
+    shared_notes,
+    sort_key,
+)
 from gate.units import format_confidence, format_number, format_share, plural
-from gate.words import bars, creep, explanations, failures, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, explanations, failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.builds import say_builds
 from gate.words.failures import grouped
@@ -88,10 +97,9 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     """Bring a report and what is at hand beside it into what the template arranges."""
     found = ordered(report.findings)
     forest = forest_of(found)
-    shown = pictures_of(found, material.cases, report.curves)
     again = again_of(report, material)
     names = Names(report)
-    rows = rows_of(report, names, found, forest, shown, material.cases, again.one)
+    rows = rows_of(report, names, found, forest, material, again.one)
     of = {id(row.finding): row for row in rows}
     confidence = report.policy.gate.get("confidence")
     sides = [(side, [build for build in report.run.builds if build.side == side]) for side in SIDES]
@@ -107,7 +115,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         # what a change to the left and to the right on the axis is called; empty: not the same for all rows
         ways=(left, right),
         has_median=any(f.statistic == "p50" for f in found),
-        readings=readings(figure for each in shown for figure in each.figures),
+        readings=readings(figure for row in rows for figure in row.figures),
         rows=rows,
         # what is said once of several findings, and of which
         shared=[(each.text, [of[id(f)] for f in each.of]) for each in shared_notes(found).values()],
@@ -165,7 +173,7 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
     ]
     caution = reports.caution(report)
     if report.creep is not None:
-        facts.append(Fact("creep check", creep.line(report)))
+        facts.append(Fact("creep check", reports.creep(report)))
     facts.append(Fact("measured", "; ".join(filter(None, (reports.measured(report), caution)))))
     if found:
         facts.append(Fact("threshold", reports.uniform(map(numbers.threshold, found)) or "by result"))

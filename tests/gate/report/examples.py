@@ -53,11 +53,7 @@ from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from gate.model.report import SessionRatio, View
 from gate.model.warnings.base import Said
-from gate.model.warnings.estimates import (
-    DependsOnMachine,
-    Drift,
-    EarlyStop,
-)
+from gate.model.warnings.estimates import DependsOnMachine, Drift, EarlyStop
 
 COUNTS = Counts(session=1, build=5, execution=25, iteration=250)
 ONE_BUILD = Counts(session=1, build=1, execution=5, iteration=50)
@@ -87,11 +83,9 @@ def side(value: float, spread: float | None = 0.005, counts: Counts = COUNTS) ->
 def interval(
     estimate: float | None, half: float | None = 0.02, kind: IntervalKind = "bounded", method: str = "fieller"
 ) -> RatioInterval:
-    low, high = (
-        (None, None) if estimate is None or half is None or kind != "bounded" else (estimate - half, estimate + half)
-    )
+    ends = (None, None) if estimate is None or half is None or kind != "bounded" else (estimate - half, estimate + half)
     df = 8.3 if method == "fieller" and kind != "withheld" else None
-    return RatioInterval(estimate=estimate, low=low, high=high, confidence=0.95, method=method, df=df, kind=kind)
+    return RatioInterval(estimate=estimate, low=ends[0], high=ends[1], confidence=0.95, method=method, df=df, kind=kind)
 
 
 def at(confidence: float, low: float | None, high: float | None, look: int = 1, looks: int = 1) -> DecidedAt:
@@ -190,13 +184,8 @@ def unbounded(benchmark: str = "noisy", kind: IntervalKind = "line", **changes: 
 
 def accepted(benchmark: str = "encode", **changes: Any) -> Finding:
     entry: dict[str, Any] = {"up_to": 0.08, "until": "2026-12-31", "reason": "new checksum, see #123"}
-    fields = {
-        "estimate": 1.061,
-        "half": 0.012,
-        "accepted": Accepted(**entry),
-        "reason": reasons.AcceptedByEntry(**entry),
-    }
-    return finding(benchmark, "accepted", **(fields | changes))
+    fields = {"accepted": Accepted(**entry), "reason": reasons.AcceptedByEntry(**entry)}
+    return finding(benchmark, "accepted", **({"estimate": 1.061, "half": 0.012} | fields | changes))
 
 
 def recorded(benchmark: str = "parse-large", metric: str = "memory", **changes: Any) -> Recorded:
@@ -508,9 +497,7 @@ def metrics() -> Report:
         finding("load", metric="memory", unit="B", value=123_456_789.0, floor=None),
         regressed(
             "encode", metric="instructions", unit="count", floor=None, factors={"size": 10, "kind": "a"},
-            base=SideSummary(value=1_000_000.0, low=1e6, high=1e6, counts=COUNTS),
-            head=SideSummary(value=1_021_000.0, low=1.021e6, high=1.021e6, counts=COUNTS),
-            ratio=exact, threshold=0.01, reason=reasons.ExactExceeds(threshold=0.01, outgrown=None),
+            base=side(1e6, 0.0), head=side(1.021e6, 0.0), ratio=exact, threshold=0.01, reason=reasons.ExactExceeds(threshold=0.01, outgrown=None),
         ),
         finding(
             "encode", "inconclusive", metric="misses", unit="", factors={"size": 20, "kind": "a"}, floor=None,
@@ -668,16 +655,11 @@ HOSTS = ("ci-amd-1", "ci-arm-1", None)
 
 def on_machines(*changes: float | None, rounds: int = 5) -> list[SessionRatio]:
     """A machine each; None: it has too few rounds, and so no interval."""
-    ratios = [
-        interval(1.2, None, "withheld", "fixed-sessions")
-        if each is None
-        else interval(each, 0.03, "bounded", "fixed-sessions")
-        for each in changes
-    ]
-    return [
-        SessionRatio(session=k, host=host, rounds=2 if change is None else rounds, ratio=ratio)
-        for k, (host, change, ratio) in enumerate(zip(HOSTS, changes, ratios, strict=True))
-    ]
+    method, found = "fixed-sessions", []
+    for session, (host, change) in enumerate(zip(HOSTS, changes, strict=True)):
+        ratio = interval(1.2, None, "withheld", method) if change is None else interval(change, 0.03, method=method)
+        found.append(SessionRatio(session=session, host=host, rounds=2 if change is None else rounds, ratio=ratio))
+    return found
 
 
 def machines() -> Report:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -65,16 +64,6 @@ def test_a_missing_setting_is_empty_and_an_empty_one_is_quoted() -> None:
     assert lines[3] == "b,time,s,lower,,base,0,0,0,,0,1.5"
 
 
-def test_every_double_comes_back() -> None:
-    rng = np.random.default_rng(5)
-    raw = [struct.unpack("<d", rng.bytes(8))[0] for _ in range(2000)]
-    odd = [0.1 + 0.2, 5e-324, 1.7976931348623157e308, 0.0, 1.0, 3e22]
-    finite = [value for value in raw if np.isfinite(value)] + odd
-    text = written([execution("x", side, *finite) for side in ("base", "head")])
-    assert [float(row["value"]) for row in rows(text)] == finite * 2
-    assert max(map(len, text.split("\n"))) < 80
-
-
 def by_hand(executions: Sequence[Execution]) -> Iterator[list[Any]]:
     """The literal twin: value by value, in the order of the lines."""
     for e in executions:
@@ -104,15 +93,6 @@ def test_lines_of_any_order_are_sorted_with_names_as_they_come() -> None:
     first = [in_order[0], in_order[24], in_order[48], in_order[72]]
     text = written([*first, *(e for e in shuffled if not any(e is each for each in first))])
     assert text.split("\n")[1:-1] == [",".join(map(cell, row)) for row in by_hand(in_order)]
-
-
-def test_an_execution_with_several_metrics_has_rows_of_each() -> None:
-    memory, none = Metric(unit="KiB", values=[3.0]), Metric(values=[])
-    metrics = {"time": Metric(unit="s", values=[1.0, 2.0]), "memory": memory, "none": none}
-    text = written([Execution(benchmark="x", side="head", build=0, execution=0, metrics=metrics)])
-    assert [(row["metric"], row["unit"], row["iteration"], row["value"]) for row in rows(text)] == [
-        ("time", "s", "0", "1.0"), ("time", "s", "1", "2.0"), ("memory", "B", "0", "3072.0"),
-    ]  # fmt: skip
 
 
 def test_a_factor_named_like_a_column_gets_a_prefix() -> None:

@@ -118,15 +118,6 @@ def test_what_each_verdict_becomes() -> None:
     assert {"encode [size=10, kind=a]: instructions mean", "load: latency p99"} <= outcomes(examples.metrics()).keys()
 
 
-def test_messages_say_what_happened() -> None:
-    suite = suite_of(examples.regression())
-    skipped = [element.get("message") or "" for element in suite.iter("skipped")]
-    assert skipped and all(": undecided, " in message or ": too noisy, " in message for message in skipped)
-    failure, open_one = suite.find(".//failure"), parsed(DECISIONS["inconclusive fails"]()).find(".//failure")
-    assert failure is not None and open_one is not None
-    assert (failure.get("type"), open_one.get("type")) == ("regression", "inconclusive")
-
-
 def test_failures_of_one_name_are_told_apart_show_their_output_and_are_shortened_name_by_name() -> None:
     failures = [examples.build_failure(), examples.build_failure(status="exit 3"), missing()]
     report = examples.report("error", [], failures=failures)

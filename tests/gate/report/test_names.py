@@ -2,7 +2,6 @@
 
 import html as escaping
 import re
-from collections.abc import Callable
 from itertools import product
 from xml.etree import ElementTree as ET
 
@@ -53,9 +52,8 @@ def test_a_terminal_shows_no_name_twice(width: int) -> None:
     assert len({*failed}) == len(NAMES), failed
 
 
-@pytest.mark.parametrize("render", [comment.render, comment.summary], ids=["comment", "summary"])
-def test_markdown_shows_no_name_twice(render: Callable[[Report], str]) -> None:
-    text = render(long_names())
+def test_markdown_shows_no_name_twice() -> None:
+    text = comment.render(long_names())
     rows = re.findall(r"&nbsp;`([^`]+)`<br>\*\*regression", text)
     assert len({*rows}) == len(rows) == len(NAMES)
     assert all(side in row and queue[:4] in row for row, (side, queue) in zip(rows, WORDS, strict=True))
@@ -107,18 +105,13 @@ def test_settings_and_metrics_stay_apart_too_and_a_list_shortens_its_names_toget
 def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
     alike = [examples.finding("parse", factors={"n": value}) for value in (1, "1", "one")]
     report = msgspec.structs.replace(examples.factors(), findings=alike)
-    for render in (terminal.render, comment.render, comment.summary, html.render, junit.written):
+    for render in (terminal.render, comment.render, html.render, junit.written):
         said = escaping.unescape(render(report))
         assert {'n="1"', "n=1", "n=one"} <= set(re.findall(r'n=(?:"1"|1|one)', said)), render
 
 
 def test_every_format_says_how_many_controls_alarmed() -> None:
     report = msgspec.structs.replace(examples.regression(), controls=Controls(count=40, alarmed=2, e_value=1.1))
-    for said in (
-        junit.written(report),
-        comment.render(report),
-        comment.summary(report),
-        terminal.render(report, every=True),
-    ):
+    for said in (junit.written(report), comment.render(report), terminal.render(report, every=True)):
         assert "2 of 40 controls showed a regression where nothing differs, 2.5% do by chance" in said
     assert "alarmed" not in terminal.render(report)

@@ -103,16 +103,6 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict, left: str) -> N
     assert all(f"{name.removeprefix('suite/')}-{i}" in full for i in range(500))
 
 
-def test_one_more_footnote_keeps_the_table() -> None:
-    long = "suite/group/parse-large-documents"
-    for marks in range(6):
-        found = examples.regressed(long, threshold=0.05, warnings=[Said(f"warning {i}") for i in range(marks)])
-        out = terminal.render(examples.report("regression", [found, examples.finding(long)]), width=80)
-        assert "benchmark " in out
-        assert "(+6.3% to +10.3%)" in out
-        assert max(columns(line) for line in out.splitlines()) <= 80
-
-
 def test_columns_go_before_the_table_does() -> None:
     report = examples.metrics()
     assert "81,234 1/s" in terminal.render(report, width=140) and "│" not in terminal.render(report, width=120)
@@ -120,12 +110,6 @@ def test_columns_go_before_the_table_does() -> None:
     # a name is whole before anything stands beside it but its change and its verdict
     assert "81,234 1/s" not in narrow and "encode instructions size=10, kind=a  +2.1% (exact)" in narrow
     assert "base 81,234 1/s, head 73,923 1/s" in terminal.render(report, width=40).replace("\n   ", "")
-
-
-def test_blanks_within_a_name_stay() -> None:
-    report = examples.report("pass", [examples.finding("two  blanks   here")])
-    for width in (40, 100):
-        assert "two  blanks   here" in terminal.render(report, width=width)
 
 
 def test_of_many_findings_the_machines_of_those_are_shown_that_need_a_look() -> None:

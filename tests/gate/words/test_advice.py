@@ -77,35 +77,19 @@ def named(first: str, second: str) -> Situation:
 METRIC = "[benchmark.metric.n]"
 VALUES, WORSE = f'"values"\n{METRIC}\nbetter = "lower"', 'better = "lower"\n'
 ACCEPT = '[[accept]]\nbenchmark = "a"\nup_to = "9%"\nuntil = 2026-01-01\nreason = "b"\n'
+# fmt: off
 FOLLOWED: list[tuple[str, Situation, Situation, str]] = [
     ("sides-by-order", named("a.txt", "b.txt"), named("base=a.txt", "head=b.txt"), "base=FILE and head=FILE"),
-    (
-        "undecided-benchmarks",
-        setting('plan.metrics=["x"]'),
-        setting('plan.metrics=["x", "n"]'),
-        "`metrics` in `[plan]`",
-    ),
-    (
-        "undecided-benchmarks",
-        with_lines(VALUES, '"spawn"'),
-        with_lines(VALUES, VALUES.replace("values", "spawn")),
-        "[benchmark.metric.NAME]",
-    ),
-    *(
-        (
-            "unknown-direction",
-            with_lines(WORSE, ""),
-            of(replace(SLOWER, toml=TOML.replace(WORSE, "")).follow(way)),
-            "[[override]]",
-        )
-        for way in ways.ways_of_direction("n")
-    ),
+    ("undecided-benchmarks", setting('plan.metrics=["x"]'), setting('plan.metrics=["x", "n"]'), "`metrics` in `[plan]`"),
+    ("undecided-benchmarks", with_lines(VALUES, '"spawn"'), with_lines(VALUES, VALUES.replace("values", "spawn")), "[benchmark.metric.NAME]"),
+    *(("unknown-direction", with_lines(WORSE, ""), of(replace(SLOWER, toml=TOML.replace(WORSE, "")).follow(way)), "[[override]]") for way in ways.ways_of_direction("n")),
     ("unknown-unit", slower(unit="usec"), slower(unit="us"), 'write "us"'),
     ("two-sessions", setting("plan.sessions=2"), setting("plan.sessions=3"), "a third session"),
     ("expired-accept", slower(toml=TOML + ACCEPT), slower(), "remove it"),
     ("read-on", of_rules('show = "not-worse"'), of_rules('detectable = "threshold"'), 'detectable = "threshold"'),
     ("budget-holds-few", of_budget("30s"), of_budget("4m"), "--set plan.budget=4m"),
 ]
+# fmt: on
 """A kind of warning, a situation that has it, the same once its advice was followed, and which part of it that was."""
 
 

@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from gate.model.study import Effect, LinearModel, Response, Term
+from gate.model.study import LinearModel, Response
 from gate.words.effects import named, named_short, partial_aliases, signed, size, unit_of
 from tests.gate.commands.study.plots import examples
 
@@ -49,13 +49,7 @@ def test_parts_of_interactions_are_said_of_the_first_terms_that_hold_some() -> N
 
 
 def model(parts: dict[str, dict[str, float]]) -> LinearModel:
-    none = Effect(term="", settings={}, estimate=1.0, low=None, high=None, p=None)
-    terms = [
-        Term(term=name, factors=[name], df=1, sum_of_squares=1.0, share=None, f=None, p=None, p_adjusted=None,
-             effects=[], partial_aliases=own)
-        for name, own in parts.items()
-    ]  # fmt: skip
-    return LinearModel(
-        observations=12, intercept=none, terms=terms, residual_df=0, residual_ss=0.0, residual_sd=None,
-        total_ss=1.0, r2=None, unexplained=None, inestimable=[],
-    )  # fmt: skip
+    own = examples.response().linear
+    assert own is not None
+    terms = [msgspec.structs.replace(own.terms[0], term=name, partial_aliases=held) for name, held in parts.items()]
+    return msgspec.structs.replace(own, terms=terms)

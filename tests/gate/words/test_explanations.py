@@ -65,14 +65,6 @@ def test_why_there_is_no_profile() -> None:
         assert words.unprofiled(Unprofiled(benchmark="a", **why), names) == f"a was not profiled: {text}"
 
 
-def test_names_from_elsewhere_are_made_visible_and_short() -> None:
-    line = words.line(replace(shown().candidates[0], frame=Frame("f\x1b[31m\n" + "x" * 500, "src/\u202ea.c")), shown())
-    assert "\x1b" not in line.name
-    assert "\n" not in line.name
-    assert len(line.name) <= 60
-    assert "\u202e" not in line.place
-
-
 def test_a_long_name_loses_its_arguments_and_the_folders_of_its_package_before_its_function() -> None:
     string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
     names = {

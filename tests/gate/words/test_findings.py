@@ -45,119 +45,44 @@ def not_worse(floor: float | None = None) -> reasons.NotWorse:
     return reasons.NotWorse(threshold=0.03, floor=floor, unit="s")
 
 
+# fmt: off
 AGAINST_3: list[tuple[Finding, str, str]] = [
     (examples.regressed(), "8.3% slower (at least 4.9%)", "regression"),
-    (
-        examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, outgrown=OUTGROWN)),
-        "8.3% slower (at least 4.9%)",
-        f"regression, {BEYOND}",
-    ),
+    (examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, outgrown=OUTGROWN)), "8.3% slower (at least 4.9%)", f"regression, {BEYOND}"),
     (examples.finding(estimate=1.002, half=0.011), "0.20% slower (0.90% faster to 1.3% slower)", "same"),
     (examples.finding(estimate=1.0, half=0.0), "no change (0.0% to 0.0%)", "same"),
     (examples.finding(estimate=1.015, half=0.01, reason=REAL), "1.5% slower (0.50% to 2.5%)", "same, real but smaller"),
     (examples.finding(estimate=0.985, half=0.01, reason=REAL), "1.5% faster (0.50% to 2.5%)", "same, real but smaller"),
-    (
-        examples.finding(estimate=1.05, half=0.04, floor=1e-3, reason=FLOOR),
-        "5.0% slower (1.0% to 9.0%)",
-        "same, smaller than the floor of 1 ms",
-    ),
+    (examples.finding(estimate=1.05, half=0.04, floor=1e-3, reason=FLOOR), "5.0% slower (1.0% to 9.0%)", "same, smaller than the floor of 1 ms"),
     (exact(1.0, reasons.SAME_COUNT), "no change in size (exact)", "same"),
     (exact(1.01, reasons.ExactWithin(threshold=0.03)), "size 1.0% higher (exact)", "same"),
     (exact(1.1, EXACT_EXCEEDS, "regression"), "size 10.0% higher (exact)", "regression"),
-    (
-        noisy(1.041, 0.022, examples.wide(beyond=True), more_builds=4),
-        "4.1% slower (1.9% to 6.3%)",
-        f"{MAY}the slowdown may be smaller; about 4 more builds would decide it",
-    ),
-    (
-        noisy(1.012, 0.024, more_builds=1),
-        "1.2% slower (1.2% faster to 3.6% slower)",
-        "too noisy, the slowdown may exceed it; about 1 more build would decide it",
-    ),
-    (
-        noisy(1.012, 0.2, examples.wide("both", hopeless=True)),
-        "1.2% slower (18.8% faster to 21.2% slower)",
-        "too noisy, the change may exceed it in either direction; more builds alone would not help",
-    ),
-    (
-        noisy(0.98, 0.03, not_worse(), not_worse=True),
-        "2.0% faster (5.0% faster to 1.0% slower)",
-        "too noisy, not slower; the speedup may exceed it",
-    ),
-    (
-        noisy(1.0, 0.05, not_worse(0.02), not_worse=True, floor=0.02),
-        "no change (5.0% faster to 5.0% slower)",
-        "too noisy, not slower (any slowdown is below the floor of 20 ms); the speedup may exceed it",
-    ),
-    (
-        noisy(1.051, 0.018, UNCORRECTED, more_builds=2),
-        "5.1% slower (3.3% to 6.9%)",
-        f"{MAY}beyond it, but not after correction for 12 comparisons; about 2 more builds would decide it",
-    ),
-    (
-        noisy(0.9, 0.02, reasons.BetterUncorrected(threshold=0.03), not_worse=True),
-        "10.0% faster (8.0% to 12.0%)",
-        "too noisy, not slower; beyond it, but not after correction for multiple comparisons",
-    ),
-    (
-        noisy(1.1, 0.02, reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s"), floor=0.02),
-        "10.0% slower (8.0% to 12.0%)",
-        "undecided, beyond it, but not shown to be above the floor of 20 ms",
-    ),
-    (
-        noisy(1.4, 1.9, examples.wide("both", beyond=True)),
-        "40.0% slower (100% faster to 230% slower)",
-        f"{MAY}the change may exceed it in either direction",
-    ),
-    (
-        examples.unbounded(),
-        "20.0% slower (unbounded)",
-        f"{MAY}base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds",
-    ),
-    (
-        examples.accepted(),
-        "6.1% slower (at least 4.1%)",
-        "accepted up to 8% until 2026-12-31: new checksum, see #123",
-    ),
-    (
-        examples.accepted(reason=LABELLED),
-        "6.1% slower (at least 4.1%)",
-        f"accepted by the label perf-accepted of #12, {BEYOND}",
-    ),
+    (noisy(1.041, 0.022, examples.wide(beyond=True), more_builds=4), "4.1% slower (1.9% to 6.3%)", f"{MAY}the slowdown may be smaller; about 4 more builds would decide it"),
+    (noisy(1.012, 0.024, more_builds=1), "1.2% slower (1.2% faster to 3.6% slower)", "too noisy, the slowdown may exceed it; about 1 more build would decide it"),
+    (noisy(1.012, 0.2, examples.wide("both", hopeless=True)), "1.2% slower (18.8% faster to 21.2% slower)", "too noisy, the change may exceed it in either direction; more builds alone would not help"),
+    (noisy(0.98, 0.03, not_worse(), not_worse=True), "2.0% faster (5.0% faster to 1.0% slower)", "too noisy, not slower; the speedup may exceed it"),
+    (noisy(1.0, 0.05, not_worse(0.02), not_worse=True, floor=0.02), "no change (5.0% faster to 5.0% slower)", "too noisy, not slower (any slowdown is below the floor of 20 ms); the speedup may exceed it"),
+    (noisy(1.051, 0.018, UNCORRECTED, more_builds=2), "5.1% slower (3.3% to 6.9%)", f"{MAY}beyond it, but not after correction for 12 comparisons; about 2 more builds would decide it"),
+    (noisy(0.9, 0.02, reasons.BetterUncorrected(threshold=0.03), not_worse=True), "10.0% faster (8.0% to 12.0%)", "too noisy, not slower; beyond it, but not after correction for multiple comparisons"),
+    (noisy(1.1, 0.02, reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s"), floor=0.02), "10.0% slower (8.0% to 12.0%)", "undecided, beyond it, but not shown to be above the floor of 20 ms"),
+    (noisy(1.4, 1.9, examples.wide("both", beyond=True)), "40.0% slower (100% faster to 230% slower)", f"{MAY}the change may exceed it in either direction"),
+    (examples.unbounded(), "20.0% slower (unbounded)", f"{MAY}base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"),
+    (examples.accepted(), "6.1% slower (at least 4.1%)", "accepted up to 8% until 2026-12-31: new checksum, see #123"),
+    (examples.accepted(reason=LABELLED), "6.1% slower (at least 4.1%)", f"accepted by the label perf-accepted of #12, {BEYOND}"),
 ]
 OTHERS = [
     (faster(), "10.0% faster (at least 6.6%), threshold 3% (2.9% faster): improvement"),
     (faster(threshold=0.02), "10.0% faster (at least 6.6%), threshold 2%: improvement"),
-    (
-        noisy(0.988, 0.024, examples.wide("below")),
-        "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): too noisy, the speedup may exceed it",
-    ),
-    (
-        noisy(0.99, 0.03, examples.wide("below"), **RATE),
-        (
-            "rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): "
-            "too noisy, the decrease may exceed it"
-        ),
-    ),
-    (
-        examples.regressed(estimate=0.9, half=0.02, **RATE),
-        "rate 10.0% lower (at least 6.6%; higher is better), threshold 3% (2.9% lower): regression",
-    ),
-    (
-        withheld(examples.ONE_UNIT),
-        "4.1% slower as measured: undecided, one build of each gives no interval: how builds vary is unknown",
-    ),
-    (
-        withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
-        "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: measure 150 more",
-    ),
+    (noisy(0.988, 0.024, examples.wide("below")), "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): too noisy, the speedup may exceed it"),
+    (noisy(0.99, 0.03, examples.wide("below"), **RATE), ("rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): too noisy, the decrease may exceed it")),
+    (examples.regressed(estimate=0.9, half=0.02, **RATE), "rate 10.0% lower (at least 6.6%; higher is better), threshold 3% (2.9% lower): regression"),
+    (withheld(examples.ONE_UNIT), "4.1% slower as measured: undecided, one build of each gives no interval: how builds vary is unknown"),
+    (withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"), "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: measure 150 more"),
     (withheld(reasons.NEGATIVE_VALUES, ratio=NONE), "no ratio: undecided, negative values have no ratio"),
-    (
-        withheld(reasons.ZeroBaseExceeds(floor=3.0, unit=""), verdict="regression", **MISSES),
-        "misses has no ratio: regression, base is 0 and head is beyond the floor of 3",
-    ),
+    (withheld(reasons.ZeroBaseExceeds(floor=3.0, unit=""), verdict="regression", **MISSES), "misses has no ratio: regression, base is 0 and head is beyond the floor of 3"),
     (withheld(reasons.BOTH_ZERO, verdict="unchanged", **MISSES), "misses has no ratio: same, both sides are 0"),
 ]
+# fmt: on
 
 
 def test_each_verdict_has_a_sentence() -> None:

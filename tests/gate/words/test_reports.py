@@ -5,17 +5,14 @@ import typing
 from typing import Any
 
 import msgspec
-import pytest
 
-from gate.model import Build, Commit, Cost, Counts, Family, Finding, LookFacts, Report, Round, Turn
-from gate.model.evidence import Pace
+from gate.model import Build, Commit, Cost, Counts, Finding, LookFacts, Report, Round, Turn
 from gate.model.records import FullBuilds, FullKind
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
-from gate.report import json, terminal
+from gate.report import terminal
 from gate.report.markdown import comment
 from gate.report.page import html
-from gate.units import format_duration
-from gate.words import findings, numbers, reports, verdict_line
+from gate.words import reports, verdict_line
 from gate.words.builds import say_builds, say_why
 from gate.words.reports import spent, turns
 from gate.writing import amounts
@@ -58,45 +55,31 @@ def test_commits_are_named_and_one_with_its_working_tree_once() -> None:
         assert reports.sides(base, other) == (reports.commit(base), reports.commit(other))
 
 
-def test_a_budget_that_cuts_the_plan_is_said() -> None:
-    assert reports.measured(examples.only_inconclusive()).startswith(
-        "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
-    )
-    plan = {"plan": {"builds": {"min": 4, "max": 12}}}
-    looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
-    assert "4 of 12 rounds, only 4 fit the budget" in reports.measured(examples.report("pass", [], run=looks))
+def measured(*found: Finding, done: int = 5, planned: int = 5, **facts: Any) -> str:
+    run = examples.run_facts(rounds=Round(done=done, planned=planned), **facts)
+    return reports.measured(examples.report("pass", [*found], run=run))
+
+
+def test_what_was_measured_and_how_short_turns_were() -> None:
+    plan, fills = ({"plan": {"builds": {"min": 4, "max": most}}} for most in (12, None))
+    cut = "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
+    assert reports.measured(examples.only_inconclusive()).startswith(cut)
+    assert "4 of 12 rounds, only 4 fit the budget" in measured(done=4, planned=4, settings=plan)
+    assert measured(done=4, planned=12, settings=plan) == "4 of 12 rounds, 3 min 23 s"
     # nobody planned how many rounds the budget is to hold
     facts = LookFacts(rounds=[4, 6, 8, 12, 18, 28, 31], used=1)
-    fills = {"plan": {"builds": {"min": 4, "max": None}}}
-    filled = examples.report(
-        "pass", [], run=examples.run_facts(rounds=Round(done=4, planned=31), settings=fills, looks=facts)
-    )
-    assert reports.measured(filled).startswith("4 rounds, ")
-    whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
-    assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
-
-
-def test_how_short_turns_were() -> None:
-    turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
-    run = examples.run_facts(turns=[turn])
-    assert reports.measured(examples.report("pass", [examples.finding()], run=run)) == (
-        "5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the time), 3 min 23 s"
-    )
-    other = msgspec.structs.replace(turn, iterations=1, starting=0.09)
-    assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
-    one = msgspec.structs.replace(turn, iterations=1, starting=0.002)
-    assert turns([one]) == "by turns of 1 value (starting takes less than 1% of the time)"
-
-
-def test_what_was_measured() -> None:
-    facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
-    uneven = examples.report("pass", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
-    assert reports.measured(uneven) == (
+    assert measured(done=4, planned=31, settings=fills, looks=facts).startswith("4 rounds, ")
+    uneven = examples.finding(base=examples.side(1.0, counts=SESSIONS))
+    assert measured(uneven, done=3, planned=12, seconds=None) == (
         "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 starts, 250 to 300 values of each"
     )
-    # the error level of several findings without a correction
-    alone = examples.report("pass", examples.passing().findings, family=Family(method="none", size=3))
-    assert reports.error_level(alone).endswith("; for each of 3 results (family: none)")
+    turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
+    assert measured(examples.finding(), turns=[turn]) == (
+        "5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the time), 3 min 23 s"
+    )
+    other, one = (msgspec.structs.replace(turn, iterations=1, starting=share) for share in (0.09, 0.002))
+    assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
+    assert turns([one]) == "by turns of 1 value (starting takes less than 1% of the time)"
 
 
 def test_the_confidence_of_intervals_is_said_once() -> None:
@@ -112,26 +95,6 @@ def test_the_confidence_of_intervals_is_said_once() -> None:
         reports.confidences([examples.regressed(reason=nominal, decided_at=at_look)]) == f"{said}, after interim checks"
     )
     assert (reports.confidence([examples.withheld()]), reports.confidences([examples.withheld()])) == (None, "")
-
-
-def test_of_a_rate_what_is_lost_could_have_been_shown() -> None:
-    found = [
-        examples.finding(name, "inconclusive", better="higher", detectable=size)
-        for name, size in (("a", 2.38), ("b", 4.26))
-    ]
-    assert "this run catches decreases above 70.4%" in findings.conclusion(found[0])
-
-
-def test_a_check_of_hours_is_no_advice() -> None:
-    report = examples.report("inconclusive", [examples.finding("a", "inconclusive", more_builds=90)])
-    pace = Pace(once=60.0, round=100.0)
-    report = msgspec.structs.replace(report, run=msgspec.structs.replace(report.run, pace=pace))
-    said = reports.next_step(report)
-    builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
-    assert said == (
-        f"Use a quieter host (`perfgate doctor` examines it): {builds} builds of each would decide it, and take "
-        f"about {format_duration(60 + 100 * builds)}"
-    )
 
 
 def test_what_is_not_worse_is_counted_apart() -> None:
@@ -216,12 +179,9 @@ def test_why_every_build_is_a_full_one() -> None:
     )
 
 
-def test_what_is_unknown_is_not_said() -> None:
+def test_each_reason_has_words_and_what_is_unknown_is_not_said() -> None:
     newer = made(0, 1.0, full=FullBuilds(kind="of-a-newer-program"))
     assert [say_builds("head", builds) for builds in ([], [made(0, None), made(1, None)], [newer])] == [""] * 3
-
-
-def test_each_reason_has_words() -> None:
     for kind in typing.get_args(FullKind):
         said = say_why(FullBuilds(kind=kind))
         assert "{" not in said and len(said) > 10
@@ -255,17 +215,8 @@ def test_the_line_has_the_total_and_every_part_that_counts() -> None:
     )
 
 
-def test_every_format_says_it() -> None:
+def test_every_format_says_it_where_it_is_known() -> None:
     found = costing(COST)
     assert f"time      {SAID}" in terminal.render(found, width=200, every=True)
-    for text in (comment.render(found), comment.summary(found)):
-        assert f"time: {SAID}" in entities.unescape(text)
-    assert SAID in html.render(found)
-    assert json.read(json.render(found)).run.cost == COST
-
-
-@pytest.mark.parametrize("unknown", [None, cost(), cost(measure=0.0), cost(measure=float("nan"))])
-def test_what_is_not_known_is_not_said(unknown: Cost | None) -> None:
-    assert spent(unknown) == ""
-    assert "\ntime  " not in terminal.render(costing(unknown), width=200, every=True)
-    assert "- time:" not in comment.summary(costing(unknown))
+    assert f"time: {SAID}" in entities.unescape(comment.render(found)) and SAID in html.render(found)
+    assert [spent(each) for each in (None, cost(), cost(measure=0.0), cost(measure=float("nan")))] == [""] * 4

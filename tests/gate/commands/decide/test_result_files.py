@@ -1,4 +1,4 @@
-"""Result files of other tools as people have them: one measurement twice, other machines, figures, other names."""
+"""Result files of other tools as people have them: one measurement twice, other machines, figures, few digits, other names."""
 
 import io
 import json
@@ -17,6 +17,9 @@ MACHINES = "the ratio also compares these"
 SEPARATE = "measured separately: changes of the machine between the runs are part of every ratio"
 SAME = "base and head are the same measurements"
 DOUBTFUL = "base and head have the same values, so every ratio is 1: are they the same measurements?"
+Number = float | str
+"""What a tool writes; a text: with these digits."""
+Tool = Callable[[Any], str]
 
 
 @pytest.fixture(autouse=True)
@@ -42,12 +45,31 @@ def sides(base: Sequence[str], head: Sequence[str]) -> None:
             Path(f"{side}{number}").write_text(text, encoding="utf-8")
 
 
-def go(ns: float, cpu: str = "A", arch: str = "amd64", procs: int = 8, extra: str = "") -> str:
+# --- files as the tools write them ------------------------------------------------------------------------------------
+
+
+def go(ns: Number, cpu: str = "A", arch: str = "amd64", procs: int = 8, extra: str = "") -> str:
     suffix = f"-{procs}" if procs > 1 else ""
+    value = ns if isinstance(ns, str) else f"{ns:g}"
     return (
         f"goos: linux\ngoarch: {arch}\npkg: x/y\ncpu: {cpu}\n"
-        f"BenchmarkParse{suffix} \t    1000\t      {ns:g} ns/op{extra}\nPASS\nok  \tx/y\t1.0s\n"
+        f"BenchmarkParse{suffix} \t    1000\t      {value} ns/op{extra}\nPASS\nok  \tx/y\t1.0s\n"
     )
+
+
+def events(ns: Number) -> str:
+    lines = [{"Action": "output", "Package": "x/y", "Output": f"{line}\n"} for line in go(ns).splitlines()]
+    return "\n".join(map(json.dumps, lines))
+
+
+def libtest(ns: Number) -> str:
+    value = ns if isinstance(ns, str) else f"{ns:,.0f}"
+    return f"running 1 test\ntest parse ... bench: {value:>11} ns/iter (+/- 14)\n"
+
+
+def benchmark_js(per_second: Number) -> str:
+    value = per_second if isinstance(per_second, str) else f"{per_second:,.0f}"
+    return f"parse x {value} ops/sec ±0.50% (90 runs sampled)\n"
 
 
 def pyperf(values: Sequence[float], **metadata: Any) -> str:
@@ -84,12 +106,6 @@ def test_a_file_that_is_named_twice_is_no_second_build() -> None:
 
 
 # --- the same measurements on both sides ------------------------------------------------------------------------------
-
-
-def events(ns: float) -> str:
-    lines = [{"Action": "output", "Package": "x/y", "Output": f"{line}\n"} for line in go(ns).splitlines()]
-    return "\n".join(map(json.dumps, lines))
-
 
 COPIES: list[tuple[list[str], list[str]]] = [
     *(
@@ -196,10 +212,6 @@ def test_what_other_files_know(base: Callable[..., str], head: Callable[..., str
 # --- figures instead of samples ---------------------------------------------------------------------------------------
 
 
-def libtest(ns: float) -> str:
-    return f"running 1 test\ntest parse ... bench: {ns:11,.0f} ns/iter (+/- 14) = {1e6 / ns:.0f} MB/s\n"
-
-
 def pytest_benchmark(ns: float) -> str:
     stats = {"min": ns - 5, "max": ns + 5, "mean": ns, "median": ns, "stddev": 1.0, "rounds": 9}
     found = {key: value * 1e-9 if key != "rounds" else value for key, value in stats.items()}
@@ -208,19 +220,15 @@ def pytest_benchmark(ns: float) -> str:
     )
 
 
-def benchmark_js(ns: float) -> str:
-    return f"p x {1e9 / ns:,.0f} ops/sec ±0.50% (90 runs sampled)\n"
-
-
 def hyperfine_csv(ns: float) -> str:
     cells = [f"{value * 1e-3:g}" for value in (ns, ns / 99, ns, ns / 2, ns / 3, ns * 0.99, ns * 1.01)]
     return f"command,mean,stddev,median,user,system,min,max\np,{','.join(cells)}\n"
 
 
-TOOLS = [libtest, pytest_benchmark, benchmark_js, hyperfine_csv]
+FIGURES = [libtest, pytest_benchmark, lambda ns: benchmark_js(1e9 / ns), hyperfine_csv]
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", FIGURES)
 def test_one_figure_in_each_of_five_builds_decides_and_one_file_a_side_says_what_would(
     tool: Callable[[float], str],
 ) -> None:
@@ -280,6 +288,145 @@ def test_samples_win_over_figures_and_a_mean_goes_with_samples() -> None:
     sides(list(map(export, BASE)), [hyperfine_csv(v * 1e-3) for v in SLOWER])
     code, out = both()
     assert (code, "p is 49.9% slower" in out) == (1, True), out
+
+
+# --- values that are the same in every file, since the tool writes few digits: decided by what these may hide -----------
+
+
+def action(value: str) -> str:
+    run = {"commit": {"id": "a"}, "date": 1, "tool": "cargo"}
+    run["benches"] = [{"name": "parse", "unit": "ns/iter", "value": float(value)}]
+    return json.dumps({"lastUpdate": 1, "repoUrl": "https://example.com", "entries": {"Benchmark": [run]}})
+
+
+def divan(value: str) -> str:
+    return (
+        "bench         fastest       │ slowest       │ median        │ mean          │ samples │ iters\n"
+        f"╰─ parse      {value} ns   │ {value} ns    │ {value} ns    │ {value} ns    │ 100     │ 100\n"
+    )
+
+
+TOOLS: dict[str, Tool] = {
+    "libtest": libtest,
+    "go": go,
+    "go, twice": lambda value: go(value).replace(
+        "BenchmarkParse", f"BenchmarkParse-8 \t 1000\t {value} ns/op\nBenchmarkParse"
+    ),
+    "go, with something printed": lambda value: go(value).replace("-8 \t", "-8 \thello\n"),
+    "go's events": events,
+    "action": action,
+    "divan": divan,
+    "criterion": lambda value: f"parse                   time:   [{value} ns {value} ns {value} ns]\n",
+}
+
+
+def found(*argv: str) -> tuple[int, str, dict[str, Any]]:
+    """Return the code, the text, and the first finding."""
+    code, text = run(*argv, "--json", "report.json")
+    return code, text, json.loads(Path("report.json").read_text(encoding="utf-8"))["findings"][0]
+
+
+def decided(tool: Tool, base: str, head: str, *argv: str, files: int = 5) -> tuple[int, str, dict[str, Any]]:
+    """Decide five files a side, all alike."""
+    sides([tool(base)] * files, [tool(head)] * files)
+    return found("decide", "base=b?", "head=h?", *argv)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_doubling_of_whole_numbers_is_one(name: str) -> None:
+    for base, head in (("12", "24"), ("10", "20")):
+        code, text, finding = decided(TOOLS[name], base, head)
+        assert (code, finding["verdict"]) == (1, "regression"), text
+        # the bounds are in the interval
+        assert 1.03 < finding["ratio"]["low"] <= (float(head) - 0.5) / (float(base) + 0.5)
+        back, text, finding = decided(TOOLS[name], head, base)
+        assert (back, finding["verdict"]) == (0, "improvement"), text
+
+
+def test_the_digits_tell_how_much_they_hide() -> None:
+    said = {
+        "regression": [("0.25", "0.50"), ("0.50", "1.00"), ("12.0", "12.6"), ("1e3", "9e3")],
+        "inconclusive": [("12", "13"), ("12", "12"), ("1", "2"), ("1e3", "2e3")],
+        "unchanged": [("200", "200")],
+    }
+    for verdict, pairs in said.items():
+        for pair in pairs:
+            code, text, finding = decided(go, *pair)
+            assert (code, finding["verdict"]) == (int(verdict == "regression"), verdict), text
+
+
+def test_what_rounding_hides_says_so_and_the_way_on_works() -> None:
+    code, text, finding = decided(libtest, "12", "13")
+    assert code == 0
+    assert finding["reason"] == {
+        "kind": "rounded",
+        "text": "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
+        "details": {"step": 1e-9, "unit": "s", "low": 1.0, "high": pytest.approx(13.5 / 11.5)},
+    }  # fmt: skip
+    assert finding["more_builds"] is None
+    assert "do more work for each value, or write more digits" in text
+    # more digits
+    assert decided(libtest, "12.4", "13.1")[0] == 1
+    # more work: a hundred times as much
+    assert decided(libtest, "249", "257")[2]["verdict"] in ("regression", "inconclusive")
+    assert decided(libtest, "240", "280")[0] == 1
+    # more files do not help
+    assert decided(libtest, "12", "13", files=9)[2]["reason"]["kind"] == "rounded"
+
+
+@pytest.mark.parametrize(("base", "head"), [("1,001", "2,002"), ("12.345678", "24.691356")])
+def test_more_than_three_digits_that_are_the_same_are_no_measurements(base: str, head: str) -> None:
+    """The files are copies of one run, or a clock has coarser ticks than is written."""
+    code, text, finding = decided(libtest, base, head)
+    assert (code, finding["reason"]["kind"]) == (0, "no-spread")
+    assert "make sure that no run is there twice" in text
+
+
+def test_a_rate_that_is_written_in_whole_numbers() -> None:
+    code, text, finding = decided(benchmark_js, "24", "12")
+    assert (code, finding["verdict"]) == (1, "regression"), text
+    assert decided(benchmark_js, "13", "12")[2]["reason"]["kind"] == "rounded"
+
+
+def test_nothing_rounds_a_count() -> None:
+    def allocations(value: str) -> str:
+        return go("12").replace(" ns/op", f" ns/op\t {value} allocs/op")
+
+    metrics = '--set=plan.metrics=["allocs/op"]'
+    code, text, finding = decided(allocations, "5", "6", metrics)
+    assert (code, finding["verdict"], finding["reason"]["kind"]) == (1, "regression", "exact-exceeds"), text
+    for number in range(4):
+        Path(f"h{number}").write_text(allocations("7"), encoding="utf-8")
+    base = found("decide", "base=b?", "head=h?", metrics)[2]["base"]
+    # measured, as one that differs is, and 5 is 5 on base
+    assert base["low"] == base["high"] == 5
+
+
+def test_two_neighbours_lie_near_the_edge_between_them_or_on_both_sides_of_it() -> None:
+    """12.45 and 12.55 may be written 12 and 13: a few of the other value do not show where the mean is."""
+    decided(libtest, "12", "13")
+    Path("b4").write_text(libtest("13"), encoding="utf-8")
+    finding = found("decide", "base=b?", "head=h?")[2]
+    assert (finding["verdict"], finding["ratio"]["low"] < 1) == ("inconclusive", True)
+
+
+@pytest.mark.parametrize(("head", "verdict"), [(24, "regression"), (13, "inconclusive")])
+def test_lines_of_json_have_the_digits_that_stand_in_them(head: int, verdict: str) -> None:
+    lines = [
+        {"type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": 0,
+         "metrics": {"time": {"unit": "ns", "values": [value] * 3}}}
+        for side, value in (("base", 12), ("head", head))
+        for build in range(5)
+    ]  # fmt: skip
+    Path("lines.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    code, _, finding = found("decide", "lines.jsonl")
+    assert (code, finding["verdict"]) == (int(verdict == "regression"), verdict)
+
+
+def test_compare_shows_the_same_interval() -> None:
+    _, text, _ = decided(libtest, "12", "24")
+    _, compared = run("compare", "base=b?", "head=h?")
+    assert "+82.7% to +120%" in text and "+82.7%" in compared and "+120%" in compared
 
 
 # --- other names ------------------------------------------------------------------------------------------------------

@@ -1,22 +1,25 @@
+import math
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import pairwise, product
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from gate.decide.importance import ordered
 from gate.explain.explain import explain
-from gate.model import Case, Commit, Counts, Finding, QuantileCurve, QuantileEffect, Report
+from gate.model import Case, Commit, Counts, Finding, IntervalKind, QuantileCurve, QuantileEffect, Report
 from gate.model.evidence import Sample
 from gate.model.profile import Frame
+from gate.plots.picture import room
 from gate.report import terminal
 from gate.report.markdown import comment
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.findings import command_of, draws, level_rows
+from gate.report.page.findings import command_of, draws, forest_of, level_rows
 from gate.report.page.html import again_of, page_of
 from tests.gate.report import examples
 
@@ -54,24 +57,22 @@ def report(findings: list[Finding], **changes: Any) -> Report:
     return examples.report("regression", findings, **changes)
 
 
-def test_each_finding_gets_the_pictures_of_its_own_values() -> None:
-    findings = [examples.regressed("one"), examples.regressed("two", factors={"size": 1})]
-    values = [case("two"), case("two", factors={"size": 1}), case("one")]
-    page = page_of(report(findings, curves=[curve("one")]), Material(cases=values))
-    kinds = {row.finding.benchmark: [figure.kind for figure in row.shown.figures] for row in page.rows}
-    assert kinds == {"one": ["values", "series", "effects"], "two": ["values", "series"]}
-    assert not page.without_values
-
-
-def test_the_statistics_of_a_case_share_its_pictures() -> None:
-    findings = [examples.regressed("one"), examples.finding("one", statistic="p99")]
-    page = page_of(report(findings), Material(cases=[case("one")]))
-    first, second = page.rows
-    assert first.shown.figures
-    assert not second.shown.figures
-    assert second.shown.elsewhere == 0
-    source = html.render(report(findings), Material(cases=[case("one")]))
-    assert 'For the pictures of this case see <a href="#finding-1">' in source
+def test_each_case_gets_the_pictures_of_its_own_values_once() -> None:
+    sized = {"size": 1}
+    findings = [
+        examples.regressed("one"),
+        examples.regressed("two", factors=sized),
+        examples.finding("one", statistic="p99"),
+    ]
+    found, beside = (
+        report(findings, curves=[curve("one")]),
+        Material(cases=[case("two"), case("two", factors=sized), case("one")]),
+    )
+    page = page_of(found, beside)
+    kinds = [[figure.kind for figure in row.figures] for row in page.rows]
+    assert kinds == [["values", "series", "effects"], ["values", "series"], []]
+    assert page.rows[2].elsewhere is page.rows[0] and not page.without_values
+    assert 'For the pictures of this case see <a href="#finding-1">' in html.render(found, beside)
 
 
 def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the_others() -> None:
@@ -79,7 +80,7 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
     found = report([examples.regressed(name, estimate=1.5 - k / 100) for k, name in enumerate(names)])
     beside = Material(cases=[case(name) for name in names])
     rows = page_of(found, beside).rows
-    assert [bool(row.shown.figures) for row in rows] == [True] * 20 + [False] * 3
+    assert [bool(row.figures) for row in rows] == [True] * 20 + [False] * 3
     source = html.render(found, beside)
     assert "The 20 results that matter most have pictures" in source
     for name in names[20:]:
@@ -91,8 +92,8 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
 def test_without_pictures_the_page_says_why() -> None:
     exact = examples.regressed("count", ratio=examples.interval(1.02, 0.0, method="exact"))
     page = page_of(report([exact]), Material(cases=[case("count", exact=True)]))
-    assert not page.rows[0].shown.figures and not page.without_values
-    assert "Exact numbers" in page.rows[0].shown.note
+    assert not page.rows[0].figures and not page.without_values
+    assert "Exact numbers" in page.rows[0].note
     said = "This page has no pictures of the values"
     assert html.render(report([examples.regressed("one"), examples.regressed("two")])).count(said) == 1
     assert said not in html.render(report([examples.regressed("one")]), Material(cases=[case("one")]))
@@ -139,9 +140,7 @@ def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
 
     def used(base: Any, head: Any, look: int, looks: int) -> str:
         found = examples.regressed("one", base=base, head=head)
-        found = msgspec.structs.replace(
-            found, decided_at=msgspec.structs.replace(found.decided_at, look=look, looks=looks)
-        )
+        found = replace(found, decided_at=replace(found.decided_at, look=look, looks=looks))
         return str(page_of(report([found]), Material(cases=[case("one")])).rows[0].used)
 
     two = "Decided over 2 of the 3 measured builds"
@@ -154,7 +153,7 @@ def test_odd_settings_of_a_report_do_no_harm() -> None:
     odd: list[dict[str, Any] | None] = [None, {}, {"env": 3, "plan": {}, "build": None}, {"env": {"pass": "A"}}]
     for settings in odd:
         facts = examples.run_facts(settings=settings)
-        page = page_of(msgspec.structs.replace(examples.passing(), run=facts), Material())
+        page = page_of(replace(examples.passing(), run=facts), Material())
         assert {fact.name for fact in page.plan} <= {"measured", "chosen", "env"}
 
 
@@ -172,80 +171,53 @@ def test_machines_stand_in_a_table_of_their_own() -> None:
     assert "Each machine by itself" not in html.render(examples.regression())
 
 
+METHODS = [
+    ("mean", "paired-shared", "t interval of the mean logarithm of head/base over rounds, with the variance of all"),
+    ("p99", "fieller", "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite"),
+    ("p99", "paired", "each build&#39;s p99, base and head of each round as a pair"),
+    ("typical", "paired", "the value of a round is the 20% trimmed mean of the log ratios of neighbours"),
+    ("p99", "fixed-sessions", "t interval of the mean logarithm of head/base over these machines"),
+    ("mean", "of-a-newer-program", "of-a-newer-program"),
+]
+
+
+@pytest.mark.parametrize(("statistic", "method", "said"), METHODS)
+def test_the_method_of_an_interval_is_said_in_words(statistic: str, method: str, said: str) -> None:
+    found = examples.regressed(statistic=statistic)
+    source = html.render(report([replace(found, ratio=replace(found.ratio, method=method))]))
+    assert said in source[source.index("<dt>method</dt>") :]
+
+
 def test_the_numbers_of_a_drawn_finding_have_the_mean_of_each_build() -> None:
-    own = case("one", base=msgspec.structs.replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
-    said = r"<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>"
-    assert said in html.render(report([examples.regressed("one")]), Material(cases=[own]))
-    assert "mean of each" not in html.render(report([examples.regressed("one")]))
-
-
-def test_interim_checks_explain_why_a_confidence_is_higher_than_the_configured_one() -> None:
-    assert html.render(examples.early()).count("(a repeated confidence interval)") == 1
-    assert "a repeated confidence interval" not in html.render(examples.regression())
-
-
-def test_the_method_of_an_interval_is_said_in_words() -> None:
-    said = {
-        (
-            "mean",
-            "paired-shared",
-        ): "t interval of the mean logarithm of head/base over rounds, with the variance of all",
-        ("p99", "fieller"): "t interval over builds of the logarithm of each build&#39;s p99, Satterthwaite",
-        ("p99", "paired"): "each build&#39;s p99, base and head of each round as a pair",
-        ("typical", "paired"): "the value of a round is the 20% trimmed mean of the log ratios of neighbours",
-        ("p99", "fixed-sessions"): "t interval of the mean logarithm of head/base over these machines",
-        ("mean", "of-a-newer-program"): "of-a-newer-program",
-    }
-    for (statistic, method), expected in said.items():
-        found = examples.regressed(statistic=statistic)
-        ratio = msgspec.structs.replace(found.ratio, method=method)
-        source = html.render(report([msgspec.structs.replace(found, ratio=ratio)]))
-        assert expected in source[source.index("<dt>method</dt>") :]
-
-
-def test_only_a_time_in_utc_is_called_so() -> None:
-    elsewhere = "2026-11-20T09:00:00+02:00"
-    for created, said in (("2026-11-20T09:00:00Z", "2026-11-20 09:00 UTC"), (elsewhere, elsewhere)):
-        source = html.render(report([examples.regressed()], run=examples.run_facts(created=created)))
-        assert f"perfgate · {said} · exit code" in source.replace("&#43;", "+")
+    own = case("one", base=replace(sample(0.1, 0), values=np.repeat([0.1, 0.11, 0.12], 8)))
+    page = html.render(report([examples.regressed("one")]), Material(cases=[own]))
+    assert "<dt>builds of base</dt><dd>mean of each: 100.0 ms, 110.0 ms, 120.0 ms</dd>" in page
 
 
 # --- the commands that make it again ---------------------------------------------------------------------------------
 
 
 def again(*names: str, options: Sequence[str] = (), **facts: Any) -> Any:
-    report = msgspec.structs.replace(examples.passing(), run=examples.run_facts(**facts))
-    return again_of(report, Material(files=names, options=options))
+    return again_of(
+        replace(examples.passing(), run=examples.run_facts(**facts)), Material(files=names, options=options)
+    )
 
 
-def test_the_commands_name_the_file_and_what_it_was_decided_with() -> None:
-    commands = again("measurements.jsonl")
-    assert commands.decide == "perfgate decide measurements.jsonl"
-    assert commands.one == "perfgate report measurements.jsonl"
-    assert again().decide == "perfgate decide measurements.jsonl"
+def test_the_commands_name_the_file_what_it_was_decided_with_both_commits_and_the_seed() -> None:
+    assert again("measurements.jsonl").one == "perfgate report measurements.jsonl"
+    assert again("measurements.jsonl").decide == again().decide == "perfgate decide measurements.jsonl"
     commands = again("a b.jsonl", options=["--set", "gate.threshold=1%", "--benchmark", "x*"])
     assert shlex.split(commands.decide)[2:] == ["a b.jsonl", "--set", "gate.threshold=1%", "--benchmark", "x*"]
     # a second selection would add to the first
     assert shlex.split(commands.one)[2:] == ["a b.jsonl", "--set", "gate.threshold=1%"]
-
-
-def test_measuring_again_names_both_commits_and_the_seed() -> None:
     base, head = Commit(ref="main", sha="a" * 40, dirty=False), Commit(ref="HEAD", sha="b" * 40, dirty=False)
-    assert again(seed=7, base=base, head=head).measure == (
-        f"perfgate check --base {'a' * 40} --head {'b' * 40} --seed 7"
-    )
+    measure = f"perfgate check --base {'a' * 40} --head {'b' * 40} --seed 7"
+    assert again(seed=7, base=base, head=head).measure == measure
     # what was not committed has no commit: check measures the working tree
-    dirty = msgspec.structs.replace(head, dirty=True)
-    assert "--head" not in again(seed=7, base=base, head=dirty).measure
+    assert "--head" not in again(seed=7, base=base, head=replace(head, dirty=True)).measure
     assert again(seed=None, base=base, head=head).measure == ""
     for name in examples.HOSTILE:
         assert again(seed=1, base=Commit(ref=name, sha=name, dirty=False), head=None).measure.isprintable()
-
-
-def test_the_overall_change_tells_its_confidence_and_a_failure_begins_with_the_name_as_it_is() -> None:
-    text = page_of(examples.regression(), Material()).overall[0].text
-    assert re.search(r"95% interval over \d+ builds of each\), geometric mean of \d+ cases", text)
-    assert "<h3>parse-large failed" in html.render(examples.only_failures())
 
 
 # --- profiles: complete without JavaScript, and safe whatever a function is called ------------------------------------
@@ -273,6 +245,77 @@ def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
 
 def test_no_name_becomes_markup() -> None:
     report = hostile()
-    for render in (html.render, comment.render, comment.summary, terminal.render):
+    for render in (html.render, comment.render, terminal.render):
         text = render(report)
         assert not any(evil in text for evil in ("<script>alert", "\x1b[31m", "\u202e"))
+
+
+# --- the forest: one axis for all findings, which shows the interval that each verdict rests on -----------------------
+
+
+@pytest.mark.parametrize("name", examples.ALL)
+def test_every_place_of_any_report_is_inside_of_the_column(name: str) -> None:
+    forest = forest_of(ordered(examples.ALL[name]().findings))
+    for bar in forest.bars:
+        places = [bar.band_low, forest.zero, bar.band_high, bar.estimate, bar.low, bar.high]
+        assert all(at is None or 0 <= at <= 100 for at in places)
+        assert bar.band_low <= forest.zero <= bar.band_high
+        assert bar.low is None or bar.high is None or bar.low <= bar.high
+
+
+def test_the_whole_band_of_the_threshold_is_on_the_axis() -> None:
+    assert forest_of([]).bars == ()
+    for threshold in (0.02, 0.05, 0.5):
+        forest = forest_of([examples.finding("calm", estimate=1.001, half=0.002, threshold=threshold)])
+        (bar,) = forest.bars
+        assert 6 < bar.band_low < bar.band_high < 94
+        assert forest.zero - bar.band_low == pytest.approx(bar.band_high - forest.zero, abs=0.02)
+
+
+def test_all_bars_have_one_confidence_whatever_decided() -> None:
+    of = examples.finding("a", "regression", estimate=1.05, half=0.01)
+    wide = replace(of.decided_at, low=1.02, high=1.08, confidence=0.9958)
+    found = [replace(of, decided_at=wide, shown=shown) for shown in ("ratio", "decided_at")]
+    nominal, decided = forest_of(found).bars
+    assert nominal == decided
+
+
+def test_one_outlier_is_cut_with_an_arrow_and_does_not_flatten_the_others() -> None:
+    calm = [examples.finding(f"c{k}", estimate=1.01, half=0.01) for k in range(8)]
+    assert not forest_of(calm).cut
+    forest = forest_of([examples.regressed("wild", estimate=40.0), *calm])
+    assert forest.cut
+    wild, *others = forest.bars
+    assert (wild.estimate, wild.open_high) == (None, True)
+    assert all(bar.high - bar.low > 4 for bar in others if bar.low is not None and bar.high is not None)
+    # hundreds of calm findings do not cut those that matter
+    calm = [examples.finding(f"c{k}", estimate=1.001, half=0.002) for k in range(300)]
+    worse = [examples.regressed(f"w{k}", estimate=1.2) for k in range(12)]
+    assert all(bar.estimate is not None for bar in forest_of([*worse, *calm]).bars)
+
+
+def test_open_ends_are_arrows() -> None:
+    kinds: list[IntervalKind] = ["half-line", "complement", "line"]
+    for kind in kinds:
+        bar = forest_of([examples.unbounded("open", kind), examples.finding("closed")]).bars[0]
+        assert bar.open_low or bar.open_high
+
+
+def test_a_finding_without_a_ratio_has_a_band_alone() -> None:
+    for estimate in (None, math.inf, math.nan, 0.0, -1.5):
+        ratio = replace(examples.interval(1.0, None, "withheld"), estimate=estimate)
+        (bar,) = forest_of([examples.finding("zero", "inconclusive", ratio=ratio)]).bars
+        assert (bar.estimate, bar.low, bar.high, bar.open_low, bar.open_high) == (None, None, None, False, False)
+        assert bar.band_low < bar.band_high
+
+
+def test_the_ticks_name_no_change_and_do_not_meet() -> None:
+    lows, highs, thresholds = (0.002, 0.01, 0.1, 0.6), (0.002, 0.04, 0.5, 2.0, 9e3), (0.01, 0.03, 0.1)
+    for low, high, threshold in product(lows, highs, thresholds):
+        estimates = {"a": 1 - low, "b": 1 + high}
+        found = [examples.finding(n, estimate=e, half=0.001, threshold=threshold) for n, e in estimates.items()]
+        ticks = forest_of(found).ticks
+        assert "0" in [tick.label for tick in ticks]
+        for one, two in pairwise(ticks):
+            # of a column of 200 pixels
+            assert 2 * (two.at - one.at) >= (room(one.label, 13) + room(two.label, 13)) / 2, (low, high)
