@@ -12,7 +12,7 @@ from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report import terminal
 from gate.report.markdown import comment
 from gate.report.page import html
-from gate.words import reports, verdict_line
+from gate.words import numbers, reports, verdict_line
 from gate.words.builds import say_builds, say_why
 from gate.words.reports import spent, turns
 from gate.writing import amounts
