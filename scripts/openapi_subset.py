@@ -18,7 +18,6 @@ from typing import Any
 TARGET = Path(__file__).parent.parent / "tests" / "data" / "github" / "openapi.json"
 REPO = "/repos/{owner}/{repo}"
 USED: dict[str, tuple[str, ...]] = {
-    "/user": ("get",),
     f"{REPO}/pulls": ("get",),
     f"{REPO}/pulls/{{pull_number}}": ("get",),
     f"{REPO}/issues/{{issue_number}}/comments": ("get", "post"),

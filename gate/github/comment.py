@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
@@ -22,7 +23,7 @@ _ACTIONS = "github-actions[bot]"
 
 
 class User(msgspec.Struct):
-    """Who wrote a comment, or whose token it is."""
+    """Who wrote a comment."""
 
     login: str
     type: str = "User"
@@ -79,9 +80,11 @@ class Conversation:
         return sent is not None
 
     def is_mine(self, comment: Comment) -> bool:
-        """Say whether we wrote a comment; who we are is asked once."""
+        """Say whether we wrote a comment; who we are is asked once, and whoever cannot tell is a workflow."""
         if self._me is None:
-            self._me = login(self._transport, self._task("find out whose token it is, for the comment on"))
+            with suppress(Problem):
+                self._me = self._transport.viewer(self._task("find out whose token it is, for the comment on"))
+            self._me = self._me or _ACTIONS
         me, user = self._me.casefold(), comment.user or User("")
         return user.login.casefold() in ({me, f"{me}[bot]"} if user.type == "Bot" else {me})
 
@@ -106,20 +109,6 @@ def fitting(task: Task, body: str) -> Task:
     return task
 
 
-def login(transport: Transport, task: Task) -> str:
-    """Find out whose token it is. Raises Problem: it cannot be asked."""
-    try:
-        return transport.get(task, "/user", User).login
-    except Problem as problem:
-        # the token of a workflow is no user's
-        if problem.status not in (403, 404):
-            raise
-    try:
-        return transport.viewer(task)
-    except Problem:
-        return _ACTIONS
-
-
 Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
 
 _ROUNDS = 8
@@ -132,21 +121,13 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The hidden first line of a comment: of which gate it is, and whose state it shows.
-
-    Raises:
-        ValueError: a field that could not be read back.
-    """
+    """The hidden first line of a comment: of which gate it is, and whose state it shows."""
 
     id: str
     """Of the gate."""
     head: str
     """The commit, or "unknown"."""
     stamp: Stamp
-
-    def __post_init__(self) -> None:
-        if not _MARKER.fullmatch(self.text):
-            raise ValueError(f"no marker can be made of {self.id!r}, {self.head!r}, {self.stamp!r}")
 
     @property
     def text(self) -> str:

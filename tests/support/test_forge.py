@@ -82,9 +82,6 @@ def test_every_path_of_the_description_is_answered_and_nothing_else() -> None:
 
 @pytest.mark.parametrize(("method", "template"), sorted(ROUTES))
 def test_an_answer_fits_the_description(github: FakeGitHub, method: str, template: str) -> None:
-    if template == "/user":
-        github.add_token("person", "octocat")
-        github.token = "person"
     path = template.format(**furnish(github))
     kind = next((word for word in ("comments", "statuses") if word in path), "")
     got = ask(github, method, path, BODIES.get(f"{method.lower()} {kind}"))
@@ -187,9 +184,6 @@ def test_who_asks(github: FakeGitHub) -> None:
     assert ask(github, "GET", f"{REPO}/pulls", Authorization="").status == 401
     assert ask(github, "GET", f"{REPO}/pulls", Authorization="Bearer wrong").json["message"] == "Bad credentials"
     assert ask(github, "GET", f"{REPO}/pulls", User_Agent="").status == 403
-    assert ask(github, "GET", "/user").status == 403
-    github.add_token("person", "octocat")
-    assert ask(github, "GET", "/user", Authorization="token person").json["login"] == "octocat"
 
 
 def test_a_download_is_elsewhere_and_wants_no_token(github: FakeGitHub) -> None:

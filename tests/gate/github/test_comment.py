@@ -8,6 +8,7 @@ import pytest
 
 from gate.github.comment import Marker, publish_comment
 from gate.github.problems import Problem
+from gate.github.transport import Transport
 from tests.gate.github.test_comment_races import HEAD, marker, text
 from tests.gate.github.test_stamp import stamp
 from tests.support.forge import FakeGitHub
@@ -78,18 +79,6 @@ def test_what_is_no_marker(body: str) -> None:
     assert Marker.parse(body) is None
 
 
-@pytest.mark.parametrize(
-    ("gate", "head", "run", "job"),
-    [
-        *(("", HEAD, 1, "a"), ("a b", HEAD, 1, "a"), ("a-->", HEAD, 1, "a"), ("a", "HEAD", 1, "a")),
-        *(("a", HEAD, -1, "a"), ("a", HEAD, 1, "a b"), ("a", HEAD, 1, "-->")),
-    ],
-)
-def test_a_marker_that_could_not_be_read_is_not_made(gate: str, head: str, run: int, job: str) -> None:
-    with pytest.raises(ValueError, match="no marker can be made"):
-        Marker(gate, head, stamp(run, job=job))
-
-
 def test_one_comment_is_created_updated_and_left_alone(github: FakeGitHub, clock: HurriedClock) -> None:
     posted = publish_comment(github.client(), 12, marker(1), "body of 1")
     assert posted.did == "created"
@@ -134,17 +123,6 @@ def test_what_others_wrote_is_not_ours(github: FakeGitHub) -> None:
     assert bodies(github) == [*(body for body, _ in others), text(9), text(2)]
 
 
-def test_a_comment_on_another_page_is_found(github: FakeGitHub) -> None:
-    for number in range(230):
-        github.add_comment(12, f"comment {number}")
-    github.add_comment(12, text(1), BOT)
-    assert publish(github, 2) == "updated"
-    assert len(github.comments) == 231
-    assert github.comments[-1]["body"] == text(2)
-    pages = [one.query for one in github.requests if one.path == COMMENTS][:3]
-    assert pages == [{"page": str(page), "per_page": "100"} for page in (1, 2, 3)]
-
-
 @pytest.mark.parametrize("graphql", [True, False])
 def test_comments_of_ours_become_one(github: FakeGitHub, graphql: bool) -> None:
     github.graphql = graphql
@@ -157,14 +135,6 @@ def test_comments_of_ours_become_one(github: FakeGitHub, graphql: bool) -> None:
     before = len(sent(github))
     assert publish(github, 4) == "unchanged"
     assert len(sent(github)) == before
-
-
-def test_the_newest_of_ours_is_moved_to_the_oldest(github: FakeGitHub) -> None:
-    for run in (1, 7, 3):
-        github.add_comment(12, text(run), BOT)
-    assert publish(github, 4) == "older"
-    assert [one["body"] for one in github.comments if not one["body"].startswith("Superseded")] == [text(7)]
-    assert github.comments[0]["body"] == text(7)
 
 
 def test_a_duplicate_that_cannot_be_changed_is_left(github: FakeGitHub) -> None:
@@ -186,20 +156,14 @@ def test_a_person_and_an_app_of_ones_own_find_their_comments(github: FakeGitHub)
 
 def test_a_person_is_no_app_of_the_same_name(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """GraphQL may call an app by its bare name."""
-    monkeypatch.setattr("gate.github.comment.login", lambda *_: "GitHub-Actions")
+    monkeypatch.setattr(Transport, "viewer", lambda *_: "GitHub-Actions")
     github.add_comment(12, text(1), "github-actions[bot]")
     github.add_comment(12, text(9), "octocat[bot]")
     assert publish(github, 2) == "updated"
     github.comments.clear()
-    monkeypatch.setattr("gate.github.comment.login", lambda *_: BOT)
+    monkeypatch.setattr(Transport, "viewer", lambda *_: BOT)
     github.add_comment(12, text(1), "github-actions")
     assert publish(github, 2) == "created"
-
-
-def test_who_we_are_is_asked_only_where_it_matters(github: FakeGitHub) -> None:
-    github.add_comment(12, "hello")
-    publish(github, 1)
-    assert [one.path for one in github.requests if one.path in ("/user", "/graphql")] == []
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class FakeGitHub:
 
     def __enter__(self) -> Self:
         # what loads late would keep the first request waiting
-        contract.request_problems("GET", "/user", (), b"", "application/json")
+        contract.request_problems("GET", f"/repos/{self.repository}/pulls", (), b"", "application/json")
         return self
 
     def __exit__(
