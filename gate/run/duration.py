@@ -117,7 +117,10 @@ def budget_warnings(
     rounds: of the run. folder: of the last run. config: the rules in force. costs: what is remembered, by benchmark.
     run: its run line, as in expected_time.
     """
-    budget, needed = float(config.plan.budget), needed_rounds(len(rounds), config, run)
+    budget = float(config.plan.budget)
+    # a study goes on with another one
+    needed = 1 if config.study is not None else math.ceil(config.gate.min_builds / ((run and run.sessions) or 1))
+    needed = min(len(rounds), needed)
     past = past_of(folder)
     with suppress(UserError):
         before = config_of(run_of(past[0])) if past else None
@@ -136,12 +139,6 @@ def budget_warnings(
     if one is not None and two is not None and one <= room:
         fits = 1 + math.floor((room - one) / (two - one)) if needed > 1 else 1
     return [BudgetHoldsFew(fits, needed, seconds, budget, float(budget_of(seconds)))]
-
-
-def needed_rounds(rounds: int, config: Config, run: Run | None) -> int:
-    """Return how many rounds of a job must fit its budget; a study goes on with another one."""
-    needed = 1 if config.study is not None else math.ceil(config.gate.min_builds / ((run and run.sessions) or 1))
-    return min(rounds, needed)
 
 
 def _saved(last: Sequence[Located], kept: Collection[Side]) -> float:

@@ -17,6 +17,7 @@ from gate.evidence.records import read
 from gate.model import SIDES, Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.duration import budget_warnings, expected_time, past_of
+from gate.run.job import plan_warnings, quantile_warnings
 from gate.store.memory import Costs
 from harness.loop.schedule import Round, design_schedule, schedule
 from tests.support.lines import execution, text
@@ -175,17 +176,6 @@ def test_another_number_of_iterations_takes_another_time(tmp_path: Path) -> None
     assert expected(ROUNDS, left(tmp_path, own, *last), 15) == pytest.approx(6 + 12 * 0.75)
 
 
-def test_a_run_that_measured_nothing_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
-    last = [*built(), *ran()]
-    left(tmp_path / "runs/20260101T000000Z-a", *last)
-    left(
-        tmp_path,
-        build("base", 1.0),
-        {"type": "same", "benchmark": "b", "differ": [], "differ_count": 0, "read_count": 1, "hash": {}},
-    )
-    assert expected(ROUNDS, tmp_path) == pytest.approx(6 + 6)
-
-
 def test_memory_knows_the_first_build_from_the_later_ones(tmp_path: Path) -> None:
     costs = Costs(
         build=1.0, start=None, iteration=None, warmup=None, execution=0.5, setup=3.0, first=20.0, other=0.25, probe=2.0
@@ -306,3 +296,21 @@ def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Pat
 
     assert taken("15m") == pytest.approx(3 * (2 + 2 * 200 * 0.01))
     assert taken("7s") == pytest.approx(3 * (2 + 2 * 1 * 0.01))
+
+
+def test_a_quantile_that_the_plan_is_too_small_for_is_named() -> None:
+    def rules(iterations: int, *statistics: str) -> Config:
+        benchmark = {
+            "name": "b",
+            "command": "x",
+            "metric": {"latency": {"statistics": statistics}},
+            "instrument": "values",
+        }
+        table = {"plan": {"builds": 5, "executions": 2, "iterations": iterations}, "benchmark": [benchmark]}
+        return msgspec.convert(table, Config)
+
+    said = "b: p99 of latency needs 1000 values per build, the plan has 20 (2 starts x 10 values)"
+    assert quantile_warnings(rules(10, "mean", "p50", "p99")) == [said]
+    assert quantile_warnings(rules(500, "p99")) == []
+    # the program may write more: the report must not say so
+    assert plan_warnings(rules(10, "p99"), None) == []
